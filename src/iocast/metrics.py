@@ -148,7 +148,11 @@ PART: Final = "|"
 ABOVE: Final = ">1048576"
 FAILED: Final = "failed"  # of `count`
 
+# The load itself, while layers are recorded beside it: its command, and its `pid`.
+LOAD: Final = "load"
+PID: Final = "pid"
 # What a watch on the layers says of itself.
+TRACED_NS: Final = "traced_ns"  # the time in which what began was counted: above a budget that is done in windows
 LOST_EVENTS: Final = "lost_events"
 EVENTS: Final = "events"
 READER_CPU_NS: Final = "reader_cpu_ns"

@@ -66,7 +66,11 @@ def test_calls_bios_and_requests_are_all_counted(loop_device: Callable[[int], st
     _, name = find_device(device)
     with child(device, READS, SYNCS) as reader:
         called = Path(f"/proc/{reader.pid}/comm").read_text().strip()
-        whom = {"pid": Watched(pids=(reader.pid,)), "command": Watched(commands=(called,)), "everybody": Watched()}[by]
+        whom = {
+            "pid": Watched(pids=(reader.pid,), every_io=True),
+            "command": Watched(commands=(called,), every_io=True),
+            "everybody": Watched(every_io=True),
+        }[by]
         before = counted(name)
         samples = seen_while(device, whom, reader.work)
         after = counted(name)
@@ -124,7 +128,7 @@ def test_whom_nobody_follows_is_not_counted(loop_device: Callable[[int], str]) -
             reader.work()
             other.work()
 
-        samples = seen_while(device, Watched(pids=(other.pid,)), both)
+        samples = seen_while(device, Watched(pids=(other.pid,), every_io=True), both)
     assert sum(view.delta(metrics.COUNT) or 0 for view in of_call(samples, "preadv2")) == 10
     assert of_clock(samples, name, "bio", "read") >= READS, "the device is watched whoever uses it"
 
@@ -132,7 +136,7 @@ def test_whom_nobody_follows_is_not_counted(loop_device: Callable[[int], str]) -
 def test_waits_for_a_processor_are_counted_when_asked_for(loop_device: Callable[[int], str]) -> None:
     device = loop_device(SIZE_BYTES)
     with child(device, READS) as reader:
-        samples = seen_while(device, Watched(pids=(reader.pid,), scheduler=True), reader.work)
+        samples = seen_while(device, Watched(pids=(reader.pid,), scheduler=True, every_io=True), reader.work)
     (waits,) = views(samples, metrics.RUN_DELAYS).values()
     (stated,) = (view for view in views(samples, metrics.PROCESSES).values() if view.delta(metrics.RUN_DELAY_NS))
     # The kernel counts the same waits itself; it is asked a little earlier and later than the rings are read, and does
@@ -166,6 +170,27 @@ def test_ios_of_a_ring_are_counted(loop_device: Callable[[int], str]) -> None:
     assert did.ios == 2000
     assert foreign["ios"] == 0
     assert seen["ios"] - before["ios"] == 2000
+
+
+def test_windows_stand_for_all_of_the_time(loop_device: Callable[[int], str]) -> None:
+    """Above the budget a part of the time is watched; what was counted is made up for the rest."""
+    device = loop_device(SIZE_BYTES)
+    number, _ = find_device(device)
+    options = {"blocks": True, "devices": [{"major": number.major, "minor": number.minor}], "budget_per_s": 4000.0}
+    with watching(**options) as watch:
+        did = run(Path(device), op="read", depth=4, seconds=4.0)
+        seen = json.loads(watch.snapshot())
+    if did.ios < 20_000:
+        pytest.skip(f"this machine is too busy: {did.ios} reads in 4 s")
+    records = seen["events"]
+    assert records < did.ios, "all of it was watched"
+    for clock in ("bio", "request", "driver"):
+        reads = [each["counts"] for each in seen["blocks"] if (each["clock"], each["op"]) == (clock, "read")]
+        assert 0.7 * did.ios <= sum(each["count"] for each in reads) <= 1.3 * did.ios, clock
+        assert all(sum(count for _, count in each["buckets"]) == each["count"] for each in reads)
+    apart = seen["blocks_apart"]
+    assert apart["bio"] + apart["request"] + apart["driver"] <= 0.01 * did.ios
+    assert seen["lost_events"] == 0
 
 
 @contextmanager

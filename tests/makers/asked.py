@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from iocast.web.access import cookie_name
 from iocast.web.app import make_app
+from iocast.web.live_frames import Frames
 
 TOKEN = "the-token-of-the-tests"
 HOST = "localhost:8077"
@@ -32,8 +33,8 @@ class Answer(NamedTuple):
 class Asker:
     """Asks for pages of a directory, as a browser that has the token or not."""
 
-    def __init__(self, directory: Path, *, read_freely: bool = True) -> None:
-        self.app = make_app(str(directory), TOKEN, read_freely=read_freely)
+    def __init__(self, directory: Path, *, read_freely: bool = True, live: Frames | None = None) -> None:
+        self.app = make_app(str(directory), TOKEN, read_freely=read_freely, live=live)
 
     def get(self, path: str, *, token: str = "", method: str = "GET", host: str = HOST) -> Answer:
         """Reads."""

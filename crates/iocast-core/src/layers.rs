@@ -7,6 +7,7 @@
 
 pub mod bio_clock;
 pub mod block_clocks;
+pub mod extrapolated;
 pub mod followed;
 pub mod layer_watch;
 pub mod power_counts;

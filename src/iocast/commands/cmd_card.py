@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
+from iocast.commands.live.watched_options import beside_options
 from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
+
+if TYPE_CHECKING:
+    from iocast.sessions.live.sources import Asked
 
 
 @click.command()
@@ -21,12 +27,20 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
 )
 @click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
 @run_options(price=True)
+@beside_options
 @full_option
 @showing
 @page_option
 @grading
 def card(
-    path: str, preset: str, diagnosing: bool, options: RunOptions, form: str, page: bool, asked: GradeAsked
+    path: str,
+    preset: str,
+    diagnosing: bool,
+    options: RunOptions,
+    beside: Asked | None,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -34,8 +48,11 @@ def card(
     file, an existing file (read-only), a block device (read-only without --destroy), or a simulated device such as
     `sim:hdd`.
     """
+    from msgspec.structs import replace
+
     from iocast.sessions.measure import measure
 
+    options = replace(options, beside=beside)
     job, listener = f"card-{preset}", TerminalListener(form)
     request = MeasureRequest(job=job, path=path, options=options, asked=asked, page=page, diagnosing=diagnosing)
     measured = measure(request, listener)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import errno
 import secrets
 import sys
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
+from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.options import json_option
 from iocast.commands.shell.showing import print_json, say
-from iocast.errors import LoadError
+from iocast.errors import LoadError, SpecError
 from iocast.sessions.requests import RUNS
+
+if TYPE_CHECKING:
+    from iocast.sessions.live.sources import Asked
 
 
 @click.command()
@@ -24,8 +30,10 @@ from iocast.sessions.requests import RUNS
     show_default=True,
     help="Port to listen on; 0: any free port.",
 )
+@click.option("--watch", is_flag=True, help="Show this machine live, too, as `iocast top` does.")
+@watched_options
 @json_option
-def serve(directory: str, host: str, port: int, as_json: bool) -> int:
+def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_json: bool) -> int:
     """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow, trends, notes.
 
     Notes, renaming and deleting need a token, which is part of a URL printed at the start. On an address that other
@@ -34,9 +42,12 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
     import os
     import socket
 
+    if is_named(asked) and not watch:
+        raise SpecError("--database, --device and --pid are watched with --watch only", "add --watch")
     try:
         from iocast.web.access import is_loopback
         from iocast.web.app import make_app
+        from iocast.web.live_frames import live_frames
         from iocast.web.serving import run
     except ModuleNotFoundError as missing:
         raise LoadError(
@@ -64,7 +75,8 @@ def serve(directory: str, host: str, port: int, as_json: bool) -> int:
         if local:
             say(f"to add notes, rename or delete: {full}")
     say("press Ctrl-C to stop")
-    run(make_app(directory, token, read_freely=local), listening)
+    with live_frames(asked) if watch else nullcontext() as live:
+        run(make_app(directory, token, read_freely=local, live=live), listening)
     return 0
 
 

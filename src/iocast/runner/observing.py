@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
-from iocast.model.run import Sample
+from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
 from iocast.observe import OBSERVERS, TREE_OBSERVERS, Observed, ObserverModule, Watch
 from iocast.observe.live import kernel_layers, live_observers
 from iocast.observe.live.watched import Watched
 
 SAMPLE_EVERY_NS = 1_000_000_000
+BESIDE_EVERY_NS = 10_000_000_000  # a database has counters by the thousand, and all samples of a run are held
+
+
+class Beside(Protocol):
+    """Sources that are read beside the observers of a load, over all of a run: databases, the layers of the kernel."""
+
+    def sample(self) -> list[Sample]:
+        """Raw counters of this instant."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Databases with their versions."""
+
+    @property
+    def blind(self) -> tuple[Blind, ...]:
+        """What they cannot see, and why."""
 
 
 def observers_of(target: Target, *, tree: bool) -> tuple[ObserverModule, ...]:
@@ -28,11 +45,11 @@ def observers_of(target: Target, *, tree: bool) -> tuple[ObserverModule, ...]:
 class Observing:
     """The samples of one group; `watch` has been entered. `before` is called before each sample but the last."""
 
-    def __init__(self, watch: Watch, before: Callable[[], None] | None = None) -> None:
-        self._watch, self._before = watch, before
+    def __init__(self, watch: Watch, before: Callable[[], None] | None = None, beside: Beside | None = None) -> None:
+        self._watch, self._before, self._beside = watch, before, beside
         self._samples: list[Sample] = []
         # The first is taken at the tick before the start: what engines try on the target comes before it.
-        self._due_ns = 0
+        self._due_ns = self._beside_due_ns = 0
 
     def tick(self, elapsed_ns: int) -> None:
         """Takes a sample when it is time to."""
@@ -41,9 +58,16 @@ class Observing:
             if self._before is not None:
                 self._before()
             self._samples.extend(self._watch.sample())
+        if self._beside is not None and elapsed_ns >= self._beside_due_ns:
+            self._beside_due_ns += BESIDE_EVERY_NS
+            self._samples.extend(self._beside.sample())
 
     def end(self) -> Observed:
         """Takes the last sample; everything that was seen."""
         block = self._watch.block_times()
         self._samples += self._watch.sample()
-        return Observed(tuple(self._samples), block, self._watch.blind)
+        blind = self._watch.blind
+        if self._beside is not None:
+            self._samples += self._beside.sample()
+            blind += self._beside.blind
+        return Observed(tuple(self._samples), block, blind)

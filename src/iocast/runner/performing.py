@@ -27,7 +27,7 @@ from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
 from iocast.observe.memory_left import memory_left
 from iocast.observe.target.overwriting import held, refuse_used_files, unseen_users
-from iocast.runner.observing import Observing, observers_of
+from iocast.runner.observing import Beside, Observing, observers_of
 from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
 from iocast.runner.saving import Performed, Saving, Status
@@ -47,6 +47,7 @@ def perform(
     judge: Judge | None = None,
     script: Script | None = None,
     background: Background | None = None,
+    beside: Beside | None = None,
 ) -> Performed:
     """Lays out the files, runs every group with the observers on, and saves after each in a folder in `out`.
 
@@ -55,7 +56,8 @@ def perform(
     phase that is to run until it is steady has done so; without one it runs its longest time. `stopped()` is asked
     about ten times a second; when it says True what was measured is kept, and so it is when something fails. Files
     that were not laid out to the end by then are removed again. `background` is what the storage did for itself
-    before. Raises IocastError when the work could not even begin.
+    before; `beside`, entered, is sampled as well while load runs. Raises IocastError when the work could not even
+    begin.
     """
     check_limits(plan, layout)
     if (left := memory_left()) is not None:
@@ -69,7 +71,7 @@ def perform(
         started_unix_ns=started_unix_ns,
         status="running",
         iocast_version=__version__,
-        warnings=layout.notes,
+        warnings=(*layout.notes, *(f"Watched beside the load: {name}" for name in (beside.names if beside else ()))),
         maintenance=() if background is None else background.tasks,
         blind=() if background is None else tuple(Blind(metrics.MAINTENANCE, why) for why in background.unseen),
     )
@@ -86,7 +88,7 @@ def perform(
         run = replace(run, warnings=(*run.warnings, *_users_of(layout, writing)))
         loader.check(layout)
         saving = Saving(RunFolder.create(out, run), run)
-        job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened)
+        job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened, beside)
         error = None
         try:
             job.perform()
@@ -131,10 +133,11 @@ class _Performance:
         stopped: Callable[[], bool],
         recheck: Callable[[], None],
         opened: OpenedFiles,
+        beside: Beside | None = None,
     ) -> None:
         self.plan, self.layout, self.loader, self.script = saving.run.plan, layout, loader, script
         self.saving, self.progress, self.stopped = saving, progress, stopped
-        self.opened = opened
+        self.opened, self.beside = opened, beside
         self.recheck = recheck  # whether the device is still the one that may be overwritten
         self.files: WorkFiles | TreeFiles = (
             WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
@@ -224,7 +227,7 @@ class _Performance:
         observers = observers_of(self.plan.target, tree=self.layout.tree) if self.loader.real_time else ()
         with Watch(self.plan.target, files, observers) as watch:
             verified = any(plan.verify is not None for plan in plans)
-            observing = Observing(watch, self.verifying.sync if verified else None)
+            observing = Observing(watch, self.verifying.sync if verified else None, self.beside)
 
             def on_tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> bool:
                 observing.tick(elapsed_ns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ from iocast.sessions.run_card import shown_folder
 if TYPE_CHECKING:
     from iocast.load import Layout
     from iocast.observe.background import Background
+    from iocast.runner.observing import Beside
+    from iocast.sessions.live.sources import Asked
 
 
 class Carried(Struct, frozen=True):
@@ -69,11 +72,30 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
         )
     )
     script = _script(job, fitted.plan)
-    done = perform(fitted.plan, layout, options.out, listener, until_steady=True, background=background, script=script)
+    with _recording(target, options.beside) as beside:
+        done = perform(
+            fitted.plan,
+            layout,
+            options.out,
+            listener,
+            until_steady=True,
+            background=background,
+            script=script,
+            beside=beside,
+        )
     if done.stopped:
         planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
         listener.tell(Stopped(measured=len(done.run.measured), planned=planned, kept=done.folder is not None))
     return replace(done, error=_failed(done) or done.error)
+
+
+def _recording(target: Target, asked: Asked | None) -> AbstractContextManager[Beside | None]:
+    """What is recorded beside the load; nothing where nothing is asked for."""
+    if asked is None:
+        return nullcontext()
+    from iocast.sessions.live.beside_load import recording_beside
+
+    return recording_beside(target, asked)
 
 
 def _script(job: Job, plan: Plan) -> Script | None:
@@ -104,6 +126,7 @@ def perform(
     until_steady: bool = False,
     background: Background | None = None,
     script: Script | None = None,
+    beside: Beside | None = None,
 ) -> Carried:
     """Performs a plan that was announced; with `until_steady` its phases may end as soon as they are. Raises
     IocastError."""
@@ -114,7 +137,7 @@ def perform(
         progress = listener.progress(stopping)
         judge = accepts if until_steady else None
         chosen = script or _search(plan, layout)
-        done = runner.perform(plan, layout, out, progress, stopping, judge, chosen, background)
+        done = runner.perform(plan, layout, out, progress, stopping, judge, chosen, background, beside)
     return Carried(done.run, done.folder, done.error, stopping())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,9 @@ from iocast.jobs.job import FileSize, Job
 from iocast.model.grading import GradeAsked, Letter, Scale
 from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
+
+if TYPE_CHECKING:
+    from iocast.sessions.live.sources import Asked
 
 RUNS = "iocast-runs"  # where run folders go
 MIB = 1 << 20
@@ -26,6 +30,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     price: float | None = None  # of the target
     destroy: str = ""
     out: str = RUNS
+    beside: Asked | None = None  # whose layers are recorded beside the load; None: no layers
 
 
 class MeasureRequest(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Awaitable, Callable
 from importlib import resources
@@ -26,10 +27,12 @@ from iocast.report.renderers.safe_words import safe
 from iocast.text import harmless, shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
+from iocast.web.live_frames import Frames, Tapes, is_tape
 
 KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
-STATIC = ("style.css", "index.js", "list_state.js", "follow.js", "live_chart.js", "edit.js", "figures.js")
+SCRIPTS = ("index", "list_state", "follow", "live_chart", "edit", "figures", "watch", "heat_map")
+STATIC = ("style.css", *(f"{name}.js" for name in SCRIPTS))
 _MAKING = threading.Lock()
 BODY_WITHIN_S = 10.0
 LARGEST_BODY = 100_000  # bytes of a change: the longest note, and room for what JSON makes of it
@@ -47,16 +50,17 @@ class Confirmation(msgspec.Struct):
     confirm: str
 
 
-def make_app(directory: str, token: str, *, read_freely: bool = False) -> Starlette:
-    """The application for one directory of run folders: who has the token may change them.
+def make_app(directory: str, token: str, *, read_freely: bool = False, live: Frames | None = None) -> Starlette:
+    """The application for one directory of run folders: who has the token may change them. `live`: this machine.
 
     With `read_freely` all may read who reach it by a name of this machine, without it those who have the token.
     """
-    pages = _Pages(Folders(directory))
+    pages = _Pages(Folders(directory), live)
     routes = [
         Route("/", pages.own("index.html")),
         Route("/follow/{name:path}", pages.own("follow.html")),
         Route("/edit/{name:path}", pages.own("edit.html")),
+        Route("/watch/{name:path}", pages.own("watch.html")),
         Route("/static/{name}", pages.static),
         Route("/run/{name:path}", pages.run),
         Route("/group/{name:path}", pages.group),
@@ -64,6 +68,7 @@ def make_app(directory: str, token: str, *, read_freely: bool = False) -> Starle
         Route("/trend", pages.trend),
         Route("/api/runs", pages.runs),
         Route("/api/progress/{name:path}", pages.progress),
+        Route("/api/watch/{name:path}", pages.watch),
         Route("/api/notes/{name:path}", pages.notes, methods=["GET"]),
         Route("/api/notes/{name:path}", pages.note, methods=["POST"]),
         Route("/api/rename/{name:path}", pages.rename, methods=["POST"]),
@@ -75,8 +80,9 @@ def make_app(directory: str, token: str, *, read_freely: bool = False) -> Starle
 
 
 class _Pages:
-    def __init__(self, folders: Folders) -> None:
-        self.folders = folders
+    def __init__(self, folders: Folders, live: Frames | None) -> None:
+        self.folders, self.live = folders, live
+        self.tapes = Tapes()
 
     def own(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         async def page(_request: Request) -> Response:
@@ -92,10 +98,27 @@ class _Pages:
         found = await run_in_threadpool(self.folders.runs)
         lines = [_line(safe(run)) for run in found]
         may_change = request.state.may_change
-        return _json({"directory": shown(self.folders.directory), "may_change": may_change, "runs": lines})
+        told = {"directory": shown(self.folders.directory), "may_change": may_change, "runs": lines}
+        return _json(told | {"live": self.live is not None})
 
     async def progress(self, request: Request) -> Response:
         return await _answer(lambda name: safe(self.folders.progress(name)), request.path_params["name"])
+
+    async def watch(self, request: Request) -> Response:
+        asked = request.query_params
+        after, width = _number(asked.get("after", "")), _number(asked.get("width", ""))
+        at = _number(asked["at"]) if "at" in asked else None
+
+        def told(name: str) -> dict[str, Any]:
+            if name:
+                frames = self.tapes.of(self.folders.folder(name))
+            elif self.live is not None:
+                frames = self.live
+            else:
+                raise SpecError("nothing is watched live", "start `iocast serve --watch`, or open a tape")
+            return frames.told(after, at, width, asked.get("chosen", ""))
+
+        return await _answer(told, request.path_params["name"])
 
     async def run(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -104,6 +127,8 @@ class _Pages:
         def page(name: str) -> tuple[str, list[tuple[str, str]]]:
             trend = {**self.folders.trend_of(name), **kept}
             own = [("Trend of this target", f"/trend?{urlencode(trend)}")]
+            if is_tape(self.folders.folder(name)):
+                own = [("Play", f"/watch/{quote(name)}")]
             edit = f"/edit/{quote(name)}" + (f"?{urlencode(kept)}" if kept else "")
             return self.folders.page(name), [*own, ("Notes, rename, delete", edit)]
 
@@ -144,6 +169,11 @@ class _Pages:
             return {"left": self.folders.delete(name)}
 
         return await _change(request, Confirmation, delete)
+
+
+def _number(text: str) -> int:
+    """What a page sends; anything else is before all that there is."""
+    return int(text) if re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else -1
 
 
 def _line(run: Found) -> dict[str, Any]:

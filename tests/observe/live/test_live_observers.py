@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +23,7 @@ from iocast.observe.live import (
     throttling,
 )
 from iocast.observe.live.from_nought import FromNought
+from iocast.observe.live.local_server import server_pid
 from iocast.observe.live.watched import Watched
 from iocast.observe.live.watched import processes as followed
 from iocast.observe.observer import BlindError
@@ -193,3 +196,16 @@ def test_layers_without_requests_leave_the_calls_to_be_seen(monkeypatch: pytest.
         assert "no layer of the target is request-based (md0)" in observer.unseen[0]
     assert '"blocks":false' in asked[0]
     assert '"pids":[1]' in asked[0]
+
+
+def test_the_server_behind_a_socket_is_found(tmp_path: Path) -> None:
+    place = str(tmp_path / "server.sock")
+    with socket.socket(socket.AF_UNIX) as named, socket.socket() as numbered:
+        assert server_pid([place]) is None, "nobody listens yet"
+        named.bind(place)
+        named.listen()
+        numbered.bind(("127.0.0.1", 0))
+        numbered.listen()
+        assert server_pid([place]) == os.getpid()
+        assert server_pid(ports=[numbered.getsockname()[1]]) == os.getpid()
+    assert server_pid() is None

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-const PERIOD_NS: u64 = 1_000_000_000;
+const SECOND_NS: u64 = 1_000_000_000;
 /// How often to look while a window may have to be closed soon, and otherwise. At a million requests a second 25 ms
 /// fill a tenth of the rings.
 const SOON: Duration = Duration::from_millis(5);
@@ -29,7 +29,8 @@ pub enum Listen {
 
 /// When to listen to what.
 pub struct Gate {
-    budget_per_s: Option<f64>,
+    budget: Option<f64>, // of a period
+    period_ns: u64,
     state: Listen,
     since_ns: u64,
     done_before: u64,
@@ -40,10 +41,17 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Without a budget it is always open.
+    /// Without a budget it is always open; with one it opens about once a second.
     pub fn new(budget_per_s: Option<f64>, now_ns: u64) -> Gate {
+        Gate::every(SECOND_NS, budget_per_s, now_ns)
+    }
+
+    /// The same with another time between windows.
+    pub fn every(period_ns: u64, budget_per_s: Option<f64>, now_ns: u64) -> Gate {
+        let share = period_ns as f64 / SECOND_NS as f64;
         Gate {
-            budget_per_s,
+            budget: budget_per_s.map(|of_second| of_second * share),
+            period_ns,
             state: Listen::Arrivals,
             since_ns: now_ns,
             done_before: 0,
@@ -57,6 +65,11 @@ impl Gate {
     /// What it listens to now: switching a tracepoint takes the kernel about 0.2 ms, so windows are few and long.
     pub fn state(&self) -> Listen {
         self.state
+    }
+
+    /// Since when: while everything is listened to, from the beginning of the period.
+    pub fn since_ns(&self) -> u64 {
+        self.since_ns
     }
 
     /// What to listen to from now on. `done`: requests seen since the beginning; `on_their_way`: not done yet.
@@ -78,13 +91,13 @@ impl Gate {
     }
 
     fn judge(&mut self, now_ns: u64, passed_ns: u64, done: u64) {
-        let Some(allowed) = self.budget_per_s else { return };
+        let Some(allowed) = self.budget else { return };
         let used = (done - self.done_before) as f64 / allowed;
         if used >= 1.0 {
             self.calm = false;
-            self.reopen_ns = self.since_ns + (used * PERIOD_NS as f64) as u64;
+            self.reopen_ns = self.since_ns + (used * self.period_ns as f64) as u64;
             self.enter(Listen::Departures, now_ns);
-        } else if passed_ns >= PERIOD_NS {
+        } else if passed_ns >= self.period_ns {
             self.calm = true;
             self.done_before = done;
             self.enter(Listen::Everything, now_ns);
@@ -95,7 +108,7 @@ impl Gate {
     pub fn pause(&self, now_ns: u64) -> Duration {
         match self.state {
             Listen::Nothing => Duration::from_nanos(self.reopen_ns.saturating_sub(now_ns)).max(SOON),
-            Listen::Everything if self.calm || self.budget_per_s.is_none() => USUAL,
+            Listen::Everything if self.calm || self.budget.is_none() => USUAL,
             _ => SOON,
         }
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bio_clock::BioClock;
+use super::extrapolated::Extrapolated;
 use super::followed::Followed;
 use super::power_counts::{PowerCounts, class_of};
 use super::ring_ios::{RingCounts, RingIos};
@@ -18,6 +19,8 @@ use crate::capture::rings::{Rings, Whose};
 use crate::error::Result;
 
 const SECTOR_BYTES: u64 = 512;
+/// After a window opened, ends without a beginning are those of what was under way, and nothing to be told.
+const SETTLING_NS: u64 = 100_000_000;
 
 /// Tracepoints, what they say, whether a kernel may lack them; in the order in which they are switched on: what is seen to end
 /// and not to begin is counted apart, what begins and is not seen to end would be on its way for ever. A request
@@ -82,6 +85,7 @@ pub struct BlockClocks {
     ring_ios: Option<RingIos>,
     waiting: Vec<Event>,
     clocks: Clocks,
+    settled_ns: u64,
 }
 
 /// The clocks, fed with events in order of time.
@@ -91,7 +95,9 @@ struct Clocks {
     pairing: Pairing,
     disks: Disks,
     empty_writes: HashMap<(u32, Clock), VecDeque<u64>>,
-    counts: HashMap<Key, PowerCounts, BuildHasherDefault<Quick>>,
+    closing: bool,
+    settling: bool,
+    counts: Extrapolated<Key>,
     apart: BlockApart,
 }
 
@@ -116,7 +122,14 @@ impl BlockClocks {
             }
         }
         let ring_ios = if rings_too { RingIos::listen(&mut rings)? } else { None };
-        Ok(BlockClocks { rings, layouts, ring_ios, waiting: Vec::new(), clocks: Clocks::default() })
+        Ok(BlockClocks {
+            rings,
+            layouts,
+            ring_ios,
+            waiting: Vec::new(),
+            clocks: Clocks::default(),
+            settled_ns: 0,
+        })
     }
 
     /// Its instance.
@@ -136,11 +149,35 @@ impl BlockClocks {
         })?;
         waiting.sort_by_key(|event| event.at_ns);
         let ready = waiting.partition_point(|event| event.at_ns < until_ns);
+        if self.clocks.settling && until_ns > self.settled_ns {
+            self.clocks.settled();
+        }
         for event in waiting.drain(..ready) {
             self.clocks.take(event);
         }
         let of_rings = self.ring_ios.as_mut().map_or(0, |ios| ios.round(until_ns, followed));
         Ok(ready as u64 + of_rings)
+    }
+
+    /// From now on nothing new begins: what is on its way is followed to its end.
+    pub fn close(&mut self) {
+        self.clocks.closing = true;
+        self.clocks.pairing.close();
+        self.ring_ios.iter_mut().for_each(RingIos::close);
+    }
+
+    /// Begins again at `now_ns`, with nothing on its way.
+    pub fn reopen(&mut self, now_ns: u64) {
+        self.give_up();
+        self.settled_ns = now_ns + SETTLING_NS;
+        self.clocks.pairing.reopen();
+        (self.clocks.closing, self.clocks.settling) = (false, true);
+        self.ring_ios.iter_mut().for_each(RingIos::reopen);
+    }
+
+    /// Requests and bios that are not done.
+    pub fn on_their_way(&self) -> u64 {
+        self.clocks.pairing.on_their_way().max(self.clocks.bios.on_their_way() as u64)
     }
 
     /// Records were lost: what is on its way is given up.
@@ -151,37 +188,51 @@ impl BlockClocks {
         self.ring_ios.iter_mut().for_each(RingIos::give_up);
     }
 
-    /// All that was counted.
-    pub fn counts(&self) -> Vec<BlockCounts> {
-        let mut all: Vec<(&Key, &PowerCounts)> = self.clocks.counts.iter().collect();
-        all.sort_by_key(|(key, _)| **key);
-        all.into_iter()
-            .map(|(&(device, clock, op, size_bytes), counts)| BlockCounts {
-                device: Device::from_kernel(device),
-                clock,
-                op,
-                size_bytes,
-                counts: counts.clone(),
-            })
-            .collect()
+    /// A window is over; see `Extrapolated`.
+    pub fn settle(&mut self, factor: f64) {
+        self.clocks.counts.settle(factor);
+        self.ring_ios.iter_mut().for_each(|ios| ios.settle(factor));
+    }
+
+    /// All that was counted; the window that is open stands for `factor` times its length.
+    pub fn counts(&self, factor: f64) -> Vec<BlockCounts> {
+        let all = self.clocks.counts.all(factor).into_iter();
+        all.map(|((device, clock, op, size_bytes), counts)| BlockCounts {
+            device: Device::from_kernel(device),
+            clock,
+            op,
+            size_bytes,
+            counts,
+        })
+        .collect()
     }
 
     /// I/Os of io_uring; None where they cannot be seen.
-    pub fn of_rings(&self) -> Option<Vec<RingCounts>> {
-        self.ring_ios.as_ref().map(RingIos::counts)
+    pub fn of_rings(&self, factor: f64) -> Option<Vec<RingCounts>> {
+        self.ring_ios.as_ref().map(|ios| ios.counts(factor))
     }
 
     /// What was not counted.
     pub fn apart(&mut self) -> BlockApart {
-        let of_requests = self.clocks.pairing.take_apart();
-        self.clocks.apart.driver += of_requests.unpaired;
-        self.clocks.apart.given_up += of_requests.unfinished;
+        self.clocks.take_apart();
         let BlockApart { given_up, .. } = self.clocks.apart;
         BlockApart { given_up: given_up + self.clocks.bios.given_up(), ..self.clocks.apart }
     }
 }
 
 impl Clocks {
+    /// What began before the window opened has ended by now.
+    fn settled(&mut self) {
+        self.take_apart();
+        self.settling = false;
+    }
+
+    fn take_apart(&mut self) {
+        let of_requests = self.pairing.take_apart();
+        self.apart.driver += if self.settling { 0 } else { of_requests.unpaired };
+        self.apart.given_up += of_requests.unfinished;
+    }
+
     fn take(&mut self, mut event: Event) {
         if let Some(disk) = self.disks.of(event.device) {
             event.device = disk;
@@ -193,6 +244,7 @@ impl Clocks {
             return;
         }
         match event.step {
+            Step::Bio if self.closing => {}
             Step::Bio => self.bios.begun(&event),
             Step::Split => self.bios.cut(&event),
             _ => self.request(&event),
@@ -205,27 +257,28 @@ impl Clocks {
             let known = bios.completed(event, &mut |bio| {
                 let bytes = u64::from(bio.sectors) * SECTOR_BYTES;
                 let key = (event.device, Clock::Bio, event.op, class_of(bytes));
-                counts.entry(key).or_default().record(bio.time_ns, bytes, event.failed);
+                counts.record(key, bio.time_ns, bytes, event.failed);
             });
-            self.apart.bio += u64::from(!known);
+            self.apart.bio += u64::from(!known && !self.closing && !self.settling);
         }
         let Some(done) = self.pairing.ended(event) else { return };
         let bytes = done.size_bytes();
         let key = (event.device, Clock::Driver, done.op, class_of(bytes));
-        self.counts.entry(key).or_default().record(done.device_ns, bytes, done.failed);
+        self.counts.record(key, done.device_ns, bytes, done.failed);
         match done.queue_ns {
             Some(_) => {
                 let key = (event.device, Clock::Request, done.op, class_of(bytes));
-                self.counts.entry(key).or_default().record(done.total_ns(), bytes, done.failed);
+                self.counts.record(key, done.total_ns(), bytes, done.failed);
             }
             // The kernel's own flush has no bio: who waits for it is an empty write.
-            None => self.apart.request += u64::from(done.op != BlkOp::Flush),
+            None => self.apart.request += u64::from(done.op != BlkOp::Flush && !self.settling),
         }
     }
 
     /// Whoever waits for a flush: a write of nothing, which is not handed to the driver itself.
     fn empty_write(&mut self, event: &Event) {
         match event.step {
+            Step::Bio | Step::Insert if self.closing => {}
             Step::Bio | Step::Insert => {
                 let clock = if event.step == Step::Bio { Clock::Bio } else { Clock::Request };
                 self.empty_writes.entry((event.device, clock)).or_default().push_back(event.at_ns);
@@ -235,8 +288,7 @@ impl Clocks {
                     let begun = self.empty_writes.get_mut(&(event.device, clock));
                     let Some(begun_ns) = begun.and_then(VecDeque::pop_front) else { continue };
                     let key = (event.device, clock, BlkOp::Flush, class_of(0));
-                    let counts = self.counts.entry(key).or_default();
-                    counts.record(event.at_ns.saturating_sub(begun_ns), 0, event.failed);
+                    self.counts.record(key, event.at_ns.saturating_sub(begun_ns), 0, event.failed);
                 }
             }
             _ => {}
@@ -307,7 +359,7 @@ mod tests {
         let mut clocks = Clocks::default();
         events.iter().for_each(|event| clocks.take(*event));
         let mut seen: Vec<_> =
-            clocks.counts.iter().map(|(key, counts)| (key.1, key.2, counts.count, counts.sum_ns)).collect();
+            clocks.counts.all(1.0).iter().map(|(key, all)| (key.1, key.2, all.count, all.sum_ns)).collect();
         seen.sort();
         (seen, clocks.apart)
     }
@@ -331,6 +383,24 @@ mod tests {
         let (seen, apart) = counted(&[read(Step::Issue, 60), read(Step::Complete, 160)]);
         assert_eq!(seen, [(Clock::Driver, BlkOp::Read, 1, 100)]);
         assert_eq!(apart, BlockApart { request: 1, bio: 1, ..BlockApart::default() });
+    }
+
+    #[test]
+    fn a_window_counts_what_began_in_it() {
+        let read = |step, at_ns, sector| event(step, BlkOp::Read, at_ns, sector, 16);
+        let mut clocks = Clocks::default();
+        let all = [Step::Bio, Step::Insert, Step::Issue];
+        all.iter().for_each(|step| clocks.take(read(*step, 10, 8)));
+        clocks.closing = true;
+        clocks.pairing.close();
+        all.iter().for_each(|step| clocks.take(read(*step, 20, 800))); // after it closed
+        clocks.take(read(Step::Complete, 50, 8));
+        clocks.take(read(Step::Complete, 60, 800));
+        let mut seen: Vec<_> = clocks.counts.all(1.0).iter().map(|(key, all)| (key.1, all.sum_ns)).collect();
+        seen.sort();
+        assert_eq!(seen, [(Clock::Bio, 40), (Clock::Request, 40), (Clock::Driver, 40)]);
+        clocks.take_apart();
+        assert_eq!(clocks.apart, BlockApart::default(), "nobody promised to count it");
     }
 
     #[test]

@@ -62,6 +62,8 @@ pub struct Process {
 pub struct Followed {
     who: Who,
     known: HashMap<u32, Process>,
+    /// What was known before: of threads that have ended nothing else is.
+    older: HashMap<u32, Process>,
     names: Vec<String>,
     numbers: HashMap<String, u32>,
 }
@@ -69,7 +71,13 @@ pub struct Followed {
 impl Followed {
     /// These.
     pub fn new(who: Who) -> Followed {
-        Followed { who, known: HashMap::new(), names: Vec::new(), numbers: HashMap::new() }
+        Followed {
+            who,
+            known: HashMap::new(),
+            older: HashMap::new(),
+            names: Vec::new(),
+            numbers: HashMap::new(),
+        }
     }
 
     /// The process of a thread; the thread itself, without a name, where it is gone already.
@@ -77,7 +85,11 @@ impl Followed {
         if let Some(known) = self.known.get(&thread) {
             return known.clone();
         }
-        let (pid, parent) = process_of(thread).unwrap_or((thread, 0));
+        let found = process_of(thread);
+        if let Some(ended) = self.older.get(&thread).filter(|_| found.is_none()) {
+            return ended.clone();
+        }
+        let (pid, parent) = found.unwrap_or((thread, 0));
         let comm = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         let comm = comm.trim_end().to_string();
         let followed = match &self.who {
@@ -109,9 +121,10 @@ impl Followed {
         &self.names[number as usize]
     }
 
-    /// Forgets what is known of threads: numbers are used again, and commands change their names.
+    /// Looks at all threads anew: numbers are used again, and commands change their names. What is known of threads that
+    /// have ended is kept until the next time, since their last records may still be in the rings.
     pub fn forget(&mut self) {
-        self.known.clear();
+        self.older = std::mem::take(&mut self.known);
     }
 }
 
@@ -169,6 +182,17 @@ mod tests {
         let process = followed.process(gone);
         assert_eq!((process.pid, process.followed), (std::process::id(), true));
         assert!(!followed.name(process.name).is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_is_gone_is_remembered_until_its_records_are_read() {
+        let gone = u32::MAX;
+        let mut followed = Followed::new(Who::Processes(vec![std::process::id()]));
+        followed.born(gone, std::process::id());
+        followed.forget();
+        assert!(followed.process(gone).followed, "it ended just before all threads were looked at anew");
+        followed.forget();
+        assert!(!followed.process(gone).followed, "its number may be that of another one by now");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
 use super::timed_calls::{CallCounts, CallsApart, FileTotals, ProcessTotals, TimedCalls};
 use crate::blk::Device;
+use crate::blk::gate::{Gate, Listen};
 use crate::blk::ring_thread::{Emptied, RingThread, clock_ns};
 use crate::blk::tracefs::Tracefs;
 use crate::error::Result;
@@ -20,6 +21,10 @@ const RING_KB: u64 = 8 << 10;
 /// How often the kernel is asked for lost records: it prints a text for each processor.
 const ASK_NS: u64 = 100_000_000;
 const FORGET_NS: u64 = 10_000_000_000;
+/// With a budget: a window in each half of a second, so that no second is without one.
+const PERIOD_NS: u64 = 500_000_000;
+/// How long a window that closes waits for what is on its way.
+const PATIENCE_NS: u64 = 50_000_000;
 
 /// What to watch.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -37,6 +42,8 @@ pub struct Options {
     pub pids: Vec<u32>,
     /// Of commands of these names; of everybody when empty.
     pub commands: Vec<String>,
+    /// Above so many records a second only a part of the time is watched; None: all of it.
+    pub budget_per_s: Option<f64>,
     /// The ring of each processor.
     pub ring_kb: Option<u64>,
 }
@@ -44,6 +51,9 @@ pub struct Options {
 /// What was counted since the beginning.
 #[derive(Clone, Debug, Serialize)]
 pub struct Snapshot {
+    /// How long was watched: counts are those of what began meanwhile, made up for the rest of the time. Without a
+    /// budget since the beginning.
+    pub watched_ns: u64,
     /// Records that the rings had no room for.
     pub lost_events: u64,
     /// Records that were read.
@@ -68,12 +78,30 @@ pub struct Snapshot {
     pub run_delays: Option<Vec<(String, PowerCounts)>>,
 }
 
+/// From the beginning of a window to that of the next one.
+struct Cycle {
+    since_ns: u64,
+    watched_ns: u64, // of it
+}
+
+impl Cycle {
+    /// For how many times its length a window stands.
+    fn factor(&self, now_ns: u64) -> f64 {
+        let length_ns = now_ns.saturating_sub(self.since_ns);
+        if self.watched_ns == 0 { 1.0 } else { (length_ns as f64 / self.watched_ns as f64).max(1.0) }
+    }
+}
+
 struct Reader {
     blocks: Option<BlockClocks>,
     calls: Option<TimedCalls>,
     _tracefs: Tracefs, // the paths of the instances go through it: dropped after them
     followed: Followed,
     with_calls: bool,
+    gate: Gate,
+    closed_ns: u64, // when the window began to close
+    watched_ns: u64,
+    cycle: Cycle,
     lost_before: u64,
     asked_ns: u64,
     events: u64,
@@ -84,7 +112,8 @@ struct Reader {
 impl Emptied for Reader {
     fn round(&mut self) -> Result<Duration> {
         self.count()?;
-        Ok(ROUND)
+        let pause = self.gate.pause(clock_ns(ClockId::Monotonic));
+        Ok(if self.gate.state() == Listen::Nothing { pause } else { pause.min(ROUND) })
     }
 }
 
@@ -110,17 +139,24 @@ impl Reader {
         if let Some(blocks) = &blocks {
             blocks.rings().on()?;
         }
+        let now_ns = clock_ns(ClockId::Monotonic);
+        let mut gate = Gate::every(PERIOD_NS, options.budget_per_s, now_ns);
+        gate.next(now_ns, 0, 0);
         Ok(Reader {
             blocks,
             calls,
             _tracefs: tracefs,
             followed: Followed::new(who),
             with_calls: options.calls,
+            gate,
+            closed_ns: 0,
+            watched_ns: 0,
+            cycle: Cycle { since_ns: now_ns, watched_ns: 0 },
             lost_before: 0,
             asked_ns: 0,
             events: 0,
             cpu_ns: 0,
-            forgot_ns: clock_ns(ClockId::Monotonic),
+            forgot_ns: now_ns,
         })
     }
 
@@ -142,8 +178,55 @@ impl Reader {
             self.forgot_ns = now_ns;
             self.followed.forget();
         }
+        self.turn(now_ns)?;
         self.cpu_ns += clock_ns(ClockId::ThreadCPUTime).saturating_sub(begun_ns);
         Ok(())
+    }
+
+    /// Opens and closes the watch, so that its records stay within the budget.
+    fn turn(&mut self, now_ns: u64) -> Result<()> {
+        let before = self.gate.state();
+        let late = before == Listen::Departures && now_ns > self.closed_ns + PATIENCE_NS;
+        let on_their_way = if late { 0 } else { self.blocks.as_ref().map_or(0, BlockClocks::on_their_way) };
+        let now = self.gate.next(now_ns, self.events, on_their_way);
+        match now {
+            _ if now == before => {}
+            Listen::Departures => {
+                self.closed_ns = now_ns;
+                self.blocks.iter_mut().for_each(BlockClocks::close);
+                self.calls.iter_mut().for_each(TimedCalls::close);
+            }
+            Listen::Nothing => {
+                self.blocks.iter().for_each(|blocks| blocks.rings().off());
+                self.calls.iter().for_each(|calls| calls.rings().off());
+            }
+            // Switching them all on takes milliseconds, in which some are on and some are not: nothing is counted yet.
+            Listen::Arrivals => {
+                self.calls.as_ref().map_or(Ok(()), |calls| calls.rings().on())?;
+                self.blocks.as_ref().map_or(Ok(()), |blocks| blocks.rings().on())?;
+            }
+            Listen::Everything => {
+                self.calls.iter_mut().for_each(|calls| calls.reopen(now_ns));
+                self.blocks.iter_mut().for_each(|blocks| blocks.reopen(now_ns));
+            }
+        }
+        self.watch_the_clock(now_ns);
+        Ok(())
+    }
+
+    /// A period that stayed within the budget was watched whole, another one until its window closed.
+    fn watch_the_clock(&mut self, now_ns: u64) {
+        let watched_ns = self.gate.take_watched_ns(now_ns);
+        self.watched_ns += watched_ns;
+        let begins = self.gate.state() == Listen::Everything && self.gate.since_ns() != self.cycle.since_ns;
+        self.cycle.watched_ns += watched_ns;
+        if !begins {
+            return;
+        }
+        let factor = self.cycle.factor(now_ns);
+        self.cycle = Cycle { since_ns: self.gate.since_ns(), watched_ns: 0 };
+        self.blocks.iter_mut().for_each(|blocks| blocks.settle(factor));
+        self.calls.iter_mut().for_each(|calls| calls.settle(factor));
     }
 
     fn give_up_what_is_lost(&mut self) -> Result<()> {
@@ -166,9 +249,11 @@ impl Reader {
         self.count()?;
         let begun_ns = clock_ns(ClockId::ThreadCPUTime);
         let lost_events = self.lost()?;
+        let factor = self.cycle.factor(clock_ns(ClockId::Monotonic));
         let followed = &self.followed;
-        let mut calls = self.calls.as_ref().map(|calls| calls.counts(followed)).filter(|_| self.with_calls);
-        let rings = self.blocks.as_ref().and_then(BlockClocks::of_rings);
+        let mut calls =
+            self.calls.as_ref().map(|calls| calls.counts(followed, factor)).filter(|_| self.with_calls);
+        let rings = self.blocks.as_ref().and_then(|blocks| blocks.of_rings(factor));
         let rings_seen = rings.is_some();
         if let Some(calls) = &mut calls {
             calls.extend(rings.into_iter().flatten().map(|ios| CallCounts {
@@ -179,17 +264,18 @@ impl Reader {
             }));
         }
         let mut snapshot = Snapshot {
+            watched_ns: self.watched_ns,
             lost_events,
             events: self.events,
             cpu_ns: 0,
-            blocks: self.blocks.as_ref().map(BlockClocks::counts),
+            blocks: self.blocks.as_ref().map(|blocks| blocks.counts(factor)),
             blocks_apart: self.blocks.as_mut().map(BlockClocks::apart).unwrap_or_default(),
             calls,
             calls_apart: self.calls.as_ref().map(TimedCalls::apart).unwrap_or_default(),
             rings_seen,
-            processes: self.calls.as_mut().map(|calls| calls.processes(followed)).unwrap_or_default(),
-            files: self.calls.as_ref().map(TimedCalls::files).unwrap_or_default(),
-            run_delays: self.calls.as_ref().and_then(|calls| calls.run_delays(followed)),
+            processes: self.calls.as_mut().map(|calls| calls.processes(followed, factor)).unwrap_or_default(),
+            files: self.calls.as_ref().map(|calls| calls.files(factor)).unwrap_or_default(),
+            run_delays: self.calls.as_ref().and_then(|calls| calls.run_delays(followed, factor)),
         };
         self.cpu_ns += clock_ns(ClockId::ThreadCPUTime).saturating_sub(begun_ns);
         snapshot.cpu_ns = self.cpu_ns;

@@ -50,6 +50,32 @@ impl PowerCounts {
     }
 }
 
+/// Counts that were multiplied: whole numbers only when they are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Sums {
+    buckets: [f64; BUCKETS],
+    sum_ns: f64,
+    bytes: f64,
+    failed: f64,
+}
+
+impl Sums {
+    /// Adds what was counted, so many times.
+    pub fn add(&mut self, counts: &PowerCounts, factor: f64) {
+        self.buckets.iter_mut().zip(counts.buckets).for_each(|(sum, count)| *sum += count as f64 * factor);
+        self.sum_ns += counts.sum_ns as f64 * factor;
+        self.bytes += counts.bytes as f64 * factor;
+        self.failed += counts.failed as f64 * factor;
+    }
+
+    /// As counts again: the buckets add up to their number.
+    pub fn rounded(&self) -> PowerCounts {
+        let buckets = self.buckets.map(|count| count.round() as u64);
+        let [sum_ns, bytes, failed] = [self.sum_ns, self.bytes, self.failed].map(|sum| sum.round() as u64);
+        PowerCounts { buckets, count: buckets.iter().sum(), sum_ns, bytes, failed }
+    }
+}
+
 impl Serialize for PowerCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("PowerCounts", 5)?;

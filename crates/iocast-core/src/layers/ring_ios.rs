@@ -1,11 +1,12 @@
 //! I/Os of io_uring: from the submission of a request to its completion, as the kernel's two tracepoints tell.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use io_uring::opcode;
 use serde::Serialize;
 
+use super::extrapolated::Extrapolated;
 use super::followed::Followed;
 use super::power_counts::{PowerCounts, class_of};
 use crate::blk::layout::{Field, field};
@@ -75,7 +76,8 @@ pub struct RingIos {
     fields: Fields,
     waiting: Vec<(u64, Seen)>,
     open: HashMap<u64, (u64, u32, u8), BuildHasherDefault<Quick>>,
-    counts: BTreeMap<(u32, &'static str, Option<u64>), PowerCounts>,
+    counts: Extrapolated<(u32, &'static str, Option<u64>)>,
+    closing: bool,
 }
 
 impl RingIos {
@@ -100,8 +102,8 @@ impl RingIos {
                 result: named(&complete, "res")?,
             })
         };
-        let (waiting, open, counts) = (Vec::new(), HashMap::default(), BTreeMap::new());
-        Ok(fields().map(|fields| RingIos { fields, waiting, open, counts }))
+        let (waiting, open, counts) = (Vec::new(), HashMap::default(), Extrapolated::default());
+        Ok(fields().map(|fields| RingIos { fields, waiting, open, counts, closing: false }))
     }
 
     /// Keeps a record, if it is one of these.
@@ -138,7 +140,7 @@ impl RingIos {
                 Seen::Born { thread, by } => followed.born(thread, by),
                 Seen::Submit { thread, request, code } => {
                     let process = followed.process(thread);
-                    if process.followed && self.open.len() < MOST_OPEN {
+                    if process.followed && !self.closing && self.open.len() < MOST_OPEN {
                         self.open.insert(request, (at_ns, process.name, code));
                     }
                 }
@@ -146,12 +148,23 @@ impl RingIos {
                     let Some((begun_ns, name, code)) = self.open.remove(&request) else { continue };
                     let Some((_, call)) = ASKED.iter().find(|(known, _)| *known == code) else { continue };
                     let bytes = u64::try_from(result).unwrap_or(0);
-                    let counts = self.counts.entry((name, call, class_of(bytes))).or_default();
-                    counts.record(at_ns.saturating_sub(begun_ns), bytes, result < 0);
+                    let key = (name, *call, class_of(bytes));
+                    self.counts.record(key, at_ns.saturating_sub(begun_ns), bytes, result < 0);
                 }
             }
         }
         ready as u64
+    }
+
+    /// From now on nothing new begins.
+    pub fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Begins again.
+    pub fn reopen(&mut self) {
+        self.give_up();
+        self.closing = false;
     }
 
     /// Records were lost.
@@ -159,15 +172,14 @@ impl RingIos {
         self.open.clear();
     }
 
+    /// A window is over; see `Extrapolated`.
+    pub fn settle(&mut self, factor: f64) {
+        self.counts.settle(factor);
+    }
+
     /// All that was counted.
-    pub fn counts(&self) -> Vec<RingCounts> {
-        let all = self.counts.iter();
-        all.map(|(&(name, call, size_bytes), counts)| RingCounts {
-            name,
-            call,
-            size_bytes,
-            counts: counts.clone(),
-        })
-        .collect()
+    pub fn counts(&self, factor: f64) -> Vec<RingCounts> {
+        let all = self.counts.all(factor).into_iter();
+        all.map(|((name, call, size_bytes), counts)| RingCounts { name, call, size_bytes, counts }).collect()
     }
 }

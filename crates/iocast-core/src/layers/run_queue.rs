@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
+use super::extrapolated::Extrapolated;
 use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
 use crate::blk::instance;
@@ -32,7 +33,8 @@ pub struct RunQueue {
     to: Field,
     waiting: Vec<(u64, Seen)>,
     able: HashMap<u32, u64, BuildHasherDefault<Quick>>,
-    counts: HashMap<u32, PowerCounts>,
+    counts: Extrapolated<u32>,
+    closing: bool,
 }
 
 impl RunQueue {
@@ -57,7 +59,8 @@ impl RunQueue {
                 to: named(&switch, "next_pid")?,
                 waiting: Vec::new(),
                 able: HashMap::default(),
-                counts: HashMap::new(),
+                counts: Extrapolated::default(),
+                closing: false,
             })
         };
         made().ok_or_else(missing)
@@ -92,24 +95,32 @@ impl RunQueue {
 
     fn take(&mut self, at_ns: u64, seen: Seen, followed: &mut Followed) {
         match seen {
+            Seen::Woken { .. } if self.closing => {}
             Seen::Woken { thread } => {
                 self.able.entry(thread).or_insert(at_ns);
             }
             Seen::Switch { from, can_run, to } => {
-                if can_run && from != 0 {
+                if can_run && from != 0 && !self.closing {
                     self.able.insert(from, at_ns); // sent away, and could go on
                 }
                 let Some(since_ns) = self.able.remove(&to) else { return };
                 let process = followed.process(to);
                 if process.followed {
-                    self.counts.entry(process.name).or_default().record(
-                        at_ns.saturating_sub(since_ns),
-                        0,
-                        false,
-                    );
+                    self.counts.record(process.name, at_ns.saturating_sub(since_ns), 0, false);
                 }
             }
         }
+    }
+
+    /// From now on no wait begins.
+    pub fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Begins again.
+    pub fn reopen(&mut self) {
+        self.give_up();
+        self.closing = false;
     }
 
     /// Records were lost.
@@ -118,8 +129,13 @@ impl RunQueue {
     }
 
     /// (number of a command's name, what was counted)
-    pub fn counts(&self) -> impl Iterator<Item = (u32, &PowerCounts)> {
-        self.counts.iter().map(|(name, counts)| (*name, counts))
+    pub fn counts(&self, factor: f64) -> Vec<(u32, PowerCounts)> {
+        self.counts.all(factor)
+    }
+
+    /// A window is over; see `Extrapolated`.
+    pub fn settle(&mut self, factor: f64) {
+        self.counts.settle(factor);
     }
 }
 
@@ -138,7 +154,8 @@ mod tests {
             to: nowhere,
             waiting: vec![],
             able: HashMap::default(),
-            counts: HashMap::new(),
+            counts: Extrapolated::default(),
+            closing: false,
         };
         let mut followed = Followed::new(Who::Everybody);
         let (one, other) = (u32::MAX - 1, u32::MAX - 2); // threads that are gone: counted without a name
@@ -152,7 +169,7 @@ mod tests {
         ];
         assert_eq!(queue.round(99_000, &mut followed), 5);
         let counts: Vec<(u64, u64)> =
-            queue.counts().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
+            queue.counts(1.0).iter().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
     }

@@ -1,11 +1,12 @@
 //! How long system calls on files take, by command, call and size; who made them, and on which files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 use std::path::Path;
 
 use serde::Serialize;
 
+use super::extrapolated::Extrapolated;
 use super::followed::{Followed, Process, Who};
 use super::power_counts::{PowerCounts, class_of};
 use super::run_queue::RunQueue;
@@ -20,6 +21,8 @@ use crate::error::Result;
 const MOST_FILES: usize = 1 << 16;
 /// More files than these are counted together.
 const MOST_NAMED: usize = 4096;
+/// After a window opened, a call without a beginning is one that was under way.
+const SETTLING_NS: u64 = 100_000_000;
 
 /// What the calls of one command, kind and size came to.
 #[derive(Clone, Debug, Serialize)]
@@ -45,11 +48,9 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-impl Totals {
-    fn add(&mut self, time_ns: u64, bytes: u64) {
-        self.count += 1;
-        self.sum_ns += time_ns;
-        self.bytes += bytes;
+impl From<&PowerCounts> for Totals {
+    fn from(counts: &PowerCounts) -> Totals {
+        Totals { count: counts.count, sum_ns: counts.sum_ns, bytes: counts.bytes }
     }
 }
 
@@ -114,10 +115,13 @@ struct Tallies {
     named: HashMap<u32, u32, BuildHasherDefault<Quick>>,
     paths: Vec<String>,
     path_numbers: HashMap<String, u32>,
-    counts: HashMap<(u32, &'static str, Option<u64>), PowerCounts>,
-    processes: BTreeMap<(u32, &'static str), (u32, Totals)>,
-    by_file: BTreeMap<(u32, &'static str), Totals>,
+    counts: Extrapolated<(u32, &'static str, Option<u64>)>,
+    processes: Extrapolated<(u32, &'static str)>,
+    commands: HashMap<u32, u32>, // the number of the name of each process
+    by_file: Extrapolated<(u32, &'static str)>,
     apart: CallsApart,
+    closing: bool,
+    settled_ns: u64,
 }
 
 impl TimedCalls {
@@ -156,6 +160,20 @@ impl TimedCalls {
         Ok(ready.len() as u64 + of_queue)
     }
 
+    /// From now on nothing new begins.
+    pub fn close(&mut self) {
+        self.tallies.closing = true;
+        self.run_queue.iter_mut().for_each(RunQueue::close);
+    }
+
+    /// Begins again at `now_ns`. Calls that still wait, such as for a socket, are left out; files may have been closed.
+    pub fn reopen(&mut self, now_ns: u64) {
+        self.tallies.begun.clear();
+        self.give_up();
+        (self.tallies.closing, self.tallies.settled_ns) = (false, now_ns + SETTLING_NS);
+        self.run_queue.iter_mut().for_each(RunQueue::reopen);
+    }
+
     /// Records were lost: what is under way is given up.
     pub fn give_up(&mut self) {
         self.tallies.apart.given_up += self.tallies.begun.len() as u64;
@@ -165,17 +183,23 @@ impl TimedCalls {
         self.run_queue.iter_mut().for_each(RunQueue::give_up);
     }
 
+    /// A window is over; see `Extrapolated`.
+    pub fn settle(&mut self, factor: f64) {
+        self.tallies.counts.settle(factor);
+        self.tallies.processes.settle(factor);
+        self.tallies.by_file.settle(factor);
+        self.run_queue.iter_mut().for_each(|queue| queue.settle(factor));
+    }
+
     /// All that was counted.
-    pub fn counts(&self, followed: &Followed) -> Vec<CallCounts> {
-        let mut all: Vec<CallCounts> = self
-            .tallies
-            .counts
-            .iter()
-            .map(|(&(name, call, size_bytes), counts)| CallCounts {
+    pub fn counts(&self, followed: &Followed, factor: f64) -> Vec<CallCounts> {
+        let all = self.tallies.counts.all(factor).into_iter();
+        let mut all: Vec<CallCounts> = all
+            .map(|((name, call, size_bytes), counts)| CallCounts {
                 command: followed.name(name).into(),
                 call,
                 size_bytes,
-                counts: counts.clone(),
+                counts,
             })
             .collect();
         all.sort_by(|a, b| (&a.command, a.call, a.size_bytes).cmp(&(&b.command, b.call, b.size_bytes)));
@@ -183,32 +207,41 @@ impl TimedCalls {
     }
 
     /// All processes that are there, and once those that have ended.
-    pub fn processes(&mut self, followed: &Followed) -> Vec<ProcessTotals> {
-        let all = self.tallies.processes.iter();
+    pub fn processes(&mut self, followed: &Followed, factor: f64) -> Vec<ProcessTotals> {
+        let Tallies { processes, commands, .. } = &mut self.tallies;
+        let name = |pid: u32| commands.get(&pid).map_or("", |number| followed.name(*number)).to_string();
+        let all = processes.all(factor);
         let told = all
-            .map(|(&(pid, call), &(name, totals))| ProcessTotals {
+            .iter()
+            .map(|&((pid, call), ref counts)| ProcessTotals {
                 pid,
-                command: followed.name(name).into(),
+                command: name(pid),
                 call,
-                totals,
+                totals: counts.into(),
             })
             .collect();
-        self.tallies.processes.retain(|(pid, _), _| Path::new(&format!("/proc/{pid}")).exists());
+        let there = |pid: &u32| Path::new(&format!("/proc/{pid}")).exists();
+        processes.retain(|(pid, _)| there(pid));
+        commands.retain(|pid, _| there(pid));
         told
     }
 
     /// All files.
-    pub fn files(&self) -> Vec<FileTotals> {
+    pub fn files(&self, factor: f64) -> Vec<FileTotals> {
         let path = |number: u32| self.tallies.paths.get(number as usize).cloned().unwrap_or_default();
-        let all = self.tallies.by_file.iter();
-        all.map(|(&(number, call), &totals)| FileTotals { path: path(number), call, totals }).collect()
+        let all = self.tallies.by_file.all(factor).into_iter();
+        all.map(|((number, call), counts)| FileTotals { path: path(number), call, totals: (&counts).into() })
+            .collect()
     }
 
     /// Waits for a processor, by command; None when they are not watched.
-    pub fn run_delays(&self, followed: &Followed) -> Option<Vec<(String, PowerCounts)>> {
+    pub fn run_delays(&self, followed: &Followed, factor: f64) -> Option<Vec<(String, PowerCounts)>> {
         let queue = self.run_queue.as_ref()?;
-        let mut all: Vec<(String, PowerCounts)> =
-            queue.counts().map(|(name, counts)| (followed.name(name).into(), counts.clone())).collect();
+        let mut all: Vec<(String, PowerCounts)> = queue
+            .counts(factor)
+            .into_iter()
+            .map(|(name, counts)| (followed.name(name).into(), counts))
+            .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         Some(all)
     }
@@ -222,6 +255,7 @@ impl TimedCalls {
 impl Tallies {
     fn take(&mut self, at_ns: u64, seen: Seen, now_ns: u64, followed: &mut Followed) {
         match seen {
+            Seen::Enter { .. } if self.closing => {}
             Seen::Enter { thread, number, args } => {
                 let descriptor = i64::from(args[0] as u32 as i32);
                 self.begun.insert(thread, Begun { at_ns, number, descriptor, second: args[1] });
@@ -229,7 +263,7 @@ impl Tallies {
             Seen::Exit { thread, number, result } => {
                 let begun = self.begun.remove(&thread).filter(|begun| begun.number == number);
                 let Some(begun) = begun else {
-                    self.apart.without_beginning += 1;
+                    self.apart.without_beginning += u64::from(!self.closing && at_ns >= self.settled_ns);
                     return;
                 };
                 let process = followed.process(thread);
@@ -256,9 +290,10 @@ impl Tallies {
         let moves = matches!(call_of(begun.number), Some(Call::Data { .. }));
         let bytes = if moves { u64::try_from(result).unwrap_or(0) } else { 0 };
         let key = (process.name, *call, class_of(bytes));
-        self.counts.entry(key).or_default().record(time_ns, bytes, result < 0);
-        self.processes.entry((pid, call)).or_insert((process.name, Totals::default())).1.add(time_ns, bytes);
-        self.by_file.entry((path, call)).or_default().add(time_ns, bytes);
+        self.counts.record(key, time_ns, bytes, result < 0);
+        self.commands.entry(pid).or_insert(process.name);
+        self.processes.record((pid, *call), time_ns, bytes, result < 0);
+        self.by_file.record((path, *call), time_ns, bytes, result < 0);
     }
 
     /// The number of the name of a call's file, if it is on storage. A call that only files know is counted without a name
@@ -323,7 +358,7 @@ mod tests {
             tallies.take(at_ns, seen, 1_000, &mut followed);
         }
         let mut seen: Vec<_> =
-            tallies.counts.iter().map(|(key, counts)| (key.1, key.2, counts.sum_ns, counts.failed)).collect();
+            tallies.counts.all(1.0).iter().map(|(key, all)| (key.1, key.2, all.sum_ns, all.failed)).collect();
         seen.sort();
         let expected = [
             ("fdatasync", Some(0), 3_000, 0),

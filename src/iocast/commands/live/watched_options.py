@@ -16,6 +16,7 @@ _OPTIONS = (
     click.option("--database", "databases", multiple=True, metavar="URL", help="A database, too; repeatable."),
     click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable."),
     click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="This process, with its children."),
+    click.option("--every-io", is_flag=True, help="Trace all I/Os, not only windows of busy seconds."),
     click.option("--diagnostics-pack", "packs", is_flag=True, help="Oracle: views that need this licence may be read."),
 )
 
@@ -25,17 +26,50 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_asked(
-        *, databases: tuple[str, ...], devices: tuple[str, ...], pids: tuple[int, ...], packs: bool, **rest: Any
+        *,
+        databases: tuple[str, ...],
+        devices: tuple[str, ...],
+        pids: tuple[int, ...],
+        every_io: bool,
+        packs: bool,
+        **rest: Any,
     ) -> int:
         from iocast.sessions.live.sources import Asked
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, packs=packs, ask=ask)
+        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask)
         return command(asked=asked, **rest)
 
     for option in reversed(_OPTIONS):
         with_asked = option(with_asked)
     return with_asked
+
+
+_BESIDE_A_LOAD = (
+    click.option("--layers", is_flag=True, help="Record the layers below the load: calls, block layer, device."),
+    click.option("--database", "databases", multiple=True, metavar="URL", help="Record it, too; repeatable."),
+    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="And this process, with its children."),
+    click.option("--every-io", is_flag=True, help="Trace all I/Os of the layers, at their full cost."),
+)
+
+
+def beside_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Hands over as `beside` what is recorded beside a load; None where nothing was asked for."""
+
+    @wraps(command)
+    def with_beside(
+        *, layers: bool, databases: tuple[str, ...], pids: tuple[int, ...], every_io: bool, **rest: Any
+    ) -> int:
+        if not (layers or databases or pids or every_io):
+            return command(beside=None, **rest)
+        from iocast.sessions.live.sources import Asked
+
+        ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
+        return command(beside=Asked(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)
+
+    for option in reversed(_BESIDE_A_LOAD):
+        with_beside = option(with_beside)
+    return with_beside
 
 
 def _ask(question: str) -> str:
@@ -44,4 +78,4 @@ def _ask(question: str) -> str:
 
 def is_named(asked: Asked) -> bool:
     """True when anything was named: a tape has what was recorded."""
-    return bool(asked.databases or asked.devices or asked.pids or asked.packs)
+    return bool(asked.databases or asked.devices or asked.pids or asked.every_io or asked.packs)

@@ -33,6 +33,7 @@ from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.graded_run import GradedRun
 from iocast.report.database import database_section
 from iocast.report.diagnosis.tested_section import tested_section
+from iocast.report.layers import layers_section
 from iocast.report.subjects import subject
 from iocast.report.wording import section
 
@@ -65,6 +66,7 @@ def card(
         section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
         database_section.section(facts),
         time_section.section(facts),
+        layers_section.section(facts),
         observed_devices.section(run),
         graded_section(
             grades, charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else ()

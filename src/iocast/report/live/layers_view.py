@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+from iocast import metrics
 from iocast.analyse.live.instance_rates import instance_rates
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
+from iocast.analyse.live.traced import traced
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
 from iocast.report.live.device_lines import device_lines, processor_line
@@ -15,6 +17,7 @@ from iocast.report.live.instance_line import instance_lines
 from iocast.report.live.layer_table import layer_table
 from iocast.report.live.styled_lines import Line, cut, line
 from iocast.report.live.verdict_lines import verdict_lines
+from iocast.text import counted, percent
 
 
 def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -31,12 +34,24 @@ def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterato
     yield from device_lines(interval)
     yield ()
     yield from layer_table(layer_rows(interval), width)
+    yield from _trace_lines(interval)
     for database in watched_databases(interval):
         yield ()
         yield from instance_lines(database, instance_rates(interval, database), width)
         found = activity(interval, database)
         if found is not None:
             yield from activity_panes(found, texts, width)
+
+
+def _trace_lines(interval: Interval) -> Iterator[Line]:
+    """That layers were watched in windows, and what was lost; nothing where all was seen."""
+    found = traced(interval.views(metrics.KERNEL_LAYERS).get(""))
+    if found is None or found.whole:
+        return
+    if found.lost_events:
+        yield line(f"The trace lost {counted(found.lost_events, 'record')}: counts of the layers are too low.", "warn")
+    else:
+        yield line(f"Traced {percent(found.share)} of the time, in windows; --every-io traces all of it.", "dim")
 
 
 def _when(interval: Interval) -> str:

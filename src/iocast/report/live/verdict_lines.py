@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 
 from iocast import metrics
-from iocast.analyse.live.layer_times import LayerTime, layer_times
+from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
+from iocast.analyse.live.layer_times import layer_times
 from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
@@ -17,7 +18,8 @@ _STACKED = ("loop", "dm-", "md", "zram", "ram")
 
 def verdict_of(interval: Interval) -> LayersVerdict:
     """The layer that loses the time in an interval."""
-    return verdict(layer_times(_samples(interval), _devices(interval), given=tuple(_database(interval))))
+    reads = database_reads(interval.views(POSTGRESQL_IO))
+    return verdict(layer_times(_samples(interval), _devices(interval), given=() if reads is None else (reads,)))
 
 
 def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
@@ -41,16 +43,3 @@ def _devices(interval: Interval) -> tuple[str, ...]:
     """Disks, not what is stacked on them: an I/O of a loop device is seen at its disk, too. Without disks: all."""
     names = {subject.partition(metrics.PART)[0] for subject in interval.views(metrics.BLOCK_LAYER) if subject}
     return tuple(sorted(name for name in names if not name.startswith(_STACKED)))
-
-
-def _database(interval: Interval) -> Iterator[LayerTime]:
-    """Reads of PostgreSQL 18 are operations; before, combined reads are counted as blocks, which is no latency."""
-    views = [
-        view
-        for subject, view in interval.views("postgresql.pg_stat_io").items()
-        if subject.endswith("|relation|normal") and view.delta("read_bytes") is not None
-    ]
-    known = [view for view in views if view.delta("read_time_ns") is not None]
-    if known:
-        count = sum(view.delta("reads") or 0 for view in known)
-        yield LayerTime(layer="database", count=count, sum_ns=sum(view.delta("read_time_ns") or 0 for view in known))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from iocast import metrics, text
 from iocast.analyse.live.layer_rows import LayerRow, layer_rows
 from iocast.analyse.live.session_shares import Activity, Share, activity, watched_databases
 from iocast.analyse.live.tape_summary import TapeSummary
+from iocast.analyse.live.traced import traced
 from iocast.model.report import Column, Figure, Report, Row, Section, Table
 from iocast.model.run import Run
 from iocast.model.view import View
@@ -53,7 +54,7 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
     drawn = charts_at("tape", tape) if charts else ()
     parts = (
         section("devices", (), _filled(_devices(tape))),
-        section("layers", (), _filled(_layers(layer_rows(tape))), drawn),
+        section("layers", tuple(_traced(tape)), _filled(_layers(layer_rows(tape))), drawn),
         *(
             _activity(database, found, texts)
             for database in watched_databases(tape)
@@ -144,6 +145,16 @@ def _layers(rows: Sequence[LayerRow]) -> Table:
         ),
         key="layers",
     )
+
+
+def _traced(tape: TapeSummary) -> Iterator[str]:
+    found = traced(tape.views(metrics.KERNEL_LAYERS).get(""))
+    if found is None or found.whole:
+        return
+    if found.share < 1:
+        yield f"Layers were traced for {text.percent(found.share)} of the time, in windows."
+    if found.lost_events:
+        yield f"The trace lost {text.counted(found.lost_events, 'record')}: what the layers counted is too low."
 
 
 def _activity(database: str, found: Activity, texts: Mapping[str, str]) -> Section:

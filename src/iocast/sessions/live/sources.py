@@ -28,6 +28,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     databases: tuple[str, ...] = ()  # URLs without passwords
     observers: tuple[str, ...] = ()
     ask: AskPassword | None = None
+    every_io: bool = False  # layers are watched all of the time, whatever that costs
     packs: bool = False  # views of a database that cost a licence of their own may be read
 
 
@@ -85,19 +86,8 @@ _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 def _chosen(asked: Asked) -> tuple[ObserverModule, ...]:
     """Live observers follow the processes that are asked for; none asked for: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
-    live = live_observers(Watched(pids=asked.pids))
+    live = live_observers(Watched(pids=asked.pids, every_io=asked.every_io))
     return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
-
-
-def _require_unlike(urls: tuple[str, ...]) -> None:
-    """Samples are named by the kind of database: two of one kind would be mixed up."""
-    from iocast.databases import database_of
-
-    kinds = [database_of(url).NAME for url in urls]
-    if len(set(kinds)) < len(kinds):
-        raise SpecError(
-            "two databases of one kind cannot be watched together", "watch each in a screen or on a tape of its own"
-        )
 
 
 def require_database(kind: str, asked: Asked, who: str) -> None:
@@ -113,8 +103,7 @@ def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
     found: list[AbstractContextManager[Sampled]] = [Machine(asked)]
     if asked.databases:
-        from iocast.sessions.live.watched_databases import WatchedDatabase
+        from iocast.sessions.live.watched_databases import open_databases
 
-        _require_unlike(asked.databases)
-        found += [WatchedDatabase(url, asked.ask, asked.packs) for url in asked.databases]
+        found += open_databases(asked)
     return found

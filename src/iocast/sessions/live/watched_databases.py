@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from iocast.databases import connect
+from iocast.databases import connect, database_of
+from iocast.databases.address import Address, parsed
 from iocast.databases.database import AskPassword, DatabaseObserver
+from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
+
+if TYPE_CHECKING:
+    from iocast.sessions.live.sources import Asked
+
+_PORTS = {"postgresql": 5432, "mysql": 3306, "oracle": 1521}
+_SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL looks when no host is named
+_HERE = ("", "localhost", "127.0.0.1", "::1")
 
 
 class WatchedDatabase:
@@ -42,3 +52,35 @@ class WatchedDatabase:
     def blind(self) -> tuple[Blind, ...]:
         """What it does not show, and why."""
         return tuple(Blind(self._scheme, why) for why in self._observer.unseen)
+
+
+def open_databases(asked: Asked) -> list[WatchedDatabase]:
+    """The databases that were named, to be entered. Raises SpecError for two of one kind: samples are named by it."""
+    kinds = [database_of(url).NAME for url in asked.databases]
+    if len(set(kinds)) < len(kinds):
+        raise SpecError(
+            "two databases of one kind cannot be watched together", "watch each in a screen or on a tape of its own"
+        )
+    return [WatchedDatabase(url, asked.ask, asked.packs) for url in asked.databases]
+
+
+def local_endpoints(url: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Where a server of this machine listens that a URL names: Unix sockets, and ports. Raises SpecError."""
+    kind = database_of(url).NAME
+    address = parsed(url, "give it in the environment")
+    hosts = address.hosts or ((address.options.get("host", ""), 0),)
+    sockets = [address.options["socket"]] if "socket" in address.options else []
+    ports = []
+    for host, port in hosts:
+        host, port = address.options.get("host", host), port or _port(address, kind)
+        if kind == "postgresql":
+            folders = (host,) if host.startswith("/") else _SOCKET_FOLDERS if not host else ()
+            sockets += [f"{folder}/.s.PGSQL.{port}" for folder in folders]
+        if host in _HERE and not sockets:
+            ports.append(port)
+    return tuple(sockets), tuple(ports)
+
+
+def _port(address: Address, kind: str) -> int:
+    told = address.options.get("port", "")
+    return int(told) if told.isascii() and told.isdigit() else _PORTS[kind]

@@ -178,6 +178,7 @@ const look = async () => {
       gone.forEach((name) => pick(name, false));
       if (gone.length) keep();
       document.querySelector("#where").textContent = found.directory;
+      document.querySelector("#live-link").hidden = !found.live;
       if (document.activeElement !== inputs.target) {
         choices(inputs.target, state.filters.target, runs.map((run) => run.target).filter(Boolean));
       }

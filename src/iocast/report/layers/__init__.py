@@ -1,0 +1,1 @@
+"""The layers below a load, as they were recorded beside it."""

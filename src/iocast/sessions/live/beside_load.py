@@ -1,0 +1,69 @@
+"""card, run: the layers and databases that are recorded beside our own load, while it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from iocast import metrics
+from iocast.errors import SpecError
+from iocast.model.run import Blind, Sample
+from iocast.model.target import Target
+from iocast.observe import Watch
+from iocast.observe.live import live_observers
+from iocast.observe.live.local_server import server_pid
+from iocast.observe.live.watched import Watched
+from iocast.sessions.live.sources import Asked
+from iocast.sessions.live.watched_databases import WatchedDatabase, local_endpoints, open_databases
+
+
+class BesideLoad:
+    """Its sources are entered: they are read a few times a row."""
+
+    def __init__(self, watch: Watch, databases: list[WatchedDatabase], blind: tuple[Blind, ...]) -> None:
+        self._watch, self._databases, self._blind = watch, databases, blind
+        self._command = Path("/proc/self/comm").read_text().strip()
+
+    def sample(self) -> list[Sample]:
+        """Raw counters of all that can see, and who the load is."""
+        found = [Sample(time.time_ns(), metrics.LOAD, self._command, metrics.PID, float(os.getpid()))]
+        for database in self._databases:
+            found += database.sample()
+        return found + self._watch.sample()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Databases with their versions."""
+        return tuple(name for database in self._databases for name in database.names)
+
+    @property
+    def blind(self) -> tuple[Blind, ...]:
+        """What cannot be seen, and why."""
+        return (*self._blind, *self._watch.blind, *(each for database in self._databases for each in database.blind))
+
+
+@contextmanager
+def recording_beside(target: Target, asked: Asked) -> Iterator[BesideLoad]:
+    """The load, the processes that were named and databases of this machine are followed.
+
+    Raises DatabaseError, SpecError where a database cannot be watched, or there is nothing below the load.
+    """
+    if target.kind == "sim":
+        raise SpecError("a simulated device has no layers below it", "omit --layers, --database and --pid")
+    blind: list[Blind] = []
+    servers: list[int] = []
+    for url in asked.databases:
+        pid = server_pid(*local_endpoints(url))
+        servers += [] if pid is None else [pid]
+        if pid is None:
+            scheme = url.partition("://")[0]
+            why = "system calls of its server: it is not on this machine, or who listens cannot be seen"
+            blind.append(Blind(scheme, f"{why}; --pid names it"))
+    whom = Watched(pids=(os.getpid(), *asked.pids, *servers), every_io=asked.every_io)
+    with ExitStack() as open_now:
+        databases = [open_now.enter_context(each) for each in open_databases(asked)]
+        watch = open_now.enter_context(Watch(target, (), live_observers(whom)))
+        yield BesideLoad(watch, databases, tuple(blind))
