@@ -2,8 +2,8 @@
 
     python bench/metadata.py [--dir DIR] [--files 20000] [--threads 1,2,4] [--rounds 7] [--out FILE]
 
-Each round makes, looks up and removes the same number of empty files in one directory a thread, once by every engine, in an
-order that turns; what counts is the ratio of operations per CPU-second within a round, and its median. CPU time is what the
+Each round makes, looks up and removes the same number of files without data in one directory a thread, once by every engine,
+in an order that turns; what counts is the ratio of operations per CPU-second within a round, and its median. CPU time is what the
 engine's threads used while they did the operations: iocast's of its whole process during the phase, fio's as it reports it.
 """
 
@@ -37,6 +37,12 @@ Figures = dict[Op, tuple[float, float]]  # operations a second, and per CPU-seco
 Engine = Callable[[Path, int, int], Figures]  # directory, threads, files a thread
 
 
+def sized(place: Path) -> None:
+    """fio stats and deletes only files of its size, and would write them first: those that were created get it as a hole."""
+    for each in place.rglob("f*"):
+        os.truncate(each, 4096)
+
+
 def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figures:
     """A tree for each thread, of one directory."""
     tree = Tree(depth=1, width=1, files=files, own=True)
@@ -59,6 +65,8 @@ def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figur
         assert did.ios == sums.files and not did.errors, (op, did.errors)
         made[op] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
         present = "all"
+        if op == "create":
+            sized(place)
     empty_tree(file, wanted)
     remove_tree(str(path))
     return made
@@ -86,6 +94,8 @@ def ring(place: Path, threads: int, files: int) -> Figures:
         assert did.ios == sums.files and not did.errors, (op, did.errors)
         made[named] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
         present = "all"
+        if op == "create":
+            sized(place)
     remove_tree(str(place / "iocast-tree"))
     return made
 
@@ -93,7 +103,7 @@ def ring(place: Path, threads: int, files: int) -> Figures:
 def fio(place: Path, threads: int, files: int) -> Figures:
     """Three runs over the same files: each job has a directory of its own."""
     usual = ["fio", "--thread", "--group_reporting", "--output-format=json", "--fallocate=none", "--openfiles=1"]
-    usual += [f"--nrfiles={files}", "--filesize=1", f"--directory={place}", "--randrepeat=0"]
+    usual += [f"--nrfiles={files}", "--filesize=4k", "--bs=4k", f"--directory={place}", "--rw=read"]
     usual += ["--create_serialize=0", "--file_service_type=sequential", "--filename_format=d$jobnum/f$filenum"]
     for job in range(threads):
         (place / f"d{job}").mkdir()
@@ -110,9 +120,7 @@ def fio(place: Path, threads: int, files: int) -> Figures:
         took_s = max(job["read"]["runtime"], job["write"]["runtime"], 1) / 1e3
         made[op] = (done / took_s, done / max(1e-3, cpu_s))
         if op == "create":
-            # filestat wants files of its size: those of filecreate are empty, so that it makes its own first.
-            for each in place.glob("d*/f*"):
-                os.truncate(each, 1)
+            sized(place)
     shutil.rmtree(place)
     place.mkdir()
     return made

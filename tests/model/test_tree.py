@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.model.tree import Tree, TreePlan, TreeSize, totals, tree_place
+from iocast.model.tree import Tree, TreePlan, TreeSize, totals
+from iocast.model.tree.tree_places import tree_place
 
 
 def test_trees_count_as_vdbench_counts_them() -> None:

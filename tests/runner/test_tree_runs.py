@@ -78,6 +78,6 @@ def test_a_make_that_is_stopped_is_gone_on_with(tmp_path: Path) -> None:
 
 def test_a_simulated_tree_takes_virtual_time(tmp_path: Path) -> None:
     text = '[[phase]]\noperations = ["create", "stat", "unlink"]\npasses = 1\n'
-    run = _run(text, tmp_path, target="sim:service=1ms,servers=1")
+    run = _run(text, tmp_path, target="sim:nvme,servers=1,service=constant:1ms,bandwidth=none")
     assert [(name, ios) for name, ios, _ in _rows(run)] == [("create 1x1", 40), ("stat 1x1", 40), ("unlink 1x1", 40)]
     assert [each.measurement.elapsed_ns for each in run.phases] == [40_000_000] * 3

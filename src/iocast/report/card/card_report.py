@@ -16,7 +16,7 @@ from iocast.model.grading import Grades
 from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.tree import tree_place
+from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.bottleneck_section import bottleneck_section

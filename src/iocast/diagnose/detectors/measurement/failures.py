@@ -18,7 +18,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import ErrorPlace
 from iocast.model.run import PhaseRecord
-from iocast.model.tree import tree_place
+from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS
 from iocast.text import brief_percent, counted, sentence
 

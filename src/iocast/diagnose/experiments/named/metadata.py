@@ -158,4 +158,4 @@ def slabs_grown(run: Run) -> dict[str, tuple[float, float]]:
         for (cache, metric), objects in gained.items():
             if metric == metrics.OBJECTS and objects > grown.get(cache, (0.0, 0.0))[0]:
                 grown[cache] = (objects, gained.get((cache, metrics.SIZE_BYTES), 0.0))
-    return {cache: each for cache, each in grown.items() if each[0] >= 1000}
+    return {cache: each for cache, each in grown.items() if each[0] >= 1000 and each[1]}
