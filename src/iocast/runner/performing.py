@@ -223,7 +223,7 @@ class _Performance:
         opened, spool = self._opened(plans), str(self.saving.folder.path)
         # A tree has no work files whose pages could be counted; without one nobody asks what names cost.
         idle = metrics.PAGECACHE if self.layout.tree else metrics.SLABS
-        observers = tuple(each for each in OBSERVERS if each.NAME != idle)
+        observers = tuple(each for each in OBSERVERS if idle != each.NAME)
         with Watch(self.plan.target, files, observers if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)

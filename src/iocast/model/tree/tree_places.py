@@ -8,7 +8,7 @@ _KINDS = "frls"  # of a file's names: itself, renamed, second name, symbolic lin
 
 
 def tree_place(tree: TreePlan, offset_bytes: int, *, of_directory: bool = False) -> tuple[str, int]:
-    """The name, from the top of the tree, that a place of an I/O is of, and the byte in it: Shape in the core has them."""
+    """The name, from the top of the tree, that a place of an I/O is of, and the byte in it (Shape in the core)."""
     shift = max(0, max((size.size_bytes for size in tree.sizes), default=0) - 1).bit_length()
     position = offset_bytes & ((1 << shift) - 1)
     number, kind = divmod(offset_bytes >> shift, len(_KINDS))
