@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+from iocast import metrics
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
-from iocast.observe import OBSERVERS, TREE_OBSERVERS, Observed, ObserverModule, Watch
+from iocast.observe import OBSERVERS, Observed, ObserverModule, Watch
 from iocast.observe.live import kernel_layers, live_observers
 from iocast.observe.live.watched import Watched
 
@@ -31,15 +32,17 @@ class Beside(Protocol):
 
 
 def observers_of(target: Target, *, tree: bool) -> tuple[ObserverModule, ...]:
-    """All observers of a load, or those of one in a `tree` of files; of one through a database on this machine also of
-    the server's own system calls."""
-    if tree:
-        return TREE_OBSERVERS
+    """The observers of a load; of one through a database on this machine also of the server's own system calls.
+
+    A `tree` of files has no work files whose pages could be counted; without one nobody asks what names cost.
+    """
+    idle = metrics.PAGECACHE if tree else metrics.SLABS
+    common = tuple(each for each in OBSERVERS if each.NAME != idle)
     server = target.database.pid if target.database is not None else None
     if server is None:
-        return OBSERVERS
+        return common
     live = live_observers(Watched(pids=(server,)))
-    return (*OBSERVERS, *(each for each in live if each.NAME == kernel_layers.NAME))
+    return (*common, *(each for each in live if each.NAME == kernel_layers.NAME))
 
 
 class Observing:
