@@ -15,9 +15,12 @@ __all__ = [
     "chi_square_quantile",
     "events_in_order",
     "f_survival",
+    "look_at_tree",
+    "make_tree_directories",
     "memory_copy_bytes_per_s",
     "read_back",
     "read_traces",
+    "remove_tree",
     "replay_survey",
     "run_together",
     "student_t_cdf",
@@ -160,3 +163,12 @@ def f_survival(x: float, degrees_above: float, degrees_below: float) -> float:
 
 def chi_square_quantile(q: float, degrees: float) -> float:
     """The value that chi-square falls below with probability `q`. Raises ValueError."""
+
+def make_tree_directories(tree_json: str, place: int, go_on: Callable[[], bool]) -> int:
+    """Makes the missing directories of a tree (plan/tree_plan.rs) in an open directory; returns how many. Raises OSError."""
+
+def look_at_tree(tree_json: str, place: int, sizes: bool, go_on: Callable[[], bool]) -> str:
+    """What of a tree is there (tree/look.rs), as JSON; the sizes of its files too if asked. Raises OSError."""
+
+def remove_tree(place: int, threads: int, dry: bool, go_on: Callable[[], bool]) -> str:
+    """Removes all that iocast made in an open directory, or counts it (tree/removal.rs), as JSON. Raises OSError."""

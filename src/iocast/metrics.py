@@ -13,6 +13,7 @@ PRESSURE: Final = "pressure"
 LIMITS: Final = "limits"
 MAINTENANCE: Final = "maintenance"
 BLOCK: Final = "block"
+SLABS: Final = "slabs"  # of names and inodes: cache
 
 # A live watch itself: a sample before those of each of its moments.
 WATCH: Final = "watch"
@@ -89,6 +90,7 @@ MERGES_PER_S: Final = "merges_per_s"
 BYTES_PER_S: Final = "bytes_per_s"
 DISCARD_BYTES_PER_S: Final = "discard_bytes_per_s"
 SIZE_BYTES: Final = "size_bytes"
+OBJECTS: Final = "objects"  # of a slab cache, in use
 READ_SIZE_BYTES: Final = "read_size_bytes"
 WRITE_SIZE_BYTES: Final = "write_size_bytes"
 DISCARD_SIZE_BYTES: Final = "discard_size_bytes"

@@ -37,6 +37,7 @@ def asked(trial: Trial, target: Target, **changes: object) -> Asked:
         "block_bytes": usual.block_bytes,
         "depth": usual.depth,
         "streams": usual.streams,
+        "files": usual.files,
     }
     return Asked(**{**fields, **changes})
 
@@ -44,8 +45,14 @@ def asked(trial: Trial, target: Target, **changes: object) -> Asked:
 def run_of(trial: Trial, device: str, out: Path, **changes: object) -> Run:
     """The run of an experiment on a simulated device."""
     target = parse_target(device)
-    phases = trial.phases(asked(trial, target, **changes))
-    job = Job(name=f"experiment {trial.NAME}", phases=phases, file_size=FileSize(1 << 20), experiment=trial.NAME)
+    wanted = asked(trial, target, **changes)
+    job = Job(
+        name=f"experiment {trial.NAME}",
+        phases=trial.phases(wanted),
+        file_size=FileSize(1 << 20),
+        tree=trial.tree(wanted) if hasattr(trial, "tree") else None,
+        experiment=trial.NAME,
+    )
     plan, _ = jobs.plan(job, target, seed=1, memory_bytes=1 << 34)
     return runner.perform(plan, load.lay_out(plan), str(out), Silent(), lambda: False).run
 

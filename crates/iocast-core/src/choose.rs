@@ -11,6 +11,7 @@ use self::probe::{Ends, how_ios_end};
 use self::trial::{Gain, threads_against_ring};
 use crate::engine::setup::Choice;
 use crate::engine::table::{Row, asked};
+use crate::engine::tree_ring;
 use crate::engine::trim;
 use crate::engine::uring::ring;
 use crate::error::Result;
@@ -29,7 +30,8 @@ const INSTEAD: &str = "this target punts requests to kernel workers (no NOWAIT):
 
 /// Threads, because a ring could not be had.
 pub fn without_ring(plan: &PhasePlan, why: &dyn Display) -> Choice {
-    Choice::of("sync", plan).note(&format!(
+    let threads = if plan.tree.is_some() { "tree_calls" } else { "sync" };
+    Choice::of(threads, plan).note(&format!(
         "io_uring is not available ({why}): sync engine instead, one thread per outstanding I/O"
     ))
 }
@@ -37,11 +39,26 @@ pub fn without_ring(plan: &PhasePlan, why: &dyn Display) -> Choice {
 /// The engine that the plan asks for, or one for a plan that leaves it open. A target that cannot even be opened
 /// gets the ring, whose set-up says what is wrong.
 pub fn choose(plan: &PhasePlan) -> Result<Choice> {
+    if plan.tree.is_some() {
+        return Ok(for_tree(plan, asked(&plan.engine)?));
+    }
     Ok(match heeded(plan, asked(&plan.engine)?) {
         Some(row) if !row.needs_ring => Choice::of(row.name, plan),
         Some(row) => falls_back(plan).unwrap_or_else(|| Choice::of(row.name, plan)),
         None => falls_back(plan).unwrap_or_else(|| suited(plan)),
     })
+}
+
+/// Operations on names are system calls each; a ring is taken where it is asked for and has them (decision 35).
+fn for_tree(plan: &PhasePlan, asked: Option<&Row>) -> Choice {
+    match asked {
+        Some(row) if row.virtual_time() => Choice::of(row.name, plan),
+        Some(row) if row.needs_ring => match tree_ring::missing(plan) {
+            None => Choice { inline: false, ..Choice::of("tree_ring", plan) },
+            Some(why) => Choice::of("tree_calls", plan).note(&format!("{why}: one system call each instead")),
+        },
+        _ => Choice { inline: true, ..Choice::of("tree_calls", plan) },
+    }
 }
 
 /// The engine that was asked for; but files are filled by one that stores what it writes.

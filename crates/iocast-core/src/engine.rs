@@ -13,6 +13,9 @@ pub mod setup;
 pub mod sim;
 pub mod sync;
 pub mod table;
+pub mod tree_calls;
+pub mod tree_operation;
+pub mod tree_ring;
 pub mod trim;
 pub mod uring;
 

@@ -34,5 +34,6 @@ mod signals;
 #[cfg(test)]
 mod testing;
 pub mod trace;
+pub mod tree;
 pub mod verify;
 pub mod workload;

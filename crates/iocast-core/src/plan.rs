@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use self::replay_plan::ReplayPlan;
 use self::simulated::SimDevice;
 use self::step::Step;
+use self::tree_plan::TreePlan;
 
 pub mod checks;
 pub mod operations;
@@ -19,6 +20,7 @@ pub mod replay_plan;
 pub mod simulated;
 pub mod step;
 pub mod step_checks;
+pub mod tree_plan;
 
 pub use self::operations::{Class, Locality, MixItem, Op, Start};
 
@@ -283,6 +285,9 @@ pub struct PhasePlan {
     /// What a session does one after the other; empty: all I/Os are drawn from the mix.
     #[serde(default)]
     pub steps: Vec<Step>,
+    /// The tree of files in the one directory of `files` that its operations go to.
+    #[serde(default)]
+    pub tree: Option<TreePlan>,
     /// Directory for what of the series is too much for memory. No part of a plan that is kept.
     #[serde(skip)]
     pub spool: Option<PathBuf>,

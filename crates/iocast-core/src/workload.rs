@@ -13,3 +13,4 @@ pub mod source;
 pub mod span;
 pub mod stepped;
 pub mod stream;
+pub mod tree_drawn;

@@ -8,6 +8,7 @@ mod layer_watching;
 mod profiling;
 mod statistics;
 mod traces;
+mod trees;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -192,6 +193,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiling::events_in_order, module)?)?;
     module.add_function(wrap_pyfunction!(traces::read_traces, module)?)?;
     module.add_function(wrap_pyfunction!(traces::trace_formats, module)?)?;
+    module.add_function(wrap_pyfunction!(trees::look_at_tree, module)?)?;
+    module.add_function(wrap_pyfunction!(trees::make_tree_directories, module)?)?;
+    module.add_function(wrap_pyfunction!(trees::remove_tree, module)?)?;
     module.add_function(wrap_pyfunction!(traces::replay_survey, module)?)?;
     module.add_function(wrap_pyfunction!(copying::copy_file, module)?)?;
     module.add_function(wrap_pyfunction!(copying::file_content, module)?)?;

@@ -40,9 +40,9 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import Measurement
 from iocast.model.run import OpSeries, PhaseRecord, Run
 from iocast.model.view import View, views
-from iocast.model.workload import Op, Payload, Workload
+from iocast.model.workload import TREE_OPS, Op, Payload, Workload
 
-OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync", *TREE_OPS)
 
 T = TypeVar("T")
 Subject = TypeVar("Subject", "Facts", "RowFacts")

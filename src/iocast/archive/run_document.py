@@ -15,6 +15,7 @@ from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source, Tape
 from iocast.model.target import Target
+from iocast.model.tree import Tree
 from iocast.model.verification import Verification
 
 
@@ -36,6 +37,7 @@ class _Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     polling: Polling = "none"
     seed: int = 1
     interval_ns: int = 1_000_000_000
+    tree: Tree | None = None
 
 
 class _Document(Struct, frozen=True, kw_only=True):
@@ -80,6 +82,7 @@ def document_of(run: Run) -> _Document:
             polling=plan.polling,
             seed=plan.seed,
             interval_ns=plan.interval_ns,
+            tree=plan.tree,
         ),
         phases=tuple(replace(record, samples=(), series=Series()) for record in run.phases),
         blind=run.blind,
@@ -113,6 +116,7 @@ def _run_of(document: _Document, path: Path) -> Run:
             job=job.file,
             experiment=job.experiment,
             calibration=job.calibration,
+            tree=plan.tree,
         ),
         host=document.hosts[0],
         started_unix_ns=document.started_unix_ns,

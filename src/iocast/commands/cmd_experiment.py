@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     help="dsync: each write of `noise` is durable before the next (O_DSYNC), as a log writer's; sync: O_SYNC.",
 )
 @click.option("--sizes", metavar="SIZE,...", default="", help="Working-set sizes of `working-set`.")
+@click.option("--files", type=click.IntRange(10, 100_000_000), help="Files in the tree of `metadata`.")
 @click.option(
     "--filesystems",
     metavar="KIND,...",

@@ -50,6 +50,6 @@ def _show(proposed: Proposed, as_json: bool) -> None:
         put(plan_lines.repeated(plan, proposed.job.runs))
     sys.stdout.flush()  # the rows come before what may now be wrong with the target
     layout = proposed.layout()
-    put("\n".join(plan_lines.totals(plan, layout)))
+    put("\n".join(plan_lines.totals(plan, layout, proposed.make_seconds(layout))))
     for note in plan_lines.note_lines((*layout.notes, *proposed.fitted.notes), plan, proposed.fitted.left_out):
         say(note)

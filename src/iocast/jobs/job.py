@@ -9,6 +9,7 @@ from msgspec import Struct
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Polling
 from iocast.model.script import Share
+from iocast.model.tree import Tree
 
 
 class FileSize(Struct, frozen=True):
@@ -31,6 +32,7 @@ class Job(Struct, frozen=True, kw_only=True):
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
     stripe_bytes: int = 0  # of the files; 0: one after the other
+    tree: Tree | None = None  # the tree of files in which its phases work, instead of work files
     engine: EngineName = "auto"
     polling: Polling = "none"
     interval_ns: int = 1_000_000_000  # how fine the course of its phases is kept

@@ -18,6 +18,8 @@ _PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot",
 
 def default_test(given: Mapping[str, Any]) -> str:
     """The test of a phase that was given none: "randread", "write", "backread", "zipfrw"."""
+    if "operations" in given:
+        return "+".join(weights_of(given))
     ops = [op for op in PLACED if op in weights_of(given)]
     prefix = "back" if given.get("backwards") else _PREFIX[given.get("pattern", "random")]
     return prefix + ("rw" if ops == ["read", "write"] else "".join(ops))
@@ -31,13 +33,15 @@ def plain_name(phase: Phase) -> str:
     sizes = [size_text(size) for size in sorted({item.size_bytes for item in load.mix if item.size_bytes})]
     parts = [
         phase.test,
-        "+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}",
+        *([] if not sizes and load.tree_only else ["+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}"]),
         f"{load.users}x{load.depth}",
     ]
     if not isinstance(load.arrival, Closed):
         parts.append(f"@{rate_text(load.arrival.rate_per_s)}")
     if phase.role == "warm":
         parts.append("warm")
+    if phase.cold and load.tree_only:
+        parts.append("cold")
     return " ".join(parts)
 
 
@@ -71,7 +75,8 @@ def _words(load: Workload) -> tuple[str, ...]:
     words = (
         "backwards" if isinstance(load.locality, Sequential) and load.locality.backwards else "",
         "no-repeats" if load.locality == Uniform(repeats=False) else "",
-        "" if load.direct else "buffered",
+        "" if load.direct or load.tree_only else "buffered",
+        "random" if load.select == "random" else "",
         "" if load.sync == "none" else load.sync,
         _payload_words(load),
     )

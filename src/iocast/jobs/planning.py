@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import Job
 from iocast.jobs.toml.verify_rules import refuse_unverifiable
+from iocast.jobs.tree_phases import check_trees
 from iocast.model.permission import Permission, permission
 from iocast.model.plan import Phase, Plan, WorkFiles
 from iocast.model.target import Target
@@ -50,8 +51,9 @@ def plan(
     refuse_unverifiable(kept, target)
     _refuse_destruction(kept, target, allowed)
     _check_polling(job, kept)
-    files = _files(job, target, memory_bytes)
-    for phase in kept:
+    check_trees(job, kept, target)
+    files = WorkFiles(count=1, size_bytes=0) if job.tree else _files(job, target, memory_bytes)
+    for phase in () if job.tree else kept:
         _check_fit(phase, target, files)
         _check_stripe(phase, files)
         _check_blocks(phase, target, *_DIRECT[job.language])
@@ -67,6 +69,7 @@ def plan(
         job=job.text,
         experiment=job.experiment,
         calibration=job.calibration,
+        tree=job.tree,
     )
     return made, omitted
 

@@ -14,6 +14,7 @@ from iocast.errors import LoadError
 from iocast.load.work_files import WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
+from iocast.model.tree import tree_plan
 from iocast.model.workload import Step
 
 Answer = bool | Literal["enough"]
@@ -72,6 +73,7 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         simulated=plan.target.simulated,
         replay=phase.replay,
         steps=tuple(_within(step, regions) for step in workload.steps),
+        tree=None if plan.tree is None else tree_plan(plan.tree, plan.most_users, workload.select),
     )
 
 

@@ -148,7 +148,7 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
     inode, generation = identity(descriptor)
     if (inode, generation) != (mark.inode, mark.generation):
         return False
-    return generation is not None or _is_ours_alone(os.path.dirname(path) or ".", status)
+    return generation is not None or is_ours_alone(os.path.dirname(path) or ".", status)
 
 
 def _begun_file(status: os.stat_result, path: str) -> bool:
@@ -158,10 +158,10 @@ def _begun_file(status: os.stat_result, path: str) -> bool:
     except OSError:
         return False
     later = status.st_mtime_ns >= marked_ns and status.st_uid in (os.geteuid(), 0)
-    return status.st_size == 0 and later and _is_ours_alone(os.path.dirname(path) or ".", status)
+    return status.st_size == 0 and later and is_ours_alone(os.path.dirname(path) or ".", status)
 
 
-def _is_ours_alone(directory: str, status: os.stat_result) -> bool:
+def is_ours_alone(directory: str, status: os.stat_result) -> bool:
     """Whether nobody but us and root can move what is in the directory; with the sticky bit, our own files only."""
     place = os.stat(directory)
     ours = (os.geteuid(), 0)

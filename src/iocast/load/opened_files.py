@@ -11,6 +11,7 @@ from msgspec import Struct
 from iocast.errors import TargetError
 from iocast.load.marks import require_ours
 from iocast.load.os_refusals import refusal
+from iocast.load.tree_files import require_our_tree
 from iocast.load.work_files import Layout
 from iocast.model.target import Target
 
@@ -67,6 +68,9 @@ class OpenedFiles:
         descriptor = os.open(path, _FLAGS | (os.O_NOFOLLOW if self._layout.own else 0))
         try:
             status = os.fstat(descriptor)
+            if self._layout.tree:
+                require_our_tree(path, descriptor)
+                return _Opened(descriptor, _what(status))
             if not (stat.S_ISREG(status.st_mode) or (stat.S_ISBLK(status.st_mode) and not self._layout.own)):
                 raise _replaced(path)
             if self._layout.own:

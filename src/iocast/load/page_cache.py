@@ -1,9 +1,10 @@
-"""Drops what the page cache holds of work files, so that buffered reads reach the device."""
+"""Drops what the page cache holds of work files, and what the kernel remembers of names, so that reads reach the device."""
 
 from __future__ import annotations
 
 import os
 
+from iocast.errors import TargetError
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import WorkFile
 
@@ -23,3 +24,19 @@ def drop_cached(files: tuple[WorkFile, ...]) -> None:
                 os.close(descriptor)
         except OSError as error:
             raise refusal("cannot drop the page cache of", file.path, error) from error
+
+
+def drop_names() -> None:
+    """All dentries, inodes and pages that nobody uses, of the whole machine: the kernel offers nothing smaller.
+
+    Needs root. Raises TargetError.
+    """
+    os.sync()
+    try:
+        with open("/proc/sys/vm/drop_caches", "w") as switch:
+            switch.write("3")
+    except OSError as error:
+        raise TargetError(
+            f"cannot drop the kernel's cache of names and inodes: {error.strerror}",
+            "run as root, or leave out the rows that start cold",
+        ) from error

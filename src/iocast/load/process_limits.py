@@ -8,8 +8,10 @@ import resource
 from iocast.errors import LoadError
 from iocast.load.work_files import Layout
 from iocast.model.plan import Phase, Plan
+from iocast.model.tree import totals
 
 _OTHER_FILES = 64  # of the observers, the run folder and the database, at most at the same time
+_TREE_FILES = 512  # for directories of a tree, at least, and what is kept for others meanwhile
 _OTHER_BYTES = 1 << 30  # address space of Python, the core and the database with its threads [M: 0.88 GiB in use]
 _USER_BYTES = 1 << 20  # its thread's stack, its ring, its counters
 _MIB = 1 << 20
@@ -67,6 +69,10 @@ def _threads(phase: Phase, plan: Plan) -> int:
 
 def _refuse_open_files(plan: Plan, files: int) -> None:
     need = _OTHER_FILES + max((_open_files(group, plan, files) for group in plan.groups), default=0)
+    if plan.tree is not None:
+        # As many directories as may be are held open; the others are opened when they are needed.
+        _raise_open_files(need + _TREE_FILES + totals(plan.tree, plan.most_users).directories)
+        need += _TREE_FILES
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < need:
         with contextlib.suppress(ValueError, OSError):  # the limit of the whole machine may be lower
@@ -79,6 +85,13 @@ def _refuse_open_files(plan: Plan, files: int) -> None:
         )
 
 
+def _raise_open_files(wanted: int) -> None:
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most) if most >= 0 else wanted, most))
+
+
 def _open_files(group: tuple[Phase, ...], plan: Plan, files: int) -> int:
     return sum(_workers(phase, plan) * (files + 1) for phase in group)
 
@@ -86,7 +99,8 @@ def _open_files(group: tuple[Phase, ...], plan: Plan, files: int) -> int:
 def _workers(phase: Phase, plan: Plan) -> int:
     """Each opens its files itself: a thread for each user, and for each outstanding I/O where I/Os block."""
     load = phase.workload
-    return load.asked_depth if (phase.engine or plan.engine) == "sync" else load.users
+    blocks = (phase.engine or plan.engine) == "sync" or plan.tree is not None
+    return load.asked_depth if blocks else load.users
 
 
 def _refuse_address_space(plan: Plan) -> None:

@@ -27,6 +27,7 @@ from iocast.load.marks import (
     unlink_ours,
 )
 from iocast.load.os_refusals import refusal
+from iocast.load.tree_files import is_tree, opened_tree, remove_tree
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
 _OURS = re.compile(re.escape(WORK_NAME) + r"\.\w+\.dat")
@@ -52,6 +53,8 @@ def remove(path: str) -> int:
     why = _why_not(path)
     if why:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
+    if is_tree(path):
+        return remove_tree(path)
     freed = unlink_aside(path) + _allocated(path)
     if os.path.lexists(path):
         mark = read_mark(path)
@@ -92,7 +95,7 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
 
 def _found(path: str) -> list[str]:
     """The files whose marks are in a directory, or the one file. Raises TargetError."""
-    if os.path.isdir(path):
+    if os.path.isdir(path) and not is_tree(path):
         marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
         return [mark.removesuffix(MARK_SUFFIX) for mark in marks if _is_mark(mark)]
     if os.path.lexists(path) or os.path.lexists(mark_path(path)):
@@ -119,7 +122,9 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
             return f"is in use: {'; '.join(used)}"
         try:
             removed.append((name, _allocated(name) if dry_run else remove(name)))
-        except TargetError:
+        except TargetError as error:
+            if is_tree(name):
+                return error.message.removeprefix(name).strip()
             return "was replaced while iocast removed it, and was put back"
     return ""
 
@@ -137,6 +142,8 @@ def _allocated(path: str) -> int:
     """What its removal frees: nothing where the file has a second name."""
     if not os.path.lexists(path):
         return 0
+    if is_tree(path):
+        return remove_tree(path, dry=True)
     status = os.lstat(path)
     return status.st_blocks * 512 if status.st_nlink == 1 else 0
 
@@ -150,6 +157,12 @@ def _why_not(path: str) -> str:
     """Why this is not to be removed: in words that follow its name; "" when it is ours."""
     if read_mark(path) is None and not begun(path):
         return "was not created by iocast"
+    if is_tree(path) and os.path.lexists(path):
+        try:
+            with opened_tree(path):
+                return ""
+        except (TargetError, OSError):
+            return "is not the directory that iocast created there"
     if os.path.lexists(path) and made_here(path) is None:
         return "is not the file that iocast created there"
     return ""

@@ -38,11 +38,12 @@ class Layout(Struct, frozen=True):
     files: tuple[WorkFile, ...]
     own: bool
     notes: tuple[str, ...] = ()
+    tree: bool = False  # its one file is the directory of a tree; its size says how far places in it reach
 
     @property
     def fill_bytes(self) -> int:
         """Bytes that laying out will write."""
-        return sum(file.size_bytes for file in self.files if file.fill)
+        return 0 if self.tree else sum(file.size_bytes for file in self.files if file.fill)
 
 
 def work_paths(target: Target, count: int) -> tuple[str, ...]:

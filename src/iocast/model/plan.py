@@ -11,6 +11,7 @@ from msgspec import Struct
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
+from iocast.model.tree import Tree, TreePlan
 from iocast.model.workload import Arrival, Locality, MixItem, Payload, Step, Sync, SyncOp, Workload
 
 Role = Literal["fill", "warm", "measure", "probe", "verify"]
@@ -18,6 +19,8 @@ EngineName = Literal[
     "auto",
     "uring",
     "sync",
+    "tree_ring",
+    "tree_calls",
     "sim",
 ]
 Left = Literal["exactly", "at_least", "at_most", "about"]  # what is said of the time left of a run
@@ -149,11 +152,17 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     job: str = ""  # the job file as it was read
     experiment: str = ""  # the named experiment that it is, which judges the run
     calibration: CalibrationAsked | None = None  # the search that it is, which chooses its rows as it goes
+    tree: Tree | None = None  # its phases work in a tree of files, and not in work files
 
     @property
     def groups(self) -> tuple[tuple[Phase, ...], ...]:
         """The phases in order, those that run concurrently in one tuple."""
         return groups_of(self.phases)
+
+    @property
+    def most_users(self) -> int:
+        """The users of the phase that has most."""
+        return max((phase.workload.users for phase in self.phases), default=1)
 
     @property
     def expected_seconds(self) -> float:
@@ -221,3 +230,4 @@ class PhasePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     simulated: SimulatedDevice | None = None
     replay: Replay | None = None
     steps: tuple[Step, ...] = ()
+    tree: TreePlan | None = None

@@ -2,18 +2,73 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from iocast.model.service_laws import ServiceLaw
+from iocast.model.tree import Select
 
-Op = Literal["read", "write", "fsync", "fdatasync", "trim"]
+Op = Literal[
+    "read",
+    "write",
+    "fsync",
+    "fdatasync",
+    "trim",
+    "create",
+    "mkdir",
+    "rmdir",
+    "open",
+    "close",
+    "stat",
+    "statx",
+    "access",
+    "readdir",
+    "readdirplus",
+    "rename",
+    "link",
+    "symlink",
+    "unlink",
+    "fsyncdir",
+    "setattr",
+    "setxattr",
+    "getxattr",
+    "statfs",
+]
 SyncOp = Literal["fsync", "fdatasync"]
+
+# Of a tree of files only: what goes to its names, in the order in which reports list them.
+TREE_OPS: Final[tuple[Op, ...]] = (
+    "create",
+    "mkdir",
+    "rmdir",
+    "open",
+    "close",
+    "stat",
+    "statx",
+    "access",
+    "readdir",
+    "readdirplus",
+    "rename",
+    "link",
+    "symlink",
+    "unlink",
+    "fsyncdir",
+    "setattr",
+    "setxattr",
+    "getxattr",
+    "statfs",
+)
+# Of those, what goes to a directory and not to a file.
+DIRECTORY_OPS: Final[frozenset[Op]] = frozenset(("readdir", "readdirplus", "fsyncdir", "statfs"))
+# After these a tree has other names.
+NAMING_OPS: Final[frozenset[Op]] = frozenset(("create", "mkdir", "rmdir", "rename", "link", "symlink", "unlink"))
+# And these change its files or directories otherwise.
+_CHANGING: Final[frozenset[Op]] = frozenset((*NAMING_OPS, "write", "trim", "setattr", "setxattr"))
 
 
 class MixItem(Struct, frozen=True, forbid_unknown_fields=True):
-    """One operation of the mix. `size_bytes` is 0 for fsync and fdatasync; weights are relative."""
+    """One operation of the mix. `size_bytes` is 0 where no data moves; weights are relative."""
 
     op: Op
     size_bytes: int
@@ -189,11 +244,22 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fsync_op: SyncOp = "fsync"
     payload: Payload = Unique()
     steps: tuple[Step, ...] = ()  # of each user, one after the other; empty: all I/Os are drawn from the mix
+    select: Select = "sequential"  # of a tree: the order in which each user takes its files and directories
 
     @property
     def writes(self) -> bool:
-        """True when any operation of the mix changes data: writes it, or trims it away."""
-        return any(item.op in ("write", "trim") for item in self.mix)
+        """True when any operation of the mix changes the target: data, names or attributes."""
+        return any(item.op in _CHANGING for item in self.mix)
+
+    @property
+    def names(self) -> bool:
+        """True when any operation of the mix gives a tree other names."""
+        return any(item.op in NAMING_OPS for item in self.mix)
+
+    @property
+    def tree_only(self) -> bool:
+        """True when any operation of the mix exists in a tree of files only."""
+        return any(item.op in TREE_OPS for item in self.mix)
 
     @property
     def trims(self) -> bool:

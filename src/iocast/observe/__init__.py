@@ -16,6 +16,7 @@ from iocast.observe import (
     maintenance,
     pagecache,
     pressure,
+    slabs,
 )
 from iocast.observe.observer import BlindError, Observer, ObserverFactory, Timing
 
@@ -41,6 +42,10 @@ OBSERVERS: tuple[ObserverModule, ...] = (
     limits,
     maintenance,
 )
+
+
+# While a run works in a tree of files: its files are not work files whose pages could be counted.
+TREE_OBSERVERS: tuple[ObserverModule, ...] = (*(each for each in OBSERVERS if each is not pagecache), slabs)
 
 
 class Observed(NamedTuple):

@@ -21,7 +21,7 @@ from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand
 from iocast.model.run import Blind, Host, PhaseRecord, Run
 from iocast.model.script import Done, FixedList, Group, Script
 from iocast.model.workload import Closed
-from iocast.observe import OBSERVERS, Watch
+from iocast.observe import OBSERVERS, TREE_OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
@@ -32,6 +32,7 @@ from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
 from iocast.runner.saving import Performed, Saving, Status
 from iocast.runner.scripts.until_steady import Judge, UntilSteady
+from iocast.runner.tree_keeping import TreeFiles
 from iocast.runner.verifying import Verifying
 
 MEMORY_BUDGET_S = 0.15
@@ -135,7 +136,11 @@ class _Performance:
         self.saving, self.progress, self.stopped = saving, progress, stopped
         self.opened = opened
         self.recheck = recheck  # whether the device is still the one that may be overwritten
-        self.files = WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
+        self.files: WorkFiles | TreeFiles = (
+            WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
+            if self.plan.tree is None
+            else TreeFiles(self.plan, layout, loader, self._fill, stopped)
+        )
         self.verifying = Verifying()
         self.done: Done = ()
         self.asked: tuple[Phase, ...] = ()  # what the script asked for so far
@@ -192,10 +197,10 @@ class _Performance:
         plans: list[PhasePlan] = []
         for number, phase in enumerate(group.phases, len(self.asked)):
             seed = load.phase_seed(self.plan, phase, number)
-            told = self.loader.phase_plan(phase, self.layout.files, seed)
+            told = self.files.told(self.loader.phase_plan(phase, self.layout.files, seed))
             plans.append(self.verifying.recorded(phase, told))
         if self.loader.real_time and any(phase.cold for phase in group.phases):
-            load.drop_cached(self.layout.files)
+            load.drop_names() if self.layout.tree else load.drop_cached(self.layout.files)
         return self._run(group, tuple(plans))
 
     def _overwrite(self) -> None:
@@ -214,9 +219,10 @@ class _Performance:
         shown = stand_in(group.phases)
         number, total, left = self._begin(shown)
         self.saving.folder.begin(shown.name, number, total, left)
-        files = tuple(file.path for file in self.layout.files)
+        files = () if self.layout.tree else tuple(file.path for file in self.layout.files)
         opened, spool = self._opened(plans), str(self.saving.folder.path)
-        with Watch(self.plan.target, files, OBSERVERS if self.loader.real_time else ()) as watch:
+        observers = TREE_OBSERVERS if self.layout.tree else OBSERVERS
+        with Watch(self.plan.target, files, observers if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)
 

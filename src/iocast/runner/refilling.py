@@ -66,6 +66,10 @@ class WorkFiles:
                 return
         self._trimmed = False
 
+    def told(self, plan: PhasePlan) -> PhasePlan:
+        """What the core is told of a phase: work files change nothing of it."""
+        return plan
+
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
         """Files that a phase leaves with holes, or with other than unique data, are laid out anew next time."""
         for phase in phases:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -44,6 +45,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     streams: int | None = None
     sync: Sync = "none"
     sizes: tuple[int, ...] = ()
+    files: int | None = None
     options: RunOptions = RunOptions()
     page: bool = False
 
@@ -182,6 +184,8 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
         streams=request.streams or usual.streams,
         sync=request.sync,
         sizes=request.sizes,
+        files=request.files or usual.files,
+        cold=target.kind == "directory" and os.geteuid() == 0,
     )
 
 
@@ -193,5 +197,6 @@ def _job(trial: Trial, asked: Asked) -> Job:
         phases=trial.phases(asked),
         file_count=count,
         file_size=FileSize(size_bytes=asked.size_bytes // count // MIB * MIB),
+        tree=trial.tree(asked) if hasattr(trial, "tree") else None,
         experiment=trial.NAME,
     )

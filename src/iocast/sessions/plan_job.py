@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs.job import Job
-from iocast.load import Layout, lay_out
-from iocast.model.plan import Plan
+from iocast.load import Layout, PlannedGroup, lay_out, loader_of
+from iocast.model.plan import Length, Plan
 from iocast.sessions.fitted_plan import Fitted, make_plan
 from iocast.sessions.requests import RunOptions, asked_job
 from iocast.sessions.target_finding import find_target
@@ -29,6 +30,31 @@ class Proposed(Struct, frozen=True):
     def layout(self) -> Layout:
         """The files that it needs. Raises TargetError where they do not fit."""
         return lay_out(self.plan)
+
+    def make_seconds(self, layout: Layout) -> float | None:
+        """How long a simulated device takes to make the tree of the plan; None where nobody can tell beforehand."""
+        if self.plan.tree is None or self.plan.target.kind != "sim":
+            return None
+        return simulated_make_seconds(self.plan, layout)
+
+
+SIMULATED_FILES = 20_000  # of a tree, from which the time of all of them follows
+
+
+def simulated_make_seconds(plan: Plan, layout: Layout) -> float:
+    """A part of the files is made in virtual time."""
+    from iocast.runner.tree_keeping import make_phase
+
+    assert plan.tree is not None
+    loader = loader_of(plan)
+    phase = make_phase(plan)
+    files = phase.length.ios or 0
+    part = min(SIMULATED_FILES, files)
+    told = loader.phase_plan(replace(phase, length=Length(ios=part)), layout.files, seed=0)
+    assert told.tree is not None
+    told = replace(told, tree=replace(told.tree, present="none"))
+    (made,) = loader.measure(PlannedGroup((told,)), lambda *_: True)
+    return made.measurement.elapsed_ns / 1e9 * files / part
 
 
 def plan_job(job: str, path: str, options: RunOptions) -> Proposed:

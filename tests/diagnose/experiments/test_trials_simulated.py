@@ -16,6 +16,7 @@ from iocast.diagnose.experiments.named import (
     dio_matrix,
     holes,
     lost_writes,
+    metadata,
     noise,
     overwrite,
     payload,
@@ -235,6 +236,25 @@ def test_what_a_simulated_device_cannot_show_is_said(trial: object) -> None:
         trial.phases(asked(trial, parse_target("sim:hdd")))
     assert "simulated device" in refused.value.message
     assert refused.value.hint
+
+
+def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> None:
+    # 16 servers of 100 us: 10,000 lookups a second for each user up to 16 users, none more after that.
+    found = ruling(metadata, "sim:service=100us,servers=16", tmp_path, seconds=0.05, files=200)
+    assert found.verdict == "confirmed"
+    rows = {(row.cells["test"], row.cells["users"]): row.cells for row in found.table.rows}
+    for users in metadata.USERS:
+        stat = rows["stat", users]
+        assert stat["rate"] == pytest.approx(10_000 * min(users, 16), rel=0.02)
+        assert stat["scale"] == pytest.approx(min(users, 16), rel=0.02)
+    assert rows["create", 1]["took"] == pytest.approx(200 * 100_000, rel=0.01)
+    assert "16 users" in found.says or "32 users" in found.says or "64 users" in found.says
+
+
+def test_lookups_that_one_server_answers_do_not_scale(tmp_path: Path) -> None:
+    found = ruling(metadata, "sim:service=100us,servers=1", tmp_path, seconds=0.05, files=200)
+    assert found.verdict == "rejected"
+    assert "1.00 times" in found.says
 
 
 @pytest.mark.parametrize(

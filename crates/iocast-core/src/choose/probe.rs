@@ -92,7 +92,8 @@ struct Prober {
 impl Prober {
     fn new(plan: PhasePlan) -> Result<Prober> {
         let choice = Choice::of("uring", &plan);
-        let setup = Setup { plans: vec![Arc::new(plan.clone())], choice, world: SimWorld::default() };
+        let setup =
+            Setup { plans: vec![Arc::new(plan.clone())], choice, world: SimWorld::default(), tree: None };
         let mut engine = UringEngine::new(&setup)?;
         let stream = Stream::new(&plan, 0);
         let seed = plan.seed ^ plan.payload_seed;

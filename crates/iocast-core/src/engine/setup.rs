@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::sim::world::SimWorld;
 use crate::error::{Error, Result};
 use crate::plan::{Op, PhasePlan, SyncMode};
+use crate::tree::work::TreeWork;
 
 /// The engine of a phase, and what is known of how its I/Os will end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub struct Setup {
     pub choice: Choice,
     /// What simulated devices remember from phase to phase.
     pub world: SimWorld,
+    /// The tree of files that the phase works in.
+    pub tree: Option<Arc<TreeWork>>,
 }
 
 impl Setup {

@@ -14,6 +14,7 @@ use super::{Clock, Completion, Engine, Request};
 use crate::error::{Error, Result};
 use crate::plan::Op;
 use crate::plan::simulated::Serialised;
+use crate::random::mix64;
 use crate::record::result::EngineReport;
 
 mod blocks;
@@ -86,6 +87,28 @@ impl SimEngine {
         self.machine.as_mut().expect("it is handed back only at the end")
     }
 
+    /// A tree has no places on the device: what is asked of one of its names is a read of a block, what changes it a write of
+    /// one, at a place that follows from its number; what is read and written in files goes where the number leads.
+    fn on_the_device(&mut self, request: Request) -> Request {
+        const BLOCK_BYTES: u64 = 4096;
+        let size_bytes = self.machine().spec().size_bytes;
+        if !request.op.of_trees_only() {
+            let beyond = request.offset.saturating_add(u64::from(request.len)) > size_bytes;
+            let room = size_bytes.saturating_sub(u64::from(request.len)).max(1);
+            let offset = if beyond { request.offset % room / 512 * 512 } else { request.offset };
+            return Request { offset, ..request };
+        }
+        let changes = request.op.changes_names() || matches!(request.op, Op::Setattr | Op::Setxattr);
+        let op = match request.op {
+            Op::Fsyncdir => Op::Fsync,
+            _ if changes => Op::Write,
+            _ => Op::Read,
+        };
+        let blocks = (size_bytes / BLOCK_BYTES).max(1);
+        let (offset, len) = (mix64(request.offset) % blocks * BLOCK_BYTES, BLOCK_BYTES as u32);
+        Request { op, offset, len, ..request }
+    }
+
     fn at(&mut self, time: u64, slot: u32, event: Event) {
         self.order += 1;
         self.events.push(Reverse((time, self.order, slot, event)));
@@ -152,6 +175,7 @@ impl Engine for SimEngine {
     }
 
     fn push(&mut self, request: Request) {
+        let request = self.on_the_device(request);
         self.in_flight += 1;
         let (epoch, now) = (self.epoch, self.now);
         let reaches = self.machine().admit(epoch + now, request.op, u64::from(request.len)) - epoch;

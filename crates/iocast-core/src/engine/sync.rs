@@ -68,6 +68,7 @@ impl SyncEngine {
                     let block_device = self.block_devices[request.file as usize];
                     trim(fd, block_device, request.offset, u64::from(request.len)) as isize
                 }
+                _ => return -i64::from(libc::EOPNOTSUPP), // of trees: never handed to this engine
             }
         };
         if result >= 0 {

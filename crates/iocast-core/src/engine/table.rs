@@ -64,6 +64,8 @@ engines! {
     // name   threads            what it needs       what it keeps   how it is built
     "uring",  Threads::PerUser,  needs_ring: true,   stores: true,   super::uring::UringEngine::new;
     "sync",   Threads::PerIo,    needs_ring: false,  stores: true,   super::sync::SyncEngine::new;
+    "tree_ring",  Threads::PerUser,  needs_ring: true,   stores: true,   super::tree_ring::TreeRing::new;
+    "tree_calls", Threads::PerIo,    needs_ring: false,  stores: true,   super::tree_calls::TreeCalls::new;
     "sim",    Threads::Virtual,  needs_ring: false,  stores: false,  super::sim::SimEngine::new;
 }
 
@@ -107,7 +109,10 @@ mod tests {
     fn an_engine_that_is_not_in_the_table_is_refused() {
         assert_eq!(asked(AUTO).unwrap(), None);
         let refused = asked("nul").unwrap_err().to_string();
-        assert!(refused.contains("\"nul\"") && refused.contains("auto, uring, sync, sim"), "{refused}");
+        assert!(
+            refused.contains("\"nul\"") && refused.contains("auto, uring, sync, tree_ring, tree_calls, sim"),
+            "{refused}"
+        );
         assert!(employ("nul", Nobody).is_err());
     }
 }

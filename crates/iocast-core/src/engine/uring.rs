@@ -159,6 +159,8 @@ impl UringEngine {
                     (Op::Trim, _) => {
                         opcode::Fallocate::new($fd, u64::from(len)).offset(offset).mode(trim::PUNCH).build()
                     }
+                    // Of trees: never handed to this engine.
+                    _ => opcode::Nop::new().build(),
                 }
             };
         }

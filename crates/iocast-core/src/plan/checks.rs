@@ -23,7 +23,7 @@ const MOST_SERVERS: u64 = 1 << 20;
 const MOST_RATE_PER_S: f64 = 1e12;
 const LEAST_RATE_PER_S: f64 = 1e-9;
 
-fn refuse(ok: bool, why: &str) -> Result<()> {
+pub(super) fn refuse(ok: bool, why: &str) -> Result<()> {
     if ok { Ok(()) } else { Err(Error::Plan(why.to_string())) }
 }
 
@@ -50,6 +50,7 @@ impl PhasePlan {
         self.check_locality()?;
         self.check_replay()?;
         self.check_steps()?;
+        self.check_tree()?;
         let engine = asked(&self.engine)?;
         if let Some(verify) = &self.verify {
             self.check_verify(verify, engine)?;
@@ -66,7 +67,7 @@ impl PhasePlan {
             refuse(item.weight.is_finite() && item.weight >= 0.0, "mix: weights are 0 or more")?;
             refuse(
                 item.op.has_place() == (item.size_bytes > 0),
-                "mix: reads, writes and trims have a size, fsync and fdatasync have none",
+                "mix: reads, writes and trims have a size, all other operations have none",
             )?;
             refuse(item.size_bytes <= 1 << 30, "mix: an I/O is at most 1 GiB")?;
         }

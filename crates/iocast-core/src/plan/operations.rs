@@ -16,6 +16,44 @@ pub enum Op {
     Fdatasync,
     /// Give `size_bytes` at an offset back to the storage: a hole in a file, a discard on a device.
     Trim,
+    /// Of a tree: openat(2) of a new file (O_CREAT, O_EXCL), and the writing of what it is to contain.
+    Create,
+    /// mkdirat(2) of a directory beside a file.
+    Mkdir,
+    /// unlinkat(2) of such a directory.
+    Rmdir,
+    /// openat(2) of a file.
+    Open,
+    /// close(2) of a file.
+    Close,
+    /// fstatat(2) of a name.
+    Stat,
+    /// statx(2) of a name.
+    Statx,
+    /// faccessat(2) of a name.
+    Access,
+    /// getdents64(2) of a directory, to its end.
+    Readdir,
+    /// The same, and statx(2) of each name in it.
+    Readdirplus,
+    /// renameat2(2) of a file in its directory, never over another.
+    Rename,
+    /// linkat(2): a second name.
+    Link,
+    /// symlinkat(2) beside a file.
+    Symlink,
+    /// unlinkat(2) of a second name or a symbolic link if there are any, else of a file.
+    Unlink,
+    /// fsync(2) of a directory.
+    Fsyncdir,
+    /// futimens(2) of an open file.
+    Setattr,
+    /// fsetxattr(2) of an open file: 16 bytes as user.iocast.
+    Setxattr,
+    /// fgetxattr(2) of it.
+    Getxattr,
+    /// fstatfs(2).
+    Statfs,
 }
 
 impl Op {
@@ -34,6 +72,21 @@ impl Op {
         self.moves_data() || self == Op::Trim
     }
 
+    /// True for the operations that only a tree of files has.
+    pub fn of_trees_only(self) -> bool {
+        self > Op::Trim
+    }
+
+    /// True for the operations that go to a directory of a tree, and not to a file.
+    pub fn of_directories(self) -> bool {
+        matches!(self, Op::Readdir | Op::Readdirplus | Op::Fsyncdir | Op::Statfs)
+    }
+
+    /// True for the operations after which a tree has other names.
+    pub fn changes_names(self) -> bool {
+        matches!(self, Op::Create | Op::Mkdir | Op::Rmdir | Op::Rename | Op::Link | Op::Symlink | Op::Unlink)
+    }
+
     /// The name used in JSON and in columns.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,6 +95,25 @@ impl Op {
             Op::Fsync => "fsync",
             Op::Fdatasync => "fdatasync",
             Op::Trim => "trim",
+            Op::Create => "create",
+            Op::Mkdir => "mkdir",
+            Op::Rmdir => "rmdir",
+            Op::Open => "open",
+            Op::Close => "close",
+            Op::Stat => "stat",
+            Op::Statx => "statx",
+            Op::Access => "access",
+            Op::Readdir => "readdir",
+            Op::Readdirplus => "readdirplus",
+            Op::Rename => "rename",
+            Op::Link => "link",
+            Op::Symlink => "symlink",
+            Op::Unlink => "unlink",
+            Op::Fsyncdir => "fsyncdir",
+            Op::Setattr => "setattr",
+            Op::Setxattr => "setxattr",
+            Op::Getxattr => "getxattr",
+            Op::Statfs => "statfs",
         }
     }
 }
@@ -61,7 +133,7 @@ pub struct Class {
 pub struct MixItem {
     /// What it does.
     pub op: Op,
-    /// Bytes an I/O; 0 for fsync and fdatasync.
+    /// Bytes an I/O; 0 for what moves no data.
     pub size_bytes: u64,
     /// Relative weight.
     #[serde(default = "one")]

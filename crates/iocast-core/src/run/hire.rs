@@ -13,6 +13,7 @@ use crate::engine::table::{self, Employer, Row, Threads, row};
 use crate::error::{Error, Result};
 use crate::plan::{Arrival, PhasePlan};
 use crate::replay::replay_schedule::Schedule;
+use crate::tree::work::TreeWork;
 use crate::verify::journal::Journal;
 use crate::verify::signed::Signed;
 use crate::workload::stream::Stream;
@@ -66,11 +67,15 @@ impl Employer for Vacancy<'_> {
     }
 }
 
-/// What a user makes: what it draws, or the rows of a trace.
-fn stream_of(plan: &PhasePlan, user: u32, replay: &Option<Schedule>) -> Arc<Mutex<Stream>> {
-    let stream = match replay {
-        Some(replay) => Stream::replaying(plan, user, &replay.users[user as usize]),
-        None => Stream::new(plan, user),
+/// For each phase its trace and its tree.
+type Given<'a> = (&'a [Option<Schedule>], &'a [Option<Arc<TreeWork>>]);
+
+/// What a user makes: what it draws, in a tree or elsewhere, or the rows of a trace.
+fn stream_of(plan: &PhasePlan, user: u32, (replays, trees): Given, phase: usize) -> Arc<Mutex<Stream>> {
+    let stream = match (&replays[phase], &trees[phase]) {
+        (Some(replay), _) => Stream::replaying(plan, user, &replay.users[user as usize]),
+        (None, Some(tree)) => Stream::in_tree(plan, user, tree),
+        (None, None) => Stream::new(plan, user),
     };
     Arc::new(Mutex::new(stream))
 }
@@ -80,12 +85,12 @@ pub(crate) fn hire(
     crew: &mut Crew,
     plans: &[Arc<PhasePlan>],
     chosen: &[Choice],
-    replays: &[Option<Schedule>],
+    given: Given,
     world: &SimWorld,
 ) -> Result<()> {
     let engines = engines(chosen)?;
     if engines[0].virtual_time() {
-        return hire_one(crew, plans, &chosen[0], replays, world);
+        return hire_one(crew, plans, &chosen[0], given, world);
     }
     let journals = Journal::for_plans(plans)?;
     for (phase, (plan, choice)) in plans.iter().zip(chosen).enumerate() {
@@ -95,12 +100,13 @@ pub(crate) fn hire(
             Threads::PerUser | Threads::Virtual => (1, plan.depth),
         };
         for user in 0..plan.users {
-            let stream = stream_of(plan, user, &replays[phase]);
+            let stream = stream_of(plan, user, given, phase);
             for _ in 0..workers {
                 let lane = Lane::new(user as usize, Arc::clone(&stream), 0..slots);
                 let part = Part::new(phase, Arc::clone(plan), vec![lane], 0).ending(choice.inline);
                 let plans = vec![Arc::clone(plan)];
-                let setup = Setup { plans, choice: choice.clone(), world: world.clone() };
+                let (world, tree) = (world.clone(), given.1[phase].clone());
+                let setup = Setup { plans, choice: choice.clone(), world, tree };
                 let journal = journals[phase].clone();
                 table::employ(choice.engine, Vacancy { crew, parts: vec![part], setup, journal })?;
             }
@@ -114,7 +120,7 @@ fn hire_one(
     crew: &mut Crew,
     plans: &[Arc<PhasePlan>],
     choice: &Choice,
-    replays: &[Option<Schedule>],
+    given: Given,
     world: &SimWorld,
 ) -> Result<()> {
     let mut numbered: Vec<(usize, &Arc<PhasePlan>)> = plans.iter().enumerate().collect();
@@ -126,12 +132,12 @@ fn hire_one(
         in_order.push(Arc::clone(plan));
         let first = slot;
         let lane = |user: u32| {
-            let stream = stream_of(plan, user, &replays[phase]);
+            let stream = stream_of(plan, user, given, phase);
             Lane::new(user as usize, stream, first + user * plan.depth..first + (user + 1) * plan.depth)
         };
         slot += plan.users * plan.depth;
         parts.push(Part::new(phase, Arc::clone(plan), (0..plan.users).map(lane).collect(), first));
     }
-    let setup = Setup { plans: in_order, choice: choice.clone(), world: world.clone() };
+    let setup = Setup { plans: in_order, choice: choice.clone(), world: world.clone(), tree: None };
     table::employ(choice.engine, Vacancy { crew, parts, setup, journal: None })
 }

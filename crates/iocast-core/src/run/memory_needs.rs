@@ -10,11 +10,14 @@ use memmap2::MmapOptions;
 use crate::engine::table::{Threads, asked};
 use crate::error::{Error, Result};
 use crate::plan::PhasePlan;
+use crate::tree::shape::Shape;
 
 /// A histogram while it counts, rounded up.
 const RECORDER_BYTES: u64 = 72 << 10;
 /// What is kept of an outstanding I/O: slot, lane, ring.
 const SLOT_BYTES: u64 = 512;
+/// Of an operation in a tree: a list of names, and a piece of what files contain.
+const TREE_SLOT_BYTES: u64 = 320 << 10;
 const STACK_BYTES: u64 = 576 << 10;
 /// Of huge pages: the end of a buffer, and an aligned beginning.
 const HUGE_BYTES: u64 = 4 << 20;
@@ -34,14 +37,24 @@ fn needs(plan: &PhasePlan) -> Needs {
     let threads = match row.map(|row| row.threads) {
         Some(Threads::Virtual) => 1,
         Some(Threads::PerIo) => plan.outstanding(),
+        Some(Threads::PerUser) | None if plan.tree.is_some() => plan.outstanding(),
         Some(Threads::PerUser) | None => u64::from(plan.users),
     };
     let tally = (2 * plan.classes().len() as u64 + 3) * RECORDER_BYTES;
     let simulated = row.is_some_and(|row| row.virtual_time());
     let moved = if simulated { 0 } else { plan.outstanding().saturating_mul(plan.largest_moved_bytes()) };
     let huge = if moved >= HUGE_FROM_BYTES { HUGE_BYTES } else { 0 };
-    let memory = moved.saturating_add(threads * tally + plan.outstanding() * SLOT_BYTES);
+    let memory = moved.saturating_add(threads * tally + plan.outstanding() * SLOT_BYTES + of_tree(plan));
     Needs { memory, addresses: threads * (STACK_BYTES + huge) }
+}
+
+/// Of each file whether it has each of five names, for all users together and for each its share; where users read names and
+/// write what files contain; the descriptors of directories.
+fn of_tree(plan: &PhasePlan) -> u64 {
+    let Some(tree) = &plan.tree else { return 0 };
+    let shape = Shape::new(tree);
+    let names = if plan.counts_names() { shape.files().saturating_mul(5 * 2) / 8 } else { 0 };
+    names + shape.directories() * 4 + plan.outstanding() * TREE_SLOT_BYTES
 }
 
 /// Refuses phases that run at once and need more memory than can be had.

@@ -50,6 +50,8 @@ pub struct Part {
     recorded: bool,
     /// I/Os wait for the ends of others: of a trace, or of a session's steps.
     depends: bool,
+    /// Its users keep count of which files there are.
+    in_tree: bool,
     /// What comes after an I/O is decided when it has ended: its user thinks, or others wait for it.
     paused: bool,
     end_ns: u64,
@@ -82,6 +84,7 @@ impl Part {
             think_ns,
             recorded: matches!(plan.arrival, Arrival::Recorded { .. }),
             depends,
+            in_tree: plan.counts_names(),
             paused: think_ns > 0 || depends,
             end_ns: plan.length.seconds.map_or(u64::MAX, |s| (s * 1e9) as u64),
             issued: None,
@@ -255,7 +258,7 @@ impl Part {
         let mut stream = lane.stream.lock().expect("no worker panics while it holds a stream");
         while let Some(slot) = lane.free.last().copied() {
             if stream.exhausted() {
-                let idle = self.depends && self.slots.in_flight() == 0;
+                let idle = (self.depends || self.in_tree) && self.slots.in_flight() == 0;
                 return if idle && stream.waits() { now + LOOK_AGAIN_NS } else { thinking };
             }
             if batch == 0 {
@@ -352,7 +355,12 @@ impl Part {
             Some(libc::EINTR | libc::ECANCELED) if control.stop.load(Relaxed) => {}
             Some(errno) => self.tally.failed(now, errno, io),
         }
-        if !request.op.has_place() {
+        if self.in_tree {
+            let row = self.slots.taken(completion.slot).row;
+            let mut stream =
+                self.lanes[lane as usize].stream.lock().expect("no worker panics while it holds a stream");
+            stream.ended_in_tree(request.op, row, request.offset, errno);
+        } else if !request.op.has_place() {
             self.committed(lane as usize, now, errno.is_none());
         }
         self.release(completion.slot, lane as usize, now, errno.is_none());

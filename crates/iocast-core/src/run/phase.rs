@@ -20,6 +20,7 @@ use crate::record::tally::Counts;
 use crate::replay::facts::ReplayFacts;
 use crate::replay::replay_schedule::Schedule;
 use crate::signals;
+use crate::tree::work::TreeWork;
 
 /// Runs phases at once, each on the engine that was chosen for it, from one start and on one clock.
 pub fn run_chosen(
@@ -31,18 +32,19 @@ pub fn run_chosen(
     signals::install_waker();
     let engines = engines(chosen)?;
     let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
-    let replays = Schedule::for_plans(&plans)?;
+    let (replays, trees) = (Schedule::for_plans(&plans)?, TreeWork::for_plans(&plans)?);
     let threads = plans.iter().zip(&engines).map(|(plan, engine)| threads_of(plan, engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut crew = Crew::new(plans.clone(), engines[0].virtual_time(), may_spin(&plans, threads, processors));
-    let reports =
-        match hire(&mut crew, &plans, chosen, &replays, world).and_then(|()| crew.wait_until_ready()) {
-            Ok(reports) => reports,
-            Err(why) => {
-                crew.send_home();
-                return Err(why);
-            }
-        };
+    let reports = match hire(&mut crew, &plans, chosen, (&replays, &trees), world)
+        .and_then(|()| crew.wait_until_ready())
+    {
+        Ok(reports) => reports,
+        Err(why) => {
+            crew.send_home();
+            return Err(why);
+        }
+    };
     let replays: Vec<_> = replays.into_iter().map(|replay| replay.map(|replay| replay.facts)).collect();
     // Before anything of the phase, and after all that engines tried: whoever watches counts from here.
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;

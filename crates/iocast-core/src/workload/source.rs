@@ -8,6 +8,7 @@ use rand::rngs::SmallRng;
 use super::drawn::Drawn;
 use super::recorded::Recorded;
 use super::stepped::Stepped;
+use super::tree_drawn::TreeDrawn;
 use crate::plan::PhasePlan;
 
 /// See the module.
@@ -18,6 +19,8 @@ pub enum Source {
     Recorded(Box<Recorded>),
     /// From step to step of a session.
     Stepped(Box<Stepped>),
+    /// Operations on the files of a tree.
+    Tree(Box<TreeDrawn>),
 }
 
 impl Source {
@@ -35,7 +38,7 @@ impl Source {
     pub fn follows_on(&self) -> bool {
         match self {
             Source::Drawn(drawn) => drawn.syncs_next(),
-            Source::Recorded(_) | Source::Stepped(_) => false,
+            Source::Recorded(_) | Source::Stepped(_) | Source::Tree(_) => false,
         }
     }
 }

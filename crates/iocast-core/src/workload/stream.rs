@@ -9,9 +9,11 @@ use super::next_io::NextIo;
 use super::pacing::Schedule;
 use super::recorded::Recorded;
 use super::source::Source;
-use crate::plan::PhasePlan;
+use super::tree_drawn::TreeDrawn;
+use crate::plan::{Op, PhasePlan};
 use crate::random::mix64;
 use crate::replay::replay_schedule::UserRows;
+use crate::tree::work::TreeWork;
 
 /// See the module.
 pub struct Stream {
@@ -57,6 +59,20 @@ impl Stream {
         stream
     }
 
+    /// The stream of `user` that works in a tree.
+    pub fn in_tree(plan: &PhasePlan, user: u32, work: &Arc<TreeWork>) -> Stream {
+        let mut stream = Stream::new(plan, user);
+        stream.source = Source::Tree(Box::new(TreeDrawn::new(plan, user, work)));
+        stream
+    }
+
+    /// An operation of a tree has ended, and with which error.
+    pub fn ended_in_tree(&mut self, op: Op, row: u32, offset: u64, errno: Option<i32>) {
+        if let Source::Tree(tree) = &mut self.source {
+            tree.ended(op, row, offset, errno);
+        }
+    }
+
     /// The schedule of recorded arrivals is what the source says.
     #[inline]
     fn follow_source(&mut self) {
@@ -64,7 +80,7 @@ impl Stream {
         match &self.source {
             Source::Recorded(recorded) => *next_ns = recorded.next_due(),
             Source::Stepped(stepped) => *next_ns = stepped.next_due(),
-            Source::Drawn(_) => {}
+            Source::Drawn(_) | Source::Tree(_) => {}
         }
     }
 
@@ -73,18 +89,33 @@ impl Stream {
         match &mut self.source {
             Source::Recorded(recorded) => recorded.ended(row, now),
             Source::Stepped(stepped) => stepped.ended(due, from, now, &mut self.rng),
-            Source::Drawn(_) => return,
+            Source::Drawn(_) | Source::Tree(_) => return,
         }
         self.follow_source();
     }
 
-    /// True while rows of a trace wait for I/Os that have not ended.
+    /// True while rows of a trace wait for I/Os that have not ended, or operations of a tree for others.
     pub fn waits(&self) -> bool {
-        matches!(&self.source, Source::Recorded(recorded) if recorded.waits())
+        match &self.source {
+            Source::Recorded(recorded) => recorded.waits(),
+            Source::Tree(tree) => tree.waits(),
+            Source::Drawn(_) | Source::Stepped(_) => false,
+        }
     }
 
-    /// True when the user has done all it was asked for.
-    pub fn exhausted(&self) -> bool {
+    /// True when the user has done all it was asked for, or finds nothing to do.
+    #[inline]
+    pub fn exhausted(&mut self) -> bool {
+        if self.over() {
+            return true;
+        }
+        match &mut self.source {
+            Source::Tree(tree) => !tree.draws(&mut self.rng),
+            _ => false,
+        }
+    }
+
+    fn over(&self) -> bool {
         self.ios_left == 0
             || self.bytes_left == 0
             || self.schedule.peek().is_some_and(|due| due >= self.due_end_ns && !self.follows_on())
@@ -101,7 +132,7 @@ impl Stream {
         if let (Source::Recorded(recorded), true) = (&mut self.source, open) {
             return recorded.skip(end);
         }
-        if self.exhausted() { 0 } else { self.schedule.skip(end) }
+        if self.over() { 0 } else { self.schedule.skip(end) }
     }
 
     /// True when the next I/O follows the one before at once, without a pause and without an arrival of its own.
@@ -119,6 +150,10 @@ impl Stream {
                     self.schedule.take(&mut self.rng);
                 }
                 drawn.take(&mut self.rng)
+            }
+            Source::Tree(tree) => {
+                self.schedule.take(&mut self.rng);
+                tree.take(&mut self.rng)
             }
             Source::Recorded(recorded) => {
                 let next = recorded.take();
@@ -140,7 +175,6 @@ impl Stream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Op;
     use crate::testing::plan;
 
     #[test]

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from iocast.commands.shell.tree_lines import tree_lines
 from iocast.model.plan import Phase, Plan
+from iocast.model.tree import totals as tree_totals
 from iocast.model.workload import (
     Bursts,
     Closed,
@@ -32,6 +34,8 @@ def planned_lines(planned: Planned) -> Iterator[str]:
 
     plan, layout = planned.plan, planned.layout
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
+    if plan.tree is not None and plan.target.kind != "sim" and layout.files[0].fill:
+        fill = f"makes a tree of {tree_totals(plan.tree, plan.most_users).files:,} files, then "
     yield f"{plan.name} on {plan.target.path}: {fill}measures {counted(*_rows(plan))}{_others(plan)}: {lasting(plan)}"
     yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
     for task in planned.maintenance:
@@ -106,11 +110,14 @@ def rows(plan: Plan, width: int) -> Iterator[str]:
     yield ""
 
 
-def totals(plan: Plan, layout: Layout) -> Iterator[str]:
-    """How long it takes, and what it needs."""
+def totals(plan: Plan, layout: Layout, make_seconds: float | None = None) -> Iterator[str]:
+    """How long it takes, and what it needs; `make_seconds`: what a simulated tree takes to be made."""
     from iocast.text import capacity
 
     yield f"rows    {_rows(plan)[0]}{_others(plan)}: {lasting(plan)}"
+    if plan.tree is not None:
+        yield from tree_lines(plan, layout, make_seconds)
+        return
     if not layout.own:
         for file in layout.files:
             yield f"target  {file.path}, {capacity(file.size_bytes)}, used as it is"
@@ -129,6 +136,8 @@ def writing_line(phases: Sequence[Phase]) -> str:
     """What phases write, besides laying out their files."""
     from iocast.text import capacity
 
+    if any(phase.workload.tree_only for phase in phases):
+        return "writes  only in its tree"
     writing = [phase for phase in phases if phase.workload.writes and not phase.workload.trims]
     if not writing:
         return "writes  only its work files"
@@ -164,7 +173,7 @@ def _cells(phase: Phase) -> tuple[str, ...]:
     return (
         phase.name + warms + beside,
         _mix(workload),
-        _where(workload.locality),
+        workload.select if workload.tree_only else _where(workload.locality),
         _access(workload),
         _load(workload) + _pace(workload),
         " or ".join(limit for limit in limits if limit),
@@ -208,6 +217,8 @@ def _load(workload: Workload) -> str:
 
 
 def _access(workload: Workload) -> str:
+    if workload.tree_only and not any(item.size_bytes for item in workload.mix):
+        return "names"
     durable = {"none": "", "sync": ", O_SYNC", "dsync": ", O_DSYNC", "rwf_dsync": ", RWF_DSYNC"}[workload.sync]
     return ("direct" if workload.direct else "buffered") + durable
 

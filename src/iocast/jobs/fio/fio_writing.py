@@ -43,6 +43,8 @@ def fio_text(job: Job) -> str:
     """The job as fio's ini. Raises SpecError that lists every phase that fio cannot do, each with the reason."""
     if job.file_size and job.file_size.size_bytes is None:
         raise SpecError("its file size is a multiple of RAM, which fio cannot express", "give --size")
+    if job.tree is not None:
+        raise SpecError("fio has no job for operations in a tree of files", "`iocast spec --to toml` writes it")
     sections: list[tuple[str, Lines]] = []
     problems: list[str] = []
     verifying = _back(job.phases)

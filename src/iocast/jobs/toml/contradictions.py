@@ -11,11 +11,13 @@ from iocast.jobs.toml.engine_field import JOB_WIDE
 from iocast.jobs.toml.field_checks import read_io_size
 from iocast.jobs.toml.inner_tables import MOST_MIX_ITEMS
 from iocast.jobs.toml.step_reading import REFUSED, step_conflicts
+from iocast.jobs.toml.tree_table import operations_of
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
 PLACED = ("read", "write", "trim")  # the operations that have a size and a place
-LENGTHS = ("time", "until", "ios", "bytes", "follows")
+LENGTHS = ("time", "until", "ios", "bytes", "follows", "passes")
+OF_OPERATIONS = ("select", "passes", "begins", "cold")
 OF_UNTIL = ("at_least", "at_most", "rule")
 UNTIL_LEAST_NS = 60_000_000_000
 UNTIL_AT_LEAST, UNTIL_TIMES = "300s", 4
@@ -37,10 +39,11 @@ PATTERN_OF = {
 
 # A field that a phase gives -> the fields it takes the place of, so that it does not inherit them.
 TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(OPS, (*OPS, "mix")),
+    **dict.fromkeys(OPS, (*OPS, "mix", "operations")),
+    "operations": (*OPS, "mix"),
     **dict.fromkeys(LENGTHS, (*LENGTHS, *OF_UNTIL)),
     "size": ("mix",),
-    "mix": (*OPS, "size"),
+    "mix": (*OPS, "size", "operations"),
     "pattern": tuple(PATTERN_OF),
     "steps": REFUSED,
     "rate": ("think", "burst", "every"),
@@ -124,8 +127,11 @@ def weights_of(given: Mapping[str, Any]) -> dict[str, float]:
     """The weight of each operation that the phase does."""
     if "steps" in given:
         return {step["op"]: 1.0 for step in given["steps"]}
-    if "mix" in given:
-        weights: dict[str, float] = {}
+    weights: dict[str, float]
+    if "operations" in given:
+        weights = operations_of(given["operations"])
+    elif "mix" in given:
+        weights = {}
         for item in given["mix"]:
             weights[item.get("op", "")] = weights.get(item.get("op", ""), 0) + item.get("weight", 1)
     elif any(op in given for op in OPS):
@@ -156,7 +162,26 @@ def _most_sizes(given: Mapping[str, Any]) -> int:
     )
 
 
+def _about_operations(given: Mapping[str, Any]) -> Iterator[Conflict]:
+    """Of a tree: instead of all other ways to say what is done."""
+    for name in (*OPS, "mix"):
+        if name in given:
+            yield Conflict(name, f"{name} and operations: operations already set what is done", "write one or the other")
+    weights = weights_of(given)
+    if not weights or max(weights.values()) > HEAVIEST:
+        yield Conflict("operations", f"the weights are above 0, and at most {HEAVIEST:g}", "such as 70 and 30")
+    moves = [op for op in ("read", "write") if op in weights]
+    if moves and "size" not in given:
+        yield Conflict("operations", f"{moves[0]} without size: set the I/O size", 'for example size = "8k"')
+
+
 def _about_mix(given: Mapping[str, Any]) -> Iterator[Conflict]:
+    if "operations" in given:
+        yield from _about_operations(given)
+        return
+    for name in OF_OPERATIONS:
+        if name in given:
+            yield Conflict(name, f"{name} without operations: it is of phases in a [tree]", 'operations = "stat"')
     both = [name for name in (*OPS, "size") if name in given]
     if "mix" in given and both:
         says = f"mix and {' and '.join(both)}: mix already sets the operations and sizes"
@@ -199,7 +224,7 @@ def _about_writes(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator[
         says = "fsync_every and fdatasync_every contradict each other"
         yield Conflict("fdatasync_every", says, "keep one")
     weights = weights_of(given)
-    if "write" in weights or not weights:
+    if "write" in weights or not weights or "operations" in given:
         return
     for op in ("fsync", "fdatasync"):
         if op in weights:

@@ -10,10 +10,13 @@ from msgspec.structs import replace
 
 from iocast.jobs.phase_names import default_test, plain_name
 from iocast.jobs.toml.contradictions import PLACED, until_times, weights_of
-from iocast.jobs.toml.field_checks import read_io_size
+from iocast.jobs.toml.field_checks import read_io_size, read_operation
 from iocast.jobs.toml.step_reading import read_steps
+from iocast.jobs.toml.tree_table import operations_of
+from iocast.jobs.tree_phases import pass_ios, starts_empty
 from iocast.model.plan import Length, Phase, Until
 from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
+from iocast.model.tree import Tree
 from iocast.model.workload import (
     Arrival,
     Bursts,
@@ -40,7 +43,7 @@ from iocast.model.workload import (
 )
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
-LISTS = ("users", "depth", "size", "rate")  # a list here makes one phase for each value
+LISTS = ("users", "depth", "size", "rate", "operations")  # a list here makes one phase for each value
 
 
 def count_cells(given: Mapping[str, Any]) -> int:
@@ -52,18 +55,19 @@ def count_cells(given: Mapping[str, Any]) -> int:
     return cells
 
 
-def expand(given: Mapping[str, Any]) -> Iterator[Phase]:
-    """The phases of `given`, which has no conflicts; the list written first varies slowest."""
+def expand(given: Mapping[str, Any], tree: Tree | None = None) -> Iterator[Phase]:
+    """The phases of `given`, which has no conflicts; the list written first varies slowest. `tree`: where they work."""
     lists = [name for name in given if name in LISTS and isinstance(given[name], list)]
     for values in itertools.product(*(given[name] for name in lists)):
-        yield _phase({**given, **dict(zip(lists, values, strict=True))})
+        yield _phase({**given, **dict(zip(lists, values, strict=True))}, tree)
 
 
-def _phase(given: Mapping[str, Any]) -> Phase:
+def _phase(given: Mapping[str, Any], tree: Tree | None) -> Phase:
     steps = read_steps(given)
     mix = step_mix(steps) if steps else _mix(given)
-    writes = any(item.op == "write" for item in mix)
+    writes = any(item.op in ("write", "create") for item in mix)
     region = given.get("region", {})
+    begins = given.get("begins") or ("empty" if "operations" in given and starts_empty(i.op for i in mix) else "whole")
     phase = Phase(
         name="",
         test=given.get("test") or default_test(given),
@@ -73,16 +77,17 @@ def _phase(given: Mapping[str, Any]) -> Phase:
             arrival=_step_arrival(given, steps) if steps else _arrival(given),
             users=given.get("users", 1),
             depth=given.get("depth", 1),
-            direct=given.get("direct", True),
+            direct=given.get("direct", "operations" not in given),
             sync=given.get("sync", "none") if writes else "none",
             fsync_every=(given.get("fsync_every") or given.get("fdatasync_every") or 0) if writes else 0,
             fsync_op="fdatasync" if writes and given.get("fdatasync_every") else "fsync",
             payload=_payload(given) if writes else Unique(),
             steps=steps,
+            select=given.get("select", "sequential"),
         ),
         length=Length(
             seconds=_seconds(given),
-            ios=given.get("ios"),
+            ios=_ios(given, mix, tree),
             bytes=parse_size(given["bytes"]) if "bytes" in given else None,
             follows=given.get("follows", False),
         ),
@@ -92,10 +97,20 @@ def _phase(given: Mapping[str, Any]) -> Phase:
         verify_block_bytes=_verify_block(given, mix),
         together=given.get("together", ""),
         engine=given.get("engine"),
+        cold=given.get("cold", False),
+        from_nothing=begins == "empty",
+        as_it_is=begins == "as_left",
         region_start_bytes=parse_size(region.get("start", 0)),
         region_size_bytes=parse_size(region["size"]) if "size" in region else None,
     )
     return replace(phase, name=plain_name(phase))
+
+
+def _ios(given: Mapping[str, Any], mix: tuple[MixItem, ...], tree: Tree | None) -> int | None:
+    if "passes" in given and tree is not None:
+        return int(given["passes"]) * pass_ios(tree, (item.op for item in mix), given.get("users", 1))
+    ios: int | None = given.get("ios")
+    return ios
 
 
 def _seconds(given: Mapping[str, Any]) -> float | None:
@@ -125,6 +140,10 @@ def _mix_rows(given: Mapping[str, Any]) -> Iterator[tuple[Op, int, float]]:
     if "mix" in given:
         for item in given["mix"]:
             yield item["op"], parse_size(item.get("size", 0)), float(item.get("weight", 1))
+        return
+    if "operations" in given:
+        for op, weight in operations_of(given["operations"]).items():
+            yield read_operation(op), read_io_size(given["size"]) if op in ("read", "write") else 0, weight
         return
     sizes = given["size"] if isinstance(given["size"], dict) else {given["size"]: 1}
     total = sum(sizes.values())

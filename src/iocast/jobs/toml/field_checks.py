@@ -21,6 +21,8 @@ from iocast.jobs.toml.engine_field import JOB_WIDE
 from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES, FilesTable
 from iocast.jobs.toml.job_tables import DefaultsTable, JobFile, PhaseTable, WorkloadTable
 from iocast.jobs.toml.line_numbers import Path
+from iocast.jobs.toml.tree_table import OPERATIONS, TreeTable
+from iocast.model.workload import Op
 
 # What the same thing is called elsewhere (fio, vdbench, plain English).
 SYNONYMS = {
@@ -196,6 +198,8 @@ def _home(name: str, shape: type[Struct]) -> str:
         return "[[phase]]"
     if shape is JobFile and name in JOB_WIDE:
         return "[defaults]"
+    if shape is JobFile and name in fields_of(TreeTable) and name not in fields_of(FilesTable):
+        return "[tree]"
     if shape is JobFile and name in fields_of(FilesTable):
         return "[files]"
     return ""
@@ -278,6 +282,13 @@ def _read_pause(text: str) -> object:
         raise SpecError(f"{shown(text)} is not a pause: {error}", 'for example "5us" or "exponential:2ms"') from None
 
 
+def read_operation(text: str) -> Op:
+    """An operation of a tree. Raises SpecError."""
+    if text not in OPERATIONS:
+        raise SpecError(f"{shown(text)} is not an operation of a tree{meant(text, OPERATIONS)}", ", ".join(OPERATIONS))
+    return next(op for op in OPERATIONS if op == text)
+
+
 READERS: dict[str, Callable[[Any], object]] = {
     "size": units.parse_size,
     "amount": _at_least_one,
@@ -288,4 +299,5 @@ READERS: dict[str, Callable[[Any], object]] = {
     "rate": _read_rate,
     "percent": units.parse_percent,
     "pause": _read_pause,
+    "operation": read_operation,
 }

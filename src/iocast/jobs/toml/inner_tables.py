@@ -67,7 +67,7 @@ class MixTable(Struct, forbid_unknown_fields=True):
     """One operation of an exact mix."""
 
     op: Annotated[OpName, about("The operation.", "an operation")] | Unset = UNSET
-    size: Annotated[int | str, about("Its size; not for fsync and fdatasync.", SIZE, "io_size")] | Unset = UNSET
+    size: Annotated[int | str, about("Its size; only of read, write and trim.", SIZE, "io_size")] | Unset = UNSET
     weight: Annotated[float, about("Weight relative to the others. Default 1.", WEIGHT, ge=0)] | Unset = UNSET
 
 

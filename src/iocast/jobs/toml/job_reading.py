@@ -16,6 +16,7 @@ from iocast.jobs.toml.expansion import count_cells, expand
 from iocast.jobs.toml.field_checks import check_table, read_file_size
 from iocast.jobs.toml.job_tables import JobFile
 from iocast.jobs.toml.line_numbers import Path
+from iocast.jobs.toml.tree_reading import read_tree
 from iocast.jobs.toml.verify_rules import (
     order_conflict,
     reading_conflicts,
@@ -24,6 +25,7 @@ from iocast.jobs.toml.verify_rules import (
     writing_conflicts,
 )
 from iocast.model.plan import Phase
+from iocast.model.tree import Tree
 from iocast.units import parse_duration, parse_size
 
 MOST_PHASES = 1000
@@ -35,10 +37,11 @@ def parse_job(text: str, source: str) -> Job:
     problems = Problems(source, text)
     check_table(raw, JobFile, (), problems)
     phases: list[Phase] = []
+    tree = None if "tree" not in raw or problems.inside(("tree",)) else read_tree(raw["tree"], problems)
     tables = raw.get("phase")
     for index, own in enumerate(tables if isinstance(tables, list) else []):
         if not problems.inside(("phase", index)) and not problems.inside(("defaults",)):
-            phases += _phases(own, raw.get("defaults", {}), index, problems)
+            phases += _phases(own, raw.get("defaults", {}), index, problems, tree)
     _check_groups(tables if isinstance(tables, list) else [], problems)
     impossible = order_conflict(phases)
     if impossible:
@@ -53,6 +56,7 @@ def parse_job(text: str, source: str) -> Job:
         runs=raw.get("runs", 1),
         file_count=files.get("count", 1),
         file_size=read_file_size(files["size"]) if "size" in files else None,
+        tree=tree,
         stripe_bytes=parse_size(files["stripe"]) if files.get("layout") == "striped" else 0,
         engine=raw.get("defaults", {}).get("engine", "auto"),
         polling=raw.get("defaults", {}).get("polling", "none"),
@@ -104,7 +108,9 @@ def _toml(text: str, source: str) -> dict[str, Any]:
         ) from None
 
 
-def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, problems: Problems) -> tuple[Phase, ...]:
+def _phases(
+    own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, problems: Problems, tree: Tree | None
+) -> tuple[Phase, ...]:
     """The phases of one [[phase]] table; none, and a problem more, when it contradicts itself."""
     back = reads_back(own)
     given = inherit(own, defaults)
@@ -127,4 +133,4 @@ def _phases(own: Mapping[str, Any], defaults: Mapping[str, Any], index: int, pro
         says = f"its lists make {count_cells(given)} phases; at most {MOST_PHASES}"
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")
         return ()
-    return tuple(expand(given))
+    return tuple(expand(given, tree))

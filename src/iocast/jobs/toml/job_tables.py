@@ -33,10 +33,10 @@ from iocast.jobs.toml.inner_tables import (
     about,
 )
 from iocast.jobs.toml.step_table import Pauses, Steps
-from iocast.jobs.toml.verify_fields import VerifyTable
+from iocast.jobs.toml.tree_table import TreeFields, TreeTable
 
 
-class WorkloadTable(VerifyTable, forbid_unknown_fields=True):
+class WorkloadTable(TreeFields, forbid_unknown_fields=True):
     """The fields that [defaults] and [[phase]] share."""
 
     read: Annotated[float, about("Weight of reads. Default 100 if no other weight is given.", WEIGHT, ge=0)] | Unset = (
@@ -400,6 +400,12 @@ class JobFile(Struct, forbid_unknown_fields=True):
     description: Annotated[str, about("Purpose of the job, in a sentence.", "a text")] | Unset = UNSET
     runs: Runs | Unset = UNSET
     files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET
+    tree: (
+        Annotated[
+            TreeTable, about("A tree of files in which all phases work, instead of work files.", "a [tree] table")
+        ]
+        | Unset
+    ) = UNSET
     interval: (
         Annotated[
             str,

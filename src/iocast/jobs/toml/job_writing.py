@@ -10,6 +10,7 @@ from iocast.jobs.job import Job
 from iocast.jobs.phase_names import percent_text
 from iocast.jobs.toml.contradictions import OPS
 from iocast.jobs.toml.step_writing import step_fields
+from iocast.jobs.toml.tree_writing import operation_fields, tree_lines
 from iocast.model.plan import Phase
 from iocast.model.workload import (
     Append,
@@ -48,6 +49,7 @@ def toml_text(job: Job) -> str:
         amount = size_text(size.size_bytes) if size.size_bytes else f"{size.memory_multiple:g}xRAM"
         text.append(f"size = {_value(amount)}")
     text += ['layout = "striped"', f"stripe = {_value(size_text(job.stripe_bytes))}"] if job.stripe_bytes else []
+    text += tree_lines(job.tree) if job.tree else []
     engine = [f'engine = "{job.engine}"'] if job.engine != "auto" else []
     engine += [f'polling = "{job.polling}"'] if job.polling != "none" else []
     text += ["", "[defaults]", *engine, *_lines(shared)]
@@ -59,7 +61,7 @@ def toml_text(job: Job) -> str:
 
 def toml_notes(job: Job) -> list[str]:
     """What a user should know about the file that toml_text makes."""
-    if not job.file_size:
+    if not job.file_size and not job.tree:
         return ["the job sets no file size: a directory needs [files] with size, or --size"]
     return []
 
@@ -94,7 +96,10 @@ def _phase(phase: Phase) -> dict[str, Any]:
     fields |= {"engine": phase.engine} if phase.engine else {}
     if phase.role != "measure":
         fields["role"] = phase.role
-    fields |= step_fields(load) if load.steps else _mix(load) | _pattern(load)
+    if load.tree_only:
+        fields |= operation_fields(phase)
+    else:
+        fields |= step_fields(load) if load.steps else _mix(load) | _pattern(load)
     fields |= {key: value for key, value in (("users", load.users), ("depth", load.depth)) if value > 1}
     fields["direct"] = load.direct
     fields |= _writes(phase) if load.writes else {}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from iocast.load import core_phases
 from iocast.load.core_phases import Answer
 from iocast.load.loaders.loader import Measured, OnTick, PlannedGroup
+from iocast.load.tree_files import lay_out_tree
 from iocast.load.trimming import refuse_without_trim
 from iocast.load.work_files import Layout, WorkFile, lay_out
 from iocast.model.plan import Phase, PhasePlan, Plan
@@ -31,8 +32,8 @@ class Loader:
         self._plan = plan
 
     def lay_out(self) -> Layout:
-        """See work_files."""
-        return lay_out(self._plan)
+        """See work_files, and tree_files."""
+        return lay_out(self._plan) if self._plan.tree is None else lay_out_tree(self._plan)
 
     def check(self, layout: Layout) -> None:
         """Refuses trims where the target cannot trim."""

@@ -16,6 +16,8 @@ from iocast.model.grading import Grades
 from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
+from iocast.model.tree import tree_place
+from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.bottleneck_section import bottleneck_section
 from iocast.report.card.conclusions import conclusions
@@ -136,8 +138,8 @@ def _errors(run: Run) -> Section | None:
                 "error": error.name,
                 "count": error.count,
                 "first_at": error.first[0].time_ns if error.first else None,
-                "first_offset_bytes": error.first[0].offset_bytes if error.first else None,
-                "file": _path(record, error.first[0].file) if error.first else None,
+                "first_offset_bytes": _offset(record, error.first[0].offset_bytes) if error.first else None,
+                "file": _path(record, error.op, error.first[0].file, error.first[0].offset_bytes) if error.first else None,
             }
         )
         for record in run.measured
@@ -174,8 +176,8 @@ def _slowest(facts: Facts) -> Section | None:
                 "response": slow.response_ns,
                 "at": slow.time_ns,
                 "size": slow.size_bytes or None,
-                "offset_bytes": slow.offset_bytes,
-                "file": _path(record, slow.file),
+                "offset_bytes": _offset(record, slow.offset_bytes),
+                "file": _path(record, slow.op, slow.file, slow.offset_bytes),
             }
         )
         for _, record, slow in outside[:SLOW_SHOWN]
@@ -202,8 +204,20 @@ def _far_outside(row: RowFacts) -> Iterator[SlowIo]:
             yield slow
 
 
-def _path(record: PhaseRecord, file: int) -> str | None:
+def _path(record: PhaseRecord, op: Op, file: int, offset_bytes: int) -> str | None:
+    """The file; in a tree its name from the top on."""
+    if record.plan.tree is not None and record.plan.files:
+        name, _ = tree_place(record.plan.tree, offset_bytes, of_directory=op in DIRECTORY_OPS)
+        return f"{record.plan.files[0].path}/{name}"
     return record.plan.files[file].path if 0 <= file < len(record.plan.files) else None
+
+
+def _offset(record: PhaseRecord, offset_bytes: int) -> int | None:
+    """The byte in its file; None for what goes to a name."""
+    if record.plan.tree is None:
+        return offset_bytes
+    moves = any(item.size_bytes for item in record.plan.mix)
+    return tree_place(record.plan.tree, offset_bytes)[1] if moves else None
 
 
 def _incomplete(run: Run) -> str:

@@ -16,10 +16,10 @@ from iocast.model.finding import Examination, Trust
 from iocast.model.histogram import Histogram
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Row, Table
 from iocast.model.run import PhaseRecord, Run, at_once
-from iocast.model.workload import Closed, Op
+from iocast.model.workload import TREE_OPS, Closed, Op
 from iocast.report.card import device_rates
 
-OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync")
+OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync", *TREE_OPS)
 
 PERCENTILES = (
     ("response_p50", 0.50),
@@ -74,7 +74,9 @@ SERVICE_DIFFERS = 0.05
 
 def row_name(record: PhaseRecord, op: Op, *, several: bool) -> str:
     """The name of a row, or of one operation of it where it has several: "mixed 8k 8x1, reads"."""
-    return f"{record.phase.name}, {op}s" if several else record.phase.name
+    if not several:
+        return record.phase.name
+    return f"{record.phase.name}, {op}" if record.plan.tree else f"{record.phase.name}, {op}s"
 
 
 def results(run: Run | Facts, examination: Examination) -> Table:
@@ -82,8 +84,9 @@ def results(run: Run | Facts, examination: Examination) -> Table:
     facts = facts_of(run)
     rows = tuple(_told_apart(tuple(_all_rows(facts, examination))))
     idle = () if any(map(device_rates.differs, rows)) else ("device_rate",)
+    named = (replace(column, title="ops/s") if column.key == "rate" and facts.run.plan.tree else column for column in COLUMNS)
     columns = tuple(
-        column for column in COLUMNS if column.key not in idle and any(_filled(row, column.key) for row in rows)
+        column for column in named if column.key not in idle and any(_filled(row, column.key) for row in rows)
     )
     notes = (*_notes(facts.run, rows), *device_rates.notes(facts, rows)) if rows else ()
     return Table("", columns, rows, key="rows", notes=notes)

@@ -26,7 +26,7 @@ fn reading(file: &Path) -> UringEngine {
     let plan = plan(serde_json::json!({"engine": "uring", "mix": [{"op": "read", "size_bytes": BYTES}],
         "files": [{"path": file, "start_bytes": 0, "size_bytes": 1 << 20}]}));
     let choice = Choice::of("uring", &plan);
-    let setup = Setup { plans: vec![Arc::new(plan)], choice, world: SimWorld::default() };
+    let setup = Setup { plans: vec![Arc::new(plan)], choice, world: SimWorld::default(), tree: None };
     let mut engine = UringEngine::new(&setup).expect("a ring");
     let _ = engine.ring.submitter().unregister_buffers();
     engine.fixed_buffers = false;

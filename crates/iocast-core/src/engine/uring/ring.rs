@@ -8,7 +8,8 @@ use io_uring::{IoUring, Probe, opcode};
 use crate::error::{Error, Result};
 use crate::plan::{PhasePlan, Polling};
 
-pub(super) const ENTER_GETEVENTS: u32 = 1;
+/// Of io_uring_enter(2): completions are wanted.
+pub const ENTER_GETEVENTS: u32 = 1;
 /// Do not count this wait as iowait: saves its book-keeping at each sleep (Linux 6.15).
 const ENTER_NO_IOWAIT: u32 = 1 << 7;
 /// Deferred task work saves CPU when completions come in numbers; a lone one is noticed later by it.
@@ -24,7 +25,7 @@ pub const SET_UP: &str = "set-up";
 
 /// The ring of one worker, and what was obtained: the best set of flags first, plain at last. `inline`
 /// says that I/Os end while they are submitted, so that nothing is gained by deferring their ends.
-pub(super) fn build(plan: &PhasePlan, inline: bool) -> Result<(IoUring, Vec<String>)> {
+pub(in crate::engine) fn build(plan: &PhasePlan, inline: bool) -> Result<(IoUring, Vec<String>)> {
     // The polling thread gives the places of a batch back when it has gone through all of it: until then
     // its I/Os may have ended and others may have taken their slots.
     let places = if plan.polling == Polling::Sqpoll { 2 * plan.depth } else { plan.depth };

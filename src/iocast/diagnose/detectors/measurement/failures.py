@@ -16,7 +16,10 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
+from iocast.model.measurement import ErrorPlace
 from iocast.model.run import PhaseRecord
+from iocast.model.tree import tree_place
+from iocast.model.workload import DIRECTORY_OPS
 from iocast.text import brief_percent, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
@@ -35,6 +38,10 @@ NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
 NO_SPACE_REMEDY = (
     "The storage ran out of space: free or add some (file system, quota, or the thin pool below them), then measure"
     " again; a smaller --size needs less."
+)
+NO_INODES_REMEDY = (
+    "The file system ran out of inodes or of space (df -i and df show which): use fewer files, or a file system made with"
+    " more inodes (mkfs.ext4 -N)."
 )
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
@@ -63,7 +70,7 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     share = failed / (failed + done)
     places = [place for error in record.measurement.errors for place in error.first]
     first = min(places, key=lambda place: place.time_ns, default=None)
-    where = f"; the first at byte {first.offset_bytes:,} after {first.time_ns / 1e9:.1f} s" if first else ""
+    where = f"; the first at {_place(record, first)} after {first.time_ns / 1e9:.1f} s" if first else ""
     kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
     ended = all(error.errno == 0 for error in record.measurement.errors)
     clause = f"{counted(failed, 'I/O')} failed, {brief_percent(share)} of all ({kinds}{where})"
@@ -79,10 +86,20 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     )
 
 
+def _place(record: PhaseRecord, place: ErrorPlace) -> str:
+    """Where an I/O failed: a byte, or a name of a tree."""
+    if record.plan.tree is None:
+        return f"byte {place.offset_bytes:,}"
+    of_directory = all(item.op in DIRECTORY_OPS for item in record.plan.mix)
+    return tree_place(record.plan.tree, place.offset_bytes, of_directory=of_directory)[0]
+
+
 def _remedy(record: PhaseRecord, *, ended: bool) -> str:
     if ended:
         return "The file is shorter than the region under test: lay it out in full."
     if any(error.errno in NO_SPACE for error in record.measurement.errors):
+        if record.plan.tree is not None:
+            return NO_INODES_REMEDY
         return NO_SPACE_REMEDY
     return "Check the kernel's log (dmesg) at that time, fix what failed, and measure again."
 

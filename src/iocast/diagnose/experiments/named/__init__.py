@@ -11,6 +11,7 @@ from iocast.diagnose.experiments.named import (
     dio_matrix,
     holes,
     lost_writes,
+    metadata,
     noise,
     overwrite,
     payload,
@@ -31,7 +32,7 @@ __all__ = ["TRIALS", "Asked", "Defaults", "Ruling", "Trial", "find_trial", "ques
 class Trial(Protocol):
     """A module that asks one question; its docstring is its manual page, the first line the question.
 
-    One that wants several work files has `files(asked) -> int`; one that can make targets of its own has `IMAGES`.
+    One that wants several work files has `files(asked) -> int`, one that works in a tree of files `tree(asked) -> Tree`; one that can make targets of its own has `IMAGES`.
     """
 
     NAME: str
@@ -62,6 +63,7 @@ TRIALS: tuple[Trial, ...] = (
     arm,
     probe,
     lost_writes,
+    metadata,
 )
 
 

@@ -20,6 +20,7 @@ class Defaults(Struct, frozen=True, kw_only=True):
     block_bytes: int = 8192
     depth: int = 1
     streams: int = 2
+    files: int = 0  # of its tree
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -35,6 +36,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     streams: int
     sync: Sync = "none"  # how each write of an experiment about writers is made durable
     sizes: tuple[int, ...] = ()  # of a sweep over sizes; (): those of the experiment
+    files: int = 0  # of a tree of files
+    cold: bool = False  # the kernel's cache of names can be dropped
 
     @property
     def simulated(self) -> bool:

@@ -1,0 +1,184 @@
+"""Operations on names beside fio's filecreate, filestat and filedelete, and mdtest and elbencho where they are installed.
+
+    python bench/metadata.py [--dir DIR] [--files 20000] [--threads 1,2,4] [--rounds 7] [--out FILE]
+
+Each round makes, looks up and removes the same number of empty files in one directory a thread, once by every engine, in an
+order that turns; what counts is the ratio of operations per CPU-second within a round, and its median. CPU time is what the
+engine's threads used while they did the operations: iocast's of its whole process during the phase, fio's as it reports it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from iocast import load
+from iocast.load.marks import MAKER, Mark, write_mark
+from iocast.load.tree_files import empty_tree, make_place, remove_tree
+from iocast.load.work_files import WorkFile
+from iocast.model.plan import Length, Phase, Plan, WorkFiles
+from iocast.model.target import Target
+from iocast.model.tree import Present, Tree, totals, tree_plan
+from iocast.model.workload import MixItem, Op, Workload
+
+OPS: dict[Op, str] = {"create": "filecreate", "stat": "filestat", "unlink": "filedelete"}
+Figures = dict[Op, tuple[float, float]]  # operations a second, and per CPU-second
+Engine = Callable[[Path, int, int], Figures]  # directory, threads, files a thread
+
+
+def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figures:
+    """A tree for each thread, of one directory."""
+    tree = Tree(depth=1, width=1, files=files, own=True)
+    wanted, sums = tree_plan(tree, threads), totals(tree, threads)
+    path = place / "iocast-tree"
+    file = WorkFile(str(path), sums.span_bytes, fill=True)
+    target = Target(path=str(place), kind="directory")
+    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+    make_place(file, wanted)
+    made: Figures = {}
+    present: Present = "none"
+    for op in OPS:
+        work = Workload(mix=(MixItem(op, 0),), users=threads, direct=False)
+        phase = Phase(name=op, test=op, workload=work, length=Length(ios=sums.files))
+        plan = Plan(name="bench", target=target, phases=(phase,), files=WorkFiles(1, 0), tree=tree)
+        told = load.phase_plan(plan, phase, (file,), seed=1)
+        assert told.tree is not None
+        told = msgspec.structs.replace(told, engine=engine, tree=msgspec.structs.replace(told.tree, present=present))
+        did, _ = load.measure(told, lambda *_: True)
+        assert did.ios == sums.files and not did.errors, (op, did.errors)
+        made[op] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
+        present = "all"
+    empty_tree(file, wanted)
+    remove_tree(str(path))
+    return made
+
+
+def ring(place: Path, threads: int, files: int) -> Figures:
+    """The same through io_uring, eight operations of each user in flight; it has statx, no stat: only what it can."""
+    tree = Tree(depth=1, width=1, files=files, own=True)
+    wanted, sums = tree_plan(tree, threads), totals(tree, threads)
+    file = WorkFile(str(place / "iocast-tree"), sums.span_bytes, fill=True)
+    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+    make_place(file, wanted)
+    made: Figures = {}
+    ops: tuple[tuple[Op, Op], ...] = (("create", "create"), ("stat", "statx"), ("unlink", "unlink"))
+    present: Present = "none"
+    for named, op in ops:
+        work = Workload(mix=(MixItem(op, 0),), users=threads, depth=8, direct=False)
+        phase = Phase(name=op, test=op, workload=work, length=Length(ios=sums.files))
+        target = Target(path=str(place), kind="directory")
+        plan = Plan(name="b", target=target, phases=(phase,), files=WorkFiles(1, 0), tree=tree, engine="uring")
+        told = load.phase_plan(plan, phase, (file,), seed=1)
+        assert told.tree is not None
+        told = msgspec.structs.replace(told, tree=msgspec.structs.replace(told.tree, present=present))
+        did, _ = load.measure(told, lambda *_: True)
+        assert did.ios == sums.files and not did.errors, (op, did.errors)
+        made[named] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
+        present = "all"
+    remove_tree(str(place / "iocast-tree"))
+    return made
+
+
+def fio(place: Path, threads: int, files: int) -> Figures:
+    """Three runs over the same files: each job has a directory of its own."""
+    usual = ["fio", "--thread", "--group_reporting", "--output-format=json", "--fallocate=none", "--openfiles=1"]
+    usual += [f"--nrfiles={files}", "--filesize=1", f"--directory={place}", "--randrepeat=0"]
+    usual += ["--create_serialize=0", "--file_service_type=sequential", "--filename_format=d$jobnum/f$filenum"]
+    for job in range(threads):
+        (place / f"d{job}").mkdir()
+    made: Figures = {}
+    for op, engine in OPS.items():
+        options = [f"--name={op}", f"--ioengine={engine}", f"--numjobs={threads}"]
+        if op == "unlink":
+            options.append("--unlink=0")
+        said = subprocess.run([*usual, *options], capture_output=True, text=True, check=True).stdout
+        job = json.loads(said[said.index("{") :])["jobs"][0]
+        ran_s = job["job_runtime"] / 1e3
+        done = threads * files
+        cpu_s = (job["usr_cpu"] + job["sys_cpu"]) / 100 * ran_s
+        took_s = max(job["read"]["runtime"], job["write"]["runtime"], 1) / 1e3
+        made[op] = (done / took_s, done / max(1e-3, cpu_s))
+        if op == "create":
+            # filestat wants files of its size: those of filecreate are empty, so that it makes its own first.
+            for each in place.glob("d*/f*"):
+                os.truncate(each, 1)
+    shutil.rmtree(place)
+    place.mkdir()
+    return made
+
+
+def elbencho(place: Path, threads: int, files: int) -> Figures:
+    """Its phases of files without data; it reports the CPU of the machine, and so the ratio is left out."""
+    made: Figures = {}
+    for op, flag in {"create": "-w", "stat": "--stat", "unlink": "-F"}.items():
+        options = ["-t", str(threads), "-n", "1", "-N", str(files), "-s", "0", *(["-d"] if op == "create" else [])]
+        before = time.perf_counter()
+        subprocess.run(["elbencho", flag, *options, str(place)], capture_output=True, check=True)
+        made[op] = (threads * files / (time.perf_counter() - before), float("nan"))  # type: ignore[index]
+    return made
+
+
+def main() -> None:
+    """Compares, prints a table, and leaves the figures where --out says."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--dir", default=tempfile.gettempdir())
+    parser.add_argument("--files", type=int, default=20_000, help="of each thread")
+    parser.add_argument("--threads", default=f"1,{os.cpu_count()}")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=Path)
+    asked = parser.parse_args()
+    engines: dict[str, Engine] = {"iocast": iocast, "fio": fio, "iocast ring": ring}
+    if shutil.which("elbencho"):
+        engines["elbencho"] = elbencho
+    missing = [name for name in ("mdtest", "elbencho") if not shutil.which(name)]
+    found: dict[str, dict[str, list[Figures]]] = {}
+    for threads in map(int, asked.threads.split(",")):
+        results: dict[str, list[Figures]] = {name: [] for name in engines}
+        names = list(engines)
+        for number in range(asked.rounds):
+            for name in names[number % len(names) :] + names[: number % len(names)]:
+                place = Path(tempfile.mkdtemp(prefix="iocast-bench-", dir=asked.dir))
+                try:
+                    results[name].append(engines[name](place, threads, asked.files))
+                finally:
+                    shutil.rmtree(place)
+            print(f"{threads} threads: round {number + 1} of {asked.rounds}", file=sys.stderr)
+        found[str(threads)] = results
+        print(table(threads, results))
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+    if asked.out:
+        asked.out.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
+
+
+def table(threads: int, results: dict[str, list[Figures]]) -> str:
+    """Medians, and the median of the ratios within rounds."""
+    lines = [
+        f"### {threads} thread{'s' if threads > 1 else ''}",
+        "",
+        "| operation | engine | ops/s | ops / CPU-s | iocast ÷ it |",
+        "|---|---|---|---|---|",
+    ]
+    for op in OPS:
+        for name, runs in results.items():
+            rate, cpu = (statistics.median(run[op][at] for run in runs) for at in (0, 1))
+            ours = zip(results["iocast"], runs, strict=True)
+            ratios = sorted(mine[op][1] / its[op][1] for mine, its in ours)
+            said = "" if name == "iocast" else f"{statistics.median(ratios):.2f} ({ratios[0]:.2f}–{ratios[-1]:.2f})"
+            lines.append(f"| {op} | {name} | {rate:,.0f} | {cpu:,.0f} | {said} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What a plan needs for its tree of files, in lines: files, inodes, memory, and on a simulated device the time to make it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iocast.model.plan import Plan
+from iocast.model.tree import totals
+
+if TYPE_CHECKING:
+    from iocast.sessions.events import Layout
+
+# Of a name that stays cached: its dentry, and the inode of ext4 (xfs, btrfs: about as much) [M: /proc/slabinfo, 6.18].
+CACHED_NAME_BYTES = 192 + 1128
+# Of a file: whether it has each of five names, for all users and for each user's share.
+BITS_A_FILE = 10
+
+
+def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterator[str]:
+    """The tree that a plan works in; `make_seconds`: how long a simulated device takes to make it."""
+    from iocast.commands.shell.plan_lines import about
+    from iocast.text import capacity
+
+    assert plan.tree is not None
+    tree, sums = plan.tree, totals(plan.tree, plan.most_users)
+    made = "made" if not layout.files[0].fill else "to be made"
+    shared = f"{plan.most_users} trees, one for each user" if tree.own else "shared by all users"
+    sizes = f"of {capacity(tree.mean_bytes)} on average" if len(tree.sizes) > 1 else f"of {capacity(tree.mean_bytes)}"
+    yield f"tree    {layout.files[0].path}, {made if plan.target.kind != 'sim' else 'simulated'}, {shared}"
+    yield (
+        f"files   {sums.files:,} {sizes if tree.sizes else 'without data'} in {sums.directories:,} directories: "
+        f"{capacity(sums.size_bytes)}, {sums.inodes:,} inodes{_free(plan)}"
+    )
+    yield (
+        f"memory  {capacity(sums.files * BITS_A_FILE / 8)} of iocast; about {capacity(sums.inodes * CACHED_NAME_BYTES)} "
+        "of the kernel while all names stay cached"
+    )
+    if make_seconds is not None:
+        yield f"making  about {about(make_seconds)} on this device (simulated)"
+
+
+def _free(plan: Plan) -> str:
+    """The inodes that the file system has left, where it says so."""
+    if plan.target.kind != "directory":
+        return ""
+    left = os.statvfs(plan.target.path)
+    return f" ({left.f_favail:,} are free)" if left.f_files else ""

@@ -1,0 +1,310 @@
+"""Trees of files in a directory of iocast's own: planned, made or taken up again, looked at, removed.
+
+The directory carries a mark beside it, as work files do, and holds a file that says what the tree is like. Nobody but its
+owner may enter it; what in it is iocast's is told by the core (crates/iocast-core/src/tree/ours.rs).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from iocast.errors import TargetError
+from iocast.load.file_attributes import refuse_fixed
+from iocast.load.marks import (
+    MAKER,
+    Mark,
+    begun,
+    identity,
+    is_named,
+    is_ours_alone,
+    mark_path,
+    read_mark,
+    unlink_mark,
+    write_mark,
+)
+from iocast.load.os_refusals import refusal
+from iocast.load.work_files import RESERVE_MOST_BYTES, RESERVE_SHARE, Layout, WorkFile
+from iocast.model.plan import Plan
+from iocast.model.tree import TreePlan, totals, tree_plan
+
+TREE_NAME = "iocast-tree"
+SHAPE_NAME = ".iocast-shape"
+_MODE = 0o1700
+_OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MIB = 1 << 20
+
+GoOn = Callable[[], bool]
+
+
+class TreeFound(Struct, frozen=True):
+    """What a look at a tree found (crates/iocast-core/src/tree/look.rs)."""
+
+    directories: int
+    missing_directories: int
+    files: int
+    left_over: int  # renamed files, second names, links, directories beside files
+    wrong_size: int
+    bytes: int
+    foreign: int
+    foreign_names: tuple[str, ...]
+
+
+class TreeRemoved(Struct, frozen=True):
+    """What the removal of a tree did (crates/iocast-core/src/tree/removal.rs)."""
+
+    files: int
+    directories: int
+    freed_bytes: int
+    left: int
+    left_names: tuple[str, ...]
+
+
+def _core() -> ModuleType:
+    from iocast import _core as core
+
+    return core
+
+
+def always() -> bool:
+    """Nobody stops it."""
+    return True
+
+
+def is_tree(path: str) -> bool:
+    """True for a directory with the mark of a tree beside it, and for such a mark without its directory."""
+    if os.path.basename(path) != TREE_NAME or read_mark(path) is None:
+        return False
+    return os.path.isdir(path) and not os.path.islink(path) or not os.path.lexists(path)
+
+
+def lay_out_tree(plan: Plan) -> Layout:
+    """The tree of a plan, and whether it must be made first. Writes nothing. Raises TargetError."""
+    tree, target = plan.tree, plan.target
+    assert tree is not None
+    if target.kind != "directory":
+        raise TargetError(f"{target.path}: a tree of files needs a directory", "give a directory on that storage")
+    path, wanted = str(Path(target.path) / TREE_NAME), tree_plan(tree, plan.most_users)
+    sums = totals(tree, plan.most_users)
+    notes: tuple[str, ...] = ()
+    whole = False
+    try:
+        if os.path.lexists(path):
+            with opened_tree(path) as place:
+                mark, shape = read_mark(path), _shape(place)
+                whole = mark is not None and mark.whole and shape == wanted
+                if shape is not None and shape != wanted:
+                    notes = (f"{path} holds a tree of another shape: it is removed first",)
+        elif os.path.lexists(mark_path(path)) and read_mark(path) is None and not begun(path):
+            raise _not_ours(mark_path(path))
+    except OSError as error:
+        raise refusal("cannot read", path, error) from error
+    refuse_fixed(target.path, path)
+    if not os.access(target.path, os.W_OK | os.X_OK, effective_ids=True):
+        raise refusal("cannot make a tree in", target.path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+    if not whole:
+        _check_room(plan, path)
+    return Layout((WorkFile(path, sums.span_bytes, fill=not whole),), own=True, notes=notes, tree=True)
+
+
+def _not_ours(path: str) -> TargetError:
+    return TargetError(
+        f"{path} exists and was not created by iocast",
+        "move it away, or choose another directory: iocast writes only to files that it created",
+    )
+
+
+def _check_room(plan: Plan, path: str) -> None:
+    """Refuses a tree for which the file system has too few inodes, or too little space. What of it is there counts."""
+    assert plan.tree is not None
+    sums = totals(plan.tree, plan.most_users)
+    there = os.path.lexists(path)
+    left = os.statvfs(plan.target.path)
+    # Some file systems make inodes as they are needed, and say 0.
+    if left.f_files and not there and sums.inodes > left.f_favail:
+        raise TargetError(
+            f"{plan.target.path}: the tree needs {sums.inodes:,} inodes; {left.f_favail:,} are free (df -i)",
+            "use fewer files or directories, or a file system made with more inodes (mkfs.ext4 -N)",
+        )
+    reserve = min(int(left.f_blocks * left.f_frsize * RESERVE_SHARE), RESERVE_MOST_BYTES)
+    room = max(0, left.f_bavail * left.f_frsize - reserve)
+    need = sums.size_bytes + sums.directories * 4096
+    if left.f_blocks and not there and need > room:
+        raise TargetError(
+            f"{plan.target.path}: the tree needs about {need / _MIB:,.0f} MiB; {room / _MIB:,.0f} MiB may be used",
+            "use fewer or smaller files, or give another path",
+        )
+
+
+@contextmanager
+def opened_tree(path: str) -> Iterator[int]:
+    """A descriptor of the directory that the mark of `path` names. Raises TargetError, OSError."""
+    try:
+        descriptor = os.open(path, _OPEN)
+    except OSError as error:
+        if error.errno in (errno.ENOTDIR, errno.ELOOP):
+            raise _not_ours(path) from None
+        raise
+    try:
+        require_our_tree(path, descriptor)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def require_our_tree(path: str, descriptor: int) -> None:
+    """Raises TargetError unless the open directory is the one that iocast made at `path`."""
+    mark, status = read_mark(path), os.fstat(descriptor)
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    if mark is None or not ours or not (is_named(mark, path, descriptor) or _begun(mark, path, descriptor)):
+        raise _not_ours(path)
+
+
+def _begun(mark: Mark, path: str, descriptor: int) -> bool:
+    """An empty directory beside a mark that names none yet: a kill came between the two."""
+    alone = is_ours_alone(os.path.dirname(path) or ".", os.fstat(descriptor))
+    return mark.inode is None and alone and not os.listdir(descriptor)
+
+
+def _shape(place: int) -> TreePlan | None:
+    """What the tree in an open directory is like; None when nobody says."""
+    try:
+        descriptor = os.open(SHAPE_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    except OSError:
+        return None
+    try:
+        return msgspec.json.decode(os.read(descriptor, 1 << 16), type=TreePlan)
+    except msgspec.MsgspecError:
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
+    """Makes the directory of a tree and the directories in it, or takes them up again; a tree of another shape is
+    removed. Makes no files. Raises TargetError; InterruptedError when it was told to stop."""
+    path = file.path
+    try:
+        if not os.path.lexists(path):
+            os.mkdir(path, 0o700)
+            descriptor = os.open(path, _OPEN)
+            try:
+                os.fchmod(descriptor, _MODE)
+                _refuse_without_modes(path, descriptor)
+                write_mark(path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+            finally:
+                os.close(descriptor)
+        with opened_tree(path) as place:
+            os.fchmod(place, _MODE)
+            mark = Mark(MAKER, file.size_bytes, False, *identity(place))
+            if mark != read_mark(path):
+                write_mark(path, mark)
+            if _shape(place) != wanted:
+                _refuse_left(path, _removed(place, False, go_on))
+                _write_shape(place, wanted)
+            _core().make_tree_directories(_json(wanted), place, go_on)
+    except InterruptedError:
+        raise
+    except OSError as error:
+        raise refusal("cannot make a tree in", path, error) from error
+
+
+def _refuse_without_modes(path: str, descriptor: int) -> None:
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != _MODE:
+        os.rmdir(path)
+        raise TargetError(
+            f"{path}: this file system does not keep the modes of files, by which iocast tells its own",
+            "choose a directory on another file system (ext4, xfs, btrfs, tmpfs …)",
+        )
+
+
+def _write_shape(place: int, wanted: TreePlan) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(SHAPE_NAME, flags, 0o600, dir_fd=place)
+    try:
+        os.write(descriptor, _json(wanted).encode())
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _json(tree: TreePlan) -> str:
+    return msgspec.json.encode(tree).decode()
+
+
+def look_at(file: WorkFile, wanted: TreePlan, *, sizes: bool, go_on: GoOn = always) -> TreeFound:
+    """What of a tree is there. Raises TargetError; InterruptedError when it was told to stop."""
+    try:
+        with opened_tree(file.path) as place:
+            return msgspec.json.decode(_core().look_at_tree(_json(wanted), place, sizes, go_on), type=TreeFound)
+    except InterruptedError:
+        raise
+    except OSError as error:
+        raise refusal("cannot look at", file.path, error) from error
+
+
+def mark_tree(file: WorkFile, *, whole: bool) -> None:
+    """Notes that a tree is whole, or that it is not any more. Raises TargetError."""
+    mark = read_mark(file.path)
+    if mark is not None and mark.whole != whole:
+        write_mark(file.path, replace(mark, whole=whole))
+
+
+def empty_tree(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
+    """Removes all files of a tree and makes its directories again. Raises TargetError, InterruptedError."""
+    mark_tree(file, whole=False)
+    try:
+        with opened_tree(file.path) as place:
+            _refuse_left(file.path, _removed(place, False, go_on))
+            _core().make_tree_directories(_json(wanted), place, go_on)
+    except InterruptedError:
+        raise
+    except OSError as error:
+        raise refusal("cannot empty", file.path, error) from error
+
+
+def _removed(place: int, dry: bool, go_on: GoOn) -> TreeRemoved:
+    threads = min(8, os.cpu_count() or 1)
+    return msgspec.json.decode(_core().remove_tree(place, threads, dry, go_on), type=TreeRemoved)
+
+
+def _refuse_left(path: str, removed: TreeRemoved) -> None:
+    if removed.left:
+        names = ", ".join(removed.left_names[:3])
+        raise TargetError(
+            f"{path} holds {removed.left} name{'s' if removed.left > 1 else ''} that iocast did not make: {names}",
+            "move them away, and start again",
+        )
+
+
+def remove_tree(path: str, *, dry: bool = False, go_on: GoOn = always) -> int:
+    """Removes a tree, its directory and its mark, or only counts; returns the bytes that were allocated.
+
+    What iocast did not make stays, and all directories above it. Raises TargetError, OSError.
+    """
+    if not os.path.lexists(path):
+        if not dry:
+            unlink_mark(path)
+        return 0
+    with opened_tree(path) as place:
+        if not dry:
+            os.fchmod(place, _MODE)  # a kill may have come before it was given
+            mark_tree(WorkFile(path, 0, fill=True), whole=False)
+        removed = _removed(place, dry, go_on) if stat.S_IMODE(os.fstat(place).st_mode) == _MODE else None
+        if dry or removed is None:
+            return removed.freed_bytes if removed else 0
+        _refuse_left(path, removed)
+        if SHAPE_NAME in os.listdir(place):
+            os.unlink(SHAPE_NAME, dir_fd=place)
+    os.rmdir(path)
+    unlink_mark(path)
+    return removed.freed_bytes

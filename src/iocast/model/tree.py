@@ -1,0 +1,143 @@
+"""Tree: many files in directories, as vdbench describes them; TreePlan: what the core is told of one for a phase."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+FilesIn = Literal["leaves", "all"]
+Select = Literal["sequential", "random"]
+Present = Literal["all", "none", "look"]
+
+
+class TreeSize(Struct, frozen=True, forbid_unknown_fields=True):
+    """A size of files and its weight."""
+
+    size_bytes: int
+    weight: float = 1.0
+
+
+class Tree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Directories of `depth` levels below a top, `width` in each; `files` in each of the lowest, or in all.
+
+    With `own` each user has a tree of that shape, else all users share one.
+    """
+
+    depth: int = 1  # 0: all files lie in the top
+    width: int = 1
+    files: int = 1000  # in each directory that has files
+    files_in: FilesIn = "leaves"
+    sizes: tuple[TreeSize, ...] = ()  # by weight; (): all files are empty
+    own: bool = False
+
+    @property
+    def directories(self) -> int:
+        """Directories of one tree, without its top: vdbench counts them like that."""
+        return sum(self.width**level for level in range(1, self.depth + 1))
+
+    @property
+    def files_each(self) -> int:
+        """Files of one tree."""
+        if self.depth == 0:
+            return self.files
+        return (self.directories if self.files_in == "all" else self.width**self.depth) * self.files
+
+    @property
+    def mean_bytes(self) -> float:
+        """The mean size of a file."""
+        weights = sum(size.weight for size in self.sizes)
+        return sum(size.size_bytes * size.weight for size in self.sizes) / weights if self.sizes else 0.0
+
+    @property
+    def largest_bytes(self) -> int:
+        """The largest size of a file."""
+        return max((size.size_bytes for size in self.sizes), default=0)
+
+
+class TreePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A tree as one phase works in it (crates/iocast-core/src/plan/tree_plan.rs)."""
+
+    depth: int
+    width: int
+    files: int
+    files_in: FilesIn = "leaves"
+    sizes: tuple[TreeSize, ...] = ()
+    trees: int = 1  # 1: shared by all users; more: each has its own
+    select: Select = "sequential"
+    present: Present = "all"  # what is there when the phase begins; "look": its directories are read to know
+
+
+def tree_plan(tree: Tree, users: int, select: Select = "sequential", present: Present = "all") -> TreePlan:
+    """The plan of a tree that is made for so many users."""
+    return TreePlan(
+        depth=tree.depth,
+        width=tree.width,
+        files=tree.files,
+        files_in=tree.files_in,
+        sizes=tree.sizes,
+        trees=max(1, users) if tree.own else 1,
+        select=select,
+        present=present,
+    )
+
+
+class TreeTotals(Struct, frozen=True, kw_only=True):
+    """What a tree comes to, for all of its users."""
+
+    directories: int  # the tops of own trees among them
+    files: int
+    size_bytes: int  # expected: sizes are drawn
+    span_bytes: int  # of the places in it: see Shape in the core
+
+    @property
+    def inodes(self) -> int:
+        """Files and directories, and the directory that holds them all."""
+        return self.files + self.directories + 1
+
+
+def totals(tree: Tree, users: int) -> TreeTotals:
+    """The totals of a tree that is made for so many users."""
+    trees = max(1, users) if tree.own else 1
+    directories = tree.directories * trees + (trees if trees > 1 else 0)
+    files = tree.files_each * trees
+    shift = max(0, tree.largest_bytes - 1).bit_length() + 2
+    return TreeTotals(
+        directories=directories,
+        files=files,
+        size_bytes=round(files * tree.mean_bytes),
+        span_bytes=max(files, directories + 1) << shift,
+    )
+
+
+_KINDS = "frls"  # of a file's names: itself, renamed, second name, symbolic link
+
+
+def tree_place(tree: TreePlan, offset_bytes: int, *, of_directory: bool = False) -> tuple[str, int]:
+    """The name, from the top of the tree, that a place of an I/O is of, and the byte in it: Shape in the core has them."""
+    shift = max(0, max((size.size_bytes for size in tree.sizes), default=0) - 1).bit_length()
+    position = offset_bytes & ((1 << shift) - 1)
+    number, kind = divmod(offset_bytes >> shift, len(_KINDS))
+    levels = [0]
+    for level in range(tree.depth + 1):
+        levels.append(levels[-1] + tree.width**level)
+    each = levels[-1]
+    first = 0 if tree.depth == 0 else 1 if tree.files_in == "all" else levels[tree.depth]
+    if of_directory:
+        return _directory(number, levels, tree) or ".", position
+    at, holders = number // tree.files, each - first
+    directory = at // holders * each + first + at % holders
+    return f"{_directory(directory, levels, tree)}{_KINDS[kind]}{number}", position
+
+
+def _directory(number: int, levels: list[int], tree: TreePlan) -> str:
+    top, local = divmod(number, levels[-1])
+    names = []
+    while local:
+        level = next(at for at in range(len(levels)) if levels[at + 1] > local)
+        index = local - levels[level]
+        names.append(f"d{index % tree.width}/")
+        local = levels[level - 1] + index // tree.width
+    if tree.trees > 1:
+        names.append(f"u{top}/")
+    return "".join(reversed(names))

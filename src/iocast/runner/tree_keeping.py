@@ -1,0 +1,154 @@
+"""The tree of files of a run: made before it is needed, emptied for what makes it anew, and marked when a phase changes it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from iocast.errors import TargetError
+from iocast.load import Layout, Loader
+from iocast.load.tree_files import empty_tree, look_at, make_place, mark_tree
+from iocast.model.measurement import Measurement
+from iocast.model.plan import Length, Phase, PhasePlan, Plan
+from iocast.model.tree import Present, totals, tree_plan
+from iocast.model.workload import MixItem, Workload
+from iocast.runner.refilling import Fill
+
+MOST_MAKERS = 8
+
+
+class TreeFiles:
+    """What the tree of a layout holds, as far as the run changes it; of a simulated one only what it would hold.
+
+    Every phase begins with all files there, what is missing is made first; one that is `from_nothing` begins with none, and
+    one that takes the tree `as_it_is` with what was left.
+    """
+
+    def __init__(self, plan: Plan, layout: Layout, loader: Loader, fill: Fill, stopped: Callable[[], bool]) -> None:
+        assert plan.tree is not None
+        self._plan, self._tree = plan, plan.tree
+        self._users = plan.most_users
+        self._wanted = tree_plan(plan.tree, plan.most_users)
+        self._file = layout.files[0]
+        self._loader, self._run_fill, self._stopped = loader, fill, stopped
+        self._real = loader.real_time
+        self._whole = not self._real or not self._file.fill
+        self._present: Present = "all"
+        self.waiting: list[tuple[Phase, ...]] = []  # makes that are still to come
+
+    def fill(self) -> None:
+        """Its directory and the directories in it; files are made when a phase needs them."""
+        if self._real and not self._whole:
+            self._unless_stopped(lambda: make_place(self._file, self._wanted, self._go_on))
+
+    def prepare(self, phases: tuple[Phase, ...]) -> None:
+        """The state in which a group begins."""
+        if any(phase.from_nothing for phase in phases):
+            if self._real:
+                self._unless_stopped(lambda: empty_tree(self._file, self._wanted, self._go_on))
+            self._present, self._whole = "none", False
+            return
+        if not self._real:
+            self._present = "all"
+            return
+        if not self._whole and not all(phase.as_it_is for phase in phases):
+            self._make()
+        self._present = "all" if self._whole else "look"
+
+    def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
+        """A phase that gives it other names leaves a tree that must be looked at."""
+        if any(phase.workload.names for phase in phases):
+            self._whole = False
+            if self._real:
+                mark_tree(self._file, whole=False)
+
+    def told(self, plan: PhasePlan) -> PhasePlan:
+        """What the core is told of a phase, with what is there when it begins."""
+        return plan if plan.tree is None else replace(plan, tree=replace(plan.tree, present=self._present))
+
+    def _go_on(self) -> bool:
+        return not self._stopped()
+
+    def _unless_stopped(self, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except InterruptedError:
+            if not self._stopped():
+                raise TargetError(f"{self._file.path}: a signal interrupted it", "start again") from None
+
+    def _make(self) -> None:
+        """Makes the files that are missing, and looks whether all are there as they should be."""
+        if self._complete():
+            return
+        phase = make_phase(self._plan)
+        plan = self._loader.phase_plan(phase, (self._file,), seed=0)
+        assert plan.tree is not None
+        made = replace(plan, tree=replace(plan.tree, trees=self._wanted.trees, present="look"))
+        self.waiting.append((phase,))
+        try:
+            measurement = self._run_fill(phase, made)
+        finally:
+            self.waiting.pop()
+        if self._stopped():
+            return
+        self._check(measurement)
+        if not self._complete():
+            raise TargetError(f"{self._file.path}: files are missing after all were made", "start again")
+
+    def _complete(self) -> bool:
+        """True when every file is there. Raises TargetError for what else is there, and for files of a wrong size."""
+        found = look_at(self._file, self._wanted, sizes=bool(self._tree.sizes), go_on=self._go_on)
+        if found.foreign:
+            names = ", ".join(found.foreign_names[:3])
+            raise TargetError(
+                f"{self._file.path} holds {found.foreign} names that iocast did not make: {names}",
+                "move them away, and start again",
+            )
+        if found.wrong_size:
+            # A make or a write that was killed: they are made anew.
+            empty_tree(self._file, self._wanted, self._go_on)
+            return False
+        if found.files != totals(self._tree, self._users).files:
+            return False
+        # What operations left beside the files is told to the next phase by a look.
+        self._whole = not found.left_over
+        mark_tree(self._file, whole=self._whole)
+        return True
+
+    def _check(self, measurement: Measurement) -> None:
+        """Raises TargetError when files could not be made."""
+        if not measurement.error_count:
+            return
+        error = measurement.errors[0]
+        left = os.statvfs(os.path.dirname(self._file.path))
+        made = f"{self._file.path}: after {measurement.ios:,} files "
+        if error.name in ("ENOSPC", "EDQUOT"):
+            inodes = bool(left.f_files) and not left.f_favail
+            what = "inodes" if inodes else "space" if error.name == "ENOSPC" else "the quota"
+            raise TargetError(
+                f"{made}the file system ran out of {what}",
+                "use fewer or smaller files, or another path; `iocast clean` removes what was made",
+            )
+        raise TargetError(f"{made}{error.count:,} could not be made: {error.name}", _way_out(error.name))
+
+
+def make_phase(plan: Plan) -> Phase:
+    """The phase that makes all files of the tree of a plan."""
+    assert plan.tree is not None
+    users = plan.most_users if plan.tree.own else min(MOST_MAKERS, os.cpu_count() or 1)
+    return Phase(
+        name="lay out iocast-tree",
+        test="layout",
+        role="fill",
+        workload=Workload(mix=(MixItem("create", 0),), users=users, direct=False),
+        length=Length(ios=totals(plan.tree, plan.most_users).files),
+    )
+
+
+def _way_out(name: str) -> str:
+    from iocast.load.os_refusals import way_out
+
+    return way_out(getattr(errno, name, 0))

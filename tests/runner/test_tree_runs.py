@@ -1,0 +1,83 @@
+"""Runs in a tree of files: each row begins as it says, and the next run finds what this one left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iocast import load, runner
+from iocast.jobs import parse_target
+from iocast.jobs import plan as make_plan
+from iocast.jobs.toml.job_reading import parse_job
+from iocast.model.run import PhaseRecord, Run
+from iocast.observe.target.device_stack import describe
+from makers.trial_runs import Silent
+
+JOB = """\
+name = "t"
+[tree]
+depth = 1
+width = 2
+files = 20
+size = "1k"
+"""
+
+
+def _run(text: str, place: Path, *, stop_at: str = "", target: str = "") -> Run:
+    job = parse_job(JOB + text, "t.toml")
+    plan, _ = make_plan(job, parse_target(target) if target else describe(str(place)), seed=1, memory_bytes=1 << 34)
+    begun: list[str] = []
+
+    class Progress(Silent):
+        def begin(self, phase: object, number: int, total: int, seconds_left: float | None) -> None:
+            begun.append(phase.name)  # type: ignore[attr-defined]
+
+    def stopped() -> bool:
+        return bool(stop_at) and stop_at in begun
+
+    done = runner.perform(plan, load.lay_out(plan), str(place / "runs"), Progress(), stopped)
+    assert done.error is None, done.error
+    return done.run
+
+
+def _rows(run: Run) -> list[tuple[str, int, int]]:
+    return [(each.phase.name, each.measurement.ios, each.measurement.error_count) for each in run.phases]
+
+
+def _present(record: PhaseRecord) -> str:
+    assert record.plan.tree is not None
+    return record.plan.tree.present
+
+
+def test_each_row_begins_as_it_says(tmp_path: Path) -> None:
+    run = _run('[[phase]]\noperations = ["stat", "create", "unlink", "statx"]\npasses = 1\n', tmp_path)
+    assert _rows(run) == [
+        ("lay out iocast-tree", 40, 0),
+        ("stat 1x1", 40, 0),
+        ("create 1x1", 40, 0),
+        ("unlink 1x1", 40, 0),
+        ("lay out iocast-tree", 40, 0),
+        ("statx 1x1", 40, 0),
+    ]
+    assert [_present(each) for each in run.phases] == ["look", "all", "none", "all", "look", "all"]
+    assert run.status == "done"
+    # The next run finds it whole.
+    assert _rows(_run('[[phase]]\noperations = "stat"\npasses = 1\n', tmp_path)) == [("stat 1x1", 40, 0)]
+
+
+def test_what_was_left_can_be_gone_on_with(tmp_path: Path) -> None:
+    text = '[[phase]]\noperations = "unlink"\nios = 10\n[[phase]]\noperations = "unlink"\npasses = 1\nbegins = "as_left"\n'
+    assert [ios for _, ios, _ in _rows(_run(text, tmp_path))] == [40, 10, 30]
+
+
+def test_a_make_that_is_stopped_is_gone_on_with(tmp_path: Path) -> None:
+    text = '[[phase]]\noperations = "stat"\npasses = 1\n'
+    stopped = _run(text, tmp_path, stop_at="lay out iocast-tree")
+    assert stopped.status == "interrupted" and not stopped.measured
+    assert _rows(_run(text, tmp_path))[-1] == ("stat 1x1", 40, 0)
+
+
+def test_a_simulated_tree_takes_virtual_time(tmp_path: Path) -> None:
+    text = '[[phase]]\noperations = ["create", "stat", "unlink"]\npasses = 1\n'
+    run = _run(text, tmp_path, target="sim:service=1ms,servers=1")
+    assert [(name, ios) for name, ios, _ in _rows(run)] == [("create 1x1", 40), ("stat 1x1", 40), ("unlink 1x1", 40)]
+    assert [each.measurement.elapsed_ns for each in run.phases] == [40_000_000] * 3
