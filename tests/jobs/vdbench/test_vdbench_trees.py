@@ -137,6 +137,8 @@ def test_a_curve_is_shares_of_the_maximum() -> None:
     assert [phase.name for phase in made.phases] == ["rd1 max", "rd1 50% of max", "rd1 90% of max"]
     assert {share.percent for share in made.shares.values()} == {50.0, 90.0}
     assert {share.of for share in made.shares.values()} == {"rd1 max"}
+    warmed = job(FSD + FWD + "rd=rd1,fwd=fwd1,fwdrate=50%,elapsed=2,warmup=1\n")
+    assert set(warmed.shares) == {"rd1 50% of max warm", "rd1 50% of max"}
 
 
 @pytest.mark.parametrize(

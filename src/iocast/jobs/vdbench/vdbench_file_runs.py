@@ -169,11 +169,13 @@ class FileRunReader:
             ios = pass_ios(self._tree, ["create"], mkdir.users)
             yield replace(phase, name=f"{name} mkdir", role="warm", workload=mkdir, length=Length(ios=ios))
             phase = replace(phase, as_it_is=True)
-        if self._warm_seconds:
-            yield replace(phase, name=f"{name} warm", role="warm", length=Length(seconds=self._warm_seconds))
-        if rate.percent is not None:
-            self._shares[name] = Share(of=largest, percent=rate.percent, even=self._even, stop_above_ns=self._stop_ns)
-        yield phase
+        warm = replace(phase, name=f"{name} warm", role="warm", length=Length(seconds=self._warm_seconds))
+        for each in (warm, phase) if self._warm_seconds else (phase,):
+            if rate.percent is not None:
+                self._shares[each.name] = Share(
+                    of=largest, percent=rate.percent, even=self._even, stop_above_ns=self._stop_ns
+                )
+            yield each
 
     def _phase(self, name: str, loads: Sequence[FileLoad], rate: Rate) -> Phase:
         arrival: Arrival = Closed()
