@@ -168,7 +168,7 @@ def make_tree_directories(tree_json: str, place: int, go_on: Callable[[], bool])
     """Makes the missing directories of a tree (plan/tree_plan.rs) in an open directory; returns how many. Raises OSError."""
 
 def look_at_tree(tree_json: str, place: int, sizes: bool, go_on: Callable[[], bool]) -> str:
-    """What of a tree is there (tree/look.rs), as JSON; the sizes of its files too if asked. Raises OSError."""
+    """What of a tree is there (tree/look.rs), as JSON; sizes of files too if asked. Raises OSError."""
 
 def remove_tree(place: int, threads: int, dry: bool, go_on: Callable[[], bool]) -> str:
     """Removes all that iocast made in an open directory, or counts it (tree/removal.rs), as JSON. Raises OSError."""

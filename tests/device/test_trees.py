@@ -33,7 +33,9 @@ def test_more_files_than_inodes_are_refused_before_anything_is_made(
 ) -> None:
     place = _ext4(tmp_path, mounted, attach, 128)
     code, said = _run(tmp_path, place, 100, "0", 'operations = "stat"\npasses = 1')
-    assert code and "the tree needs 405 inodes" in said and "mkfs.ext4 -N" in said
+    assert code
+    assert "the tree needs 405 inodes" in said
+    assert "mkfs.ext4 -N" in said
     assert {path.name for path in place.iterdir()} == {"lost+found"}
 
 
@@ -50,9 +52,11 @@ def test_inodes_that_run_out_while_files_are_made_are_told_and_counted(
     for number in range(free - 200):
         (taken / str(number)).touch()
     code, said = _run(tmp_path, place, 100, "0", 'operations = "create"\npasses = 1\nusers = 2')
-    assert "ENOSPC" in said and "inodes" in said, said
+    assert "ENOSPC" in said, said
+    assert "inodes" in said, said
     failed = json.loads(said[said.index("{") :])["errors"]
-    assert failed[0]["op"] == "create" and failed[0]["count"] >= 200
+    assert failed[0]["op"] == "create"
+    assert failed[0]["count"] >= 200
     cleaned = iocast("clean", place, cwd=tmp_path)
     assert cleaned.returncode == 0, cleaned.stderr
     assert {path.name for path in place.iterdir()} == {"lost+found", "taken"}
@@ -67,6 +71,6 @@ def test_space_that_runs_out_leaves_no_half_a_file(tmp_path: Path, mounted: Moun
     (place / "taken").write_bytes(b"x" * (free - (400 << 10)))
     code, said = _run(tmp_path, place, 10, "16k", 'operations = "create"\npasses = 1')
     code, said = _run(tmp_path, place, 10, "256k", 'operations = "create"\npasses = 1')
-    assert code and "may be used" in said or "ENOSPC" in said, said
+    assert (code and "may be used" in said) or "ENOSPC" in said, said
     iocast("clean", place, cwd=tmp_path)
     assert {path.name for path in place.iterdir()} == {"lost+found", "taken"}

@@ -183,6 +183,7 @@ def test_the_schema_refuses_unknown_fields_and_explains_known_ones() -> None:
     [
         job_tables.JobFile,
         job_tables.FilesTable,
+        job_tables.TreeTable,
         job_tables.PhaseTable,
         job_tables.DefaultsTable,
         job_tables.RegionTable,

@@ -53,7 +53,8 @@ def test_a_tree_is_made_and_found_whole_by_the_next_run(tmp_path: Path) -> None:
     assert (found.files, found.directories, found.wrong_size, found.foreign) == (20, 7, 0, 0)
     assert found.bytes == 20 * 3000
     again = load.lay_out(_plan(tmp_path))
-    assert not again.files[0].fill and not again.notes
+    assert not again.files[0].fill
+    assert not again.notes
 
 
 def test_an_interrupted_make_is_gone_on_with(tmp_path: Path) -> None:
@@ -78,7 +79,8 @@ def test_clean_removes_it_to_the_last_name(tmp_path: Path) -> None:
     _make(tmp_path)
     (dry,) = clean(str(tmp_path), dry_run=True).removed
     assert (tmp_path / "iocast-tree").exists()
-    assert clean(str(tmp_path)).removed == (dry,) and dry[1] >= 20 * 3000
+    assert clean(str(tmp_path)).removed == (dry,)
+    assert dry[1] >= 20 * 3000
     assert not list(tmp_path.iterdir())
 
 
@@ -88,7 +90,8 @@ def test_clean_leaves_what_somebody_put_there(tmp_path: Path) -> None:
     theirs.unlink()
     theirs.write_text("precious")
     cleaned = clean(str(tmp_path))
-    assert not cleaned.removed and "1 name that iocast did not make: f5" in cleaned.left[0][1]
+    assert not cleaned.removed
+    assert "1 name that iocast did not make: f5" in cleaned.left[0][1]
     assert theirs.read_text() == "precious"
     assert sorted(path.name for path in (tmp_path / "iocast-tree").rglob("*")) == [".iocast-shape", "d0", "d1", "f5"]
 

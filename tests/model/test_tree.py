@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.model.tree import Tree, TreePlan, TreeSize, totals, tree_place
+from iocast.model.tree import Tree, TreePlan, TreeSize, totals
+from iocast.model.tree.tree_places import tree_place
 
 
 def test_trees_count_as_vdbench_counts_them() -> None:
@@ -23,7 +24,12 @@ def test_own_trees_are_one_for_each_user() -> None:
 
 @pytest.mark.parametrize(
     ("place", "of_directory", "name"),
-    [(0, False, "d0/d0/f0"), (35 << 2, False, "d2/d2/f35"), ((4 << 2) + 1, False, "d0/d1/r4"), (12 << 2, True, "d2/d2/")],
+    [
+        (0, False, "d0/d0/f0"),
+        (35 << 2, False, "d2/d2/f35"),
+        ((4 << 2) + 1, False, "d0/d1/r4"),
+        (12 << 2, True, "d2/d2/"),
+    ],
 )
 def test_a_place_leads_to_a_name(place: int, of_directory: bool, name: str) -> None:
     tree = TreePlan(depth=2, width=3, files=4)

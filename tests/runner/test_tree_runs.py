@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from makers.trial_runs import Silent
+
 from iocast import load, runner
 from iocast.jobs import parse_target
 from iocast.jobs import plan as make_plan
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.model.run import PhaseRecord, Run
 from iocast.observe.target.device_stack import describe
-from makers.trial_runs import Silent
 
 JOB = """\
 name = "t"
@@ -65,19 +66,22 @@ def test_each_row_begins_as_it_says(tmp_path: Path) -> None:
 
 
 def test_what_was_left_can_be_gone_on_with(tmp_path: Path) -> None:
-    text = '[[phase]]\noperations = "unlink"\nios = 10\n[[phase]]\noperations = "unlink"\npasses = 1\nbegins = "as_left"\n'
+    text = (
+        '[[phase]]\noperations = "unlink"\nios = 10\n[[phase]]\noperations = "unlink"\npasses = 1\nbegins = "as_left"\n'
+    )
     assert [ios for _, ios, _ in _rows(_run(text, tmp_path))] == [40, 10, 30]
 
 
 def test_a_make_that_is_stopped_is_gone_on_with(tmp_path: Path) -> None:
     text = '[[phase]]\noperations = "stat"\npasses = 1\n'
     stopped = _run(text, tmp_path, stop_at="lay out iocast-tree")
-    assert stopped.status == "interrupted" and not stopped.measured
+    assert stopped.status == "interrupted"
+    assert not stopped.measured
     assert _rows(_run(text, tmp_path))[-1] == ("stat 1x1", 40, 0)
 
 
 def test_a_simulated_tree_takes_virtual_time(tmp_path: Path) -> None:
     text = '[[phase]]\noperations = ["create", "stat", "unlink"]\npasses = 1\n'
-    run = _run(text, tmp_path, target="sim:service=1ms,servers=1")
+    run = _run(text, tmp_path, target="sim:nvme,servers=1,service=constant:1ms,bandwidth=none")
     assert [(name, ios) for name, ios, _ in _rows(run)] == [("create 1x1", 40), ("stat 1x1", 40), ("unlink 1x1", 40)]
     assert [each.measurement.elapsed_ns for each in run.phases] == [40_000_000] * 3

@@ -28,7 +28,7 @@ def starts_empty(ops: Iterable[Op]) -> bool:
 
 
 def check_trees(job: Job, phases: Iterable[Phase], target: Target) -> None:
-    """Refuses operations on names without a tree, and phases that a tree does not have. Raises SpecError, TargetError."""
+    """Refuses names without a tree, and phases that a tree does not have. Raises SpecError, TargetError."""
     for phase in phases:
         if job.tree is None:
             if phase.workload.tree_only:
@@ -46,7 +46,9 @@ def check_trees(job: Job, phases: Iterable[Phase], target: Target) -> None:
     users = max((phase.workload.users for phase in phases), default=1)
     files = job.tree.files_each * (users if job.tree.own else 1)
     if files > MOST_FILES:
-        raise SpecError(f"the tree has {files:,} files; at most {MOST_FILES:,}", "fewer files, or a smaller depth or width")
+        raise SpecError(
+            f"the tree has {files:,} files; at most {MOST_FILES:,}", "fewer files, or a smaller depth or width"
+        )
 
 
 def _check_phase(phase: Phase, tree: Tree) -> None:

@@ -1,4 +1,4 @@
-"""Drops what the page cache holds of work files, and what the kernel remembers of names, so that reads reach the device."""
+"""Drops what the page cache holds of work files, and what the kernel remembers of names: reads reach the device."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Trees of files in a directory of iocast's own: planned, made or taken up again, looked at, removed.
 
-The directory carries a mark beside it, as work files do, and holds a file that says what the tree is like. Nobody but its
-owner may enter it; what in it is iocast's is told by the core (crates/iocast-core/src/tree/ours.rs).
+The directory carries a mark beside it, as work files do, and holds a file that says what the tree is like. Nobody but
+its owner may enter it; what in it is iocast's is told by the core (crates/iocast-core/src/tree/ours.rs).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def is_tree(path: str) -> bool:
     """True for a directory with the mark of a tree beside it, and for such a mark without its directory."""
     if os.path.basename(path) != TREE_NAME or read_mark(path) is None:
         return False
-    return os.path.isdir(path) and not os.path.islink(path) or not os.path.lexists(path)
+    return (os.path.isdir(path) and not os.path.islink(path)) or not os.path.lexists(path)
 
 
 def lay_out_tree(plan: Plan) -> Layout:

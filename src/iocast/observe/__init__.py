@@ -41,11 +41,8 @@ OBSERVERS: tuple[ObserverModule, ...] = (
     cpu,
     limits,
     maintenance,
+    slabs,
 )
-
-
-# While a run works in a tree of files: its files are not work files whose pages could be counted.
-TREE_OBSERVERS: tuple[ObserverModule, ...] = (*(each for each in OBSERVERS if each is not pagecache), slabs)
 
 
 class Observed(NamedTuple):

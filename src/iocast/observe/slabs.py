@@ -1,9 +1,9 @@
 """Slabs of names and inodes: the kernel's memory for dentries and inodes.
 
-What it is: objects in use and bytes of the slab caches dentry and *inode*, from /proc/slabinfo; only while a run works in a
-tree of files.
-Why it matters: a name that is remembered is looked up without the storage; millions of them take gigabytes, which databases
-miss.
+What it is: objects in use and bytes of the slab caches dentry and *inode*, from /proc/slabinfo; only while a run works
+in a tree of files.
+Why it matters: a name that is remembered is looked up without the storage; millions of them take gigabytes, which
+databases miss.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Observer:
             words = line.split()
             if len(words) < _LEAST_WORDS or not (words[0] == "dentry" or "inode" in words[0]):
                 continue
-            # name, active, objects, bytes an object, objects a slab, pages a slab : tunables ... : slabdata active, slabs
+            # name, active, objects, bytes each, objects a slab, pages a slab : tunables … : slabdata active, slabs
             in_use, pages, slabs = int(words[1]), int(words[5]), int(words[14])
             size_bytes = slabs * pages * os.sysconf("SC_PAGE_SIZE")
             samples.append(Sample(now, NAME, words[0], metrics.OBJECTS, float(in_use)))

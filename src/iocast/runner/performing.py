@@ -21,7 +21,7 @@ from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand
 from iocast.model.run import Blind, Host, PhaseRecord, Run
 from iocast.model.script import Done, FixedList, Group, Script
 from iocast.model.workload import Closed
-from iocast.observe import OBSERVERS, TREE_OBSERVERS, Watch
+from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
@@ -221,7 +221,9 @@ class _Performance:
         self.saving.folder.begin(shown.name, number, total, left)
         files = () if self.layout.tree else tuple(file.path for file in self.layout.files)
         opened, spool = self._opened(plans), str(self.saving.folder.path)
-        observers = TREE_OBSERVERS if self.layout.tree else OBSERVERS
+        # A tree has no work files whose pages could be counted; without one nobody asks what names cost.
+        idle = metrics.PAGECACHE if self.layout.tree else metrics.SLABS
+        observers = tuple(each for each in OBSERVERS if idle != each.NAME)
         with Watch(self.plan.target, files, observers if self.loader.real_time else ()) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)

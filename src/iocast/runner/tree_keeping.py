@@ -1,4 +1,4 @@
-"""The tree of files of a run: made before it is needed, emptied for what makes it anew, and marked when a phase changes it."""
+"""The tree of files of a run: made before it is needed, emptied for what makes it anew, marked when it changes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MOST_MAKERS = 8
 class TreeFiles:
     """What the tree of a layout holds, as far as the run changes it; of a simulated one only what it would hold.
 
-    Every phase begins with all files there, what is missing is made first; one that is `from_nothing` begins with none, and
-    one that takes the tree `as_it_is` with what was left.
+    Every phase begins with all files there, what is missing is made first; one that is `from_nothing` begins with none,
+    and one that takes the tree `as_it_is` with what was left.
     """
 
     def __init__(self, plan: Plan, layout: Layout, loader: Loader, fill: Fill, stopped: Callable[[], bool]) -> None:

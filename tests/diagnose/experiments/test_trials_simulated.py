@@ -240,7 +240,9 @@ def test_what_a_simulated_device_cannot_show_is_said(trial: object) -> None:
 
 def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> None:
     # 16 servers of 100 us: 10,000 lookups a second for each user up to 16 users, none more after that.
-    found = ruling(metadata, "sim:service=100us,servers=16", tmp_path, seconds=0.05, files=200)
+    found = ruling(
+        metadata, "sim:nvme,servers=16,service=constant:100us,bandwidth=none", tmp_path, seconds=0.05, files=200
+    )
     assert found.verdict == "confirmed"
     rows = {(row.cells["test"], row.cells["users"]): row.cells for row in found.table.rows}
     for users in metadata.USERS:
@@ -252,7 +254,9 @@ def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> 
 
 
 def test_lookups_that_one_server_answers_do_not_scale(tmp_path: Path) -> None:
-    found = ruling(metadata, "sim:service=100us,servers=1", tmp_path, seconds=0.05, files=200)
+    found = ruling(
+        metadata, "sim:nvme,servers=1,service=constant:100us,bandwidth=none", tmp_path, seconds=0.05, files=200
+    )
     assert found.verdict == "rejected"
     assert "1.00 times" in found.says
 

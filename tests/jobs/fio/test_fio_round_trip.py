@@ -38,6 +38,7 @@ CANNOT = {
     "database": "fio cannot end a section with the others",
     "card-standard": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
     "card-full": "1.5625 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 25)",
+    "metadata": "fio has no job for operations in a tree of files",
     "until-steady": "until steady: fio's steadystate is a different rule that lets drift pass (give time)",
     "open-loop": "0.3125 IOPS for each user: fio accepts only whole numbers for reads and for writes (users = 20)",
 }
@@ -51,6 +52,8 @@ def test_presets_and_examples_go_to_fio_and_back(name: str, tmp_path: Path) -> N
         with pytest.raises(SpecError) as refused:
             fio_text(job)
         assert expected in refused.value.message
+        if job.tree is not None:
+            return
         job = replace(job, phases=tuple(phase for phase in job.phases if phase.name not in refused.value.message))
         if not job.phases:
             return

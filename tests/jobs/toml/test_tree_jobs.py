@@ -58,7 +58,10 @@ def test_what_is_written_reads_back() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[[phase]]\noperations = "stats"\ntime = "1s"\n', 't.toml:7: .*"stats" is not an operation.*did you mean "stat"'),
+        (
+            '[[phase]]\noperations = "stats"\ntime = "1s"\n',
+            't.toml:7: .*"stats" is not an operation.*did you mean "statfs"',
+        ),
         ('[[phase]]\noperations = "stat"\nread = 1\ntime = "1s"\n', "operations already set what is done"),
         ('[[phase]]\noperations = "read"\ntime = "1s"\n', "read without size"),
         ('[[phase]]\nread = 1\nsize = "4k"\npasses = 2\n', "passes without operations"),

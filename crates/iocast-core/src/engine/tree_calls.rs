@@ -83,3 +83,46 @@ impl Engine for TreeCalls {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::sim::world::SimWorld;
+    use crate::plan::Op;
+    use crate::testing::plan;
+    use crate::tree::make::make_directories;
+    use crate::tree::shape::Spot;
+    use crate::tree::work::TreeWork;
+
+    #[test]
+    fn an_operation_ends_with_its_submission_and_says_what_the_kernel_said() {
+        use std::os::fd::AsRawFd;
+        let place = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o1700)).unwrap();
+        let open = std::fs::File::open(place.path()).unwrap();
+        let files = serde_json::json!([{"path": place.path(), "start_bytes": 0, "size_bytes": 1u64 << 40}]);
+        let tree = serde_json::json!({"depth": 1, "width": 1, "files": 4});
+        let mix = serde_json::json!([{"op": "create", "size_bytes": 0}]);
+        let plan = plan(serde_json::json!({"files": files, "tree": tree, "mix": mix}));
+        make_directories(plan.tree.as_ref().unwrap(), open.as_raw_fd(), || true).unwrap();
+        let work = Arc::new(TreeWork::of(&plan).unwrap().unwrap());
+        let (choice, world) = (Choice::of("tree_calls", &plan), SimWorld::default());
+        let setup = Setup { plans: vec![Arc::new(plan)], choice, world, tree: Some(Arc::clone(&work)) };
+        let mut engine = TreeCalls::new(&setup).unwrap();
+        let mut did = |op: Op, number: u64| {
+            let offset = work.shape.place(Spot { number, ..Spot::default() });
+            engine.push(Request { slot: 0, op, file: 0, offset, len: 0, done: 0, durable: false });
+            engine.submit(1, None).unwrap();
+            let mut ended = Vec::new();
+            engine.reap(&mut ended);
+            ended[0].result
+        };
+        assert_eq!((did(Op::Create, 3), did(Op::Create, 3)), (0, -i64::from(libc::EEXIST)));
+        assert!(place.path().join("d0/f3").exists());
+        assert_eq!((did(Op::Stat, 3), did(Op::Stat, 2)), (0, -i64::from(libc::ENOENT)));
+        assert_eq!((did(Op::Unlink, 3), did(Op::Close, 3)), (0, -i64::from(libc::ENOENT)));
+    }
+}

@@ -273,20 +273,7 @@ impl Operator {
                 Op::Fsyncdir => outcome(libc::fsync(directory)),
                 Op::Fsync => outcome(libc::fsync(file)),
                 Op::Fdatasync => outcome(libc::fdatasync(file)),
-                Op::Setattr => {
-                    let now = libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW };
-                    outcome(libc::futimens(file, [now, now].as_ptr()))
-                }
-                Op::Setxattr => {
-                    let value = [b'i'; ATTRIBUTE_BYTES];
-                    outcome(libc::fsetxattr(file, ATTRIBUTE.as_ptr(), value.as_ptr().cast(), value.len(), 0))
-                }
-                Op::Getxattr => {
-                    let mut value = [0u8; ATTRIBUTE_BYTES];
-                    let read =
-                        libc::fgetxattr(file, ATTRIBUTE.as_ptr(), value.as_mut_ptr().cast(), value.len());
-                    attribute_read(outcome(read as i64))
-                }
+                Op::Setattr | Op::Setxattr | Op::Getxattr => attribute(prepared.op, file),
                 Op::Statfs => {
                     let mut status: libc::statfs64 = std::mem::zeroed();
                     outcome(libc::fstatfs64(directory, &mut status))
@@ -349,6 +336,27 @@ impl Drop for Operator {
     fn drop(&mut self) {
         if !self.abandoned {
             (0..self.kept.len() as u32).for_each(|slot| self.close_file(slot));
+        }
+    }
+}
+
+/// Sets the times of an open file, or sets or reads its attribute.
+fn attribute(op: Op, file: RawFd) -> i64 {
+    let mut value = [b'i'; ATTRIBUTE_BYTES];
+    // SAFETY: the name ends with a zero byte, the value has the length that is told.
+    unsafe {
+        match op {
+            Op::Setattr => {
+                let now = libc::timespec { tv_sec: 0, tv_nsec: libc::UTIME_NOW };
+                outcome(libc::futimens(file, [now, now].as_ptr()))
+            }
+            Op::Setxattr => {
+                outcome(libc::fsetxattr(file, ATTRIBUTE.as_ptr(), value.as_ptr().cast(), value.len(), 0))
+            }
+            _ => {
+                let at = value.as_mut_ptr().cast();
+                attribute_read(outcome(libc::fgetxattr(file, ATTRIBUTE.as_ptr(), at, value.len()) as i64))
+            }
         }
     }
 }

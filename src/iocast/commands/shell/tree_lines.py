@@ -1,4 +1,4 @@
-"""What a plan needs for its tree of files, in lines: files, inodes, memory, and on a simulated device the time to make it."""
+"""What a plan needs for its tree of files, in lines: files, inodes, memory; on a simulated device the time to make it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterat
     tree, sums = plan.tree, totals(plan.tree, plan.most_users)
     made = "made" if not layout.files[0].fill else "to be made"
     shared = f"{plan.most_users} trees, one for each user" if tree.own else "shared by all users"
-    sizes = f"of {capacity(tree.mean_bytes)} on average" if len(tree.sizes) > 1 else f"of {capacity(tree.mean_bytes)}"
+    mean = f"of {capacity(tree.mean_bytes)}"
+    sizes = f"{mean} on average" if len(tree.sizes) > 1 else mean
     yield f"tree    {layout.files[0].path}, {made if plan.target.kind != 'sim' else 'simulated'}, {shared}"
     yield (
         f"files   {sums.files:,} {sizes if tree.sizes else 'without data'} in {sums.directories:,} directories: "

@@ -166,7 +166,9 @@ def _about_operations(given: Mapping[str, Any]) -> Iterator[Conflict]:
     """Of a tree: instead of all other ways to say what is done."""
     for name in (*OPS, "mix"):
         if name in given:
-            yield Conflict(name, f"{name} and operations: operations already set what is done", "write one or the other")
+            yield Conflict(
+                name, f"{name} and operations: operations already set what is done", "write one or the other"
+            )
     weights = weights_of(given)
     if not weights or max(weights.values()) > HEAVIEST:
         yield Conflict("operations", f"the weights are above 0, and at most {HEAVIEST:g}", "such as 70 and 30")

@@ -61,7 +61,9 @@ class TreeTable(Struct, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     own: (
-        Annotated[bool, about("Each user has a tree of that shape; else all share one. Default false.", "true or false")]
+        Annotated[
+            bool, about("Each user has a tree of that shape; else all share one. Default false.", "true or false")
+        ]
         | Unset
     ) = UNSET
 
@@ -118,7 +120,7 @@ class TreeFields(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             bool,
             about(
-                "Of a [tree]: the kernel's cache of names, inodes and pages is dropped first; needs root. Default false.",
+                "Of a [tree]: the kernel's cache of names, inodes and pages is dropped first (root). Default false.",
                 "true or false",
             ),
         ]

@@ -16,7 +16,8 @@ from iocast.model.grading import Grades
 from iocast.model.measurement import Course, SlowIo
 from iocast.model.report import Column, Report, Row, Section, Table
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.tree import tree_place
+from iocast.model.tree import totals
+from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.bottleneck_section import bottleneck_section
@@ -139,7 +140,9 @@ def _errors(run: Run) -> Section | None:
                 "count": error.count,
                 "first_at": error.first[0].time_ns if error.first else None,
                 "first_offset_bytes": _offset(record, error.first[0].offset_bytes) if error.first else None,
-                "file": _path(record, error.op, error.first[0].file, error.first[0].offset_bytes) if error.first else None,
+                "file": _path(record, error.op, error.first[0].file, error.first[0].offset_bytes)
+                if error.first
+                else None,
             }
         )
         for record in run.measured
@@ -238,7 +241,11 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield f"The run is incomplete: {_incomplete(run)}."
     elif run.measured and not real and run.plan.target.kind != "sim":
         yield "Run it again at another time of day: one run says nothing about repeatability."
-    if run.files_whole and run.plan.target.kind in ("directory", "file"):
+    if run.plan.tree is not None and run.plan.target.kind == "directory":
+        files = totals(run.plan.tree, run.plan.most_users).files
+        place = shlex.quote(run.plan.target.path)
+        yield f"The tree of {files:,} files is kept for the next run. To remove it: iocast clean {place}"
+    elif run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
         them = "them" if run.plan.files.count > 1 else "it"

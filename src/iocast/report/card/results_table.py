@@ -84,7 +84,9 @@ def results(run: Run | Facts, examination: Examination) -> Table:
     facts = facts_of(run)
     rows = tuple(_told_apart(tuple(_all_rows(facts, examination))))
     idle = () if any(map(device_rates.differs, rows)) else ("device_rate",)
-    named = (replace(column, title="ops/s") if column.key == "rate" and facts.run.plan.tree else column for column in COLUMNS)
+    named = (
+        replace(column, title="ops/s") if column.key == "rate" and facts.run.plan.tree else column for column in COLUMNS
+    )
     columns = tuple(
         column for column in named if column.key not in idle and any(_filled(row, column.key) for row in rows)
     )

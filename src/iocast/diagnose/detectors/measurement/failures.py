@@ -18,7 +18,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import ErrorPlace
 from iocast.model.run import PhaseRecord
-from iocast.model.tree import tree_place
+from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS
 from iocast.text import brief_percent, counted, sentence
 
@@ -40,8 +40,8 @@ NO_SPACE_REMEDY = (
     " again; a smaller --size needs less."
 )
 NO_INODES_REMEDY = (
-    "The file system ran out of inodes or of space (df -i and df show which): use fewer files, or a file system made with"
-    " more inodes (mkfs.ext4 -N)."
+    "The file system ran out of inodes or of space (df -i and df show which): use fewer files, or a file system made"
+    " with more inodes (mkfs.ext4 -N)."
 )
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 

@@ -32,7 +32,8 @@ __all__ = ["TRIALS", "Asked", "Defaults", "Ruling", "Trial", "find_trial", "ques
 class Trial(Protocol):
     """A module that asks one question; its docstring is its manual page, the first line the question.
 
-    One that wants several work files has `files(asked) -> int`, one that works in a tree of files `tree(asked) -> Tree`; one that can make targets of its own has `IMAGES`.
+    One that wants several work files has `files(asked) -> int`, one that works in a tree of files
+    `tree(asked) -> Tree`; one that can make targets of its own has `IMAGES`.
     """
 
     NAME: str

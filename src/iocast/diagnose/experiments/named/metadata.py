@@ -1,12 +1,12 @@
 """Do operations on names scale with the number of users?
 
-What it is: a tree of small directories, made, looked up, opened, listed, renamed and removed by 1 to 64 users; at one user
-also what `ls` and `ls -l` of all of it take, warm and, as root, cold.
+What it is: a tree of small directories, made, looked up, opened, listed, renamed and removed by 1 to 64 users; at one
+user also what `ls` and `ls -l` of all of it take, warm and, as root, cold.
 Why it matters: file servers, mail stores and build machines wait for names, not for data; a file system that locks a
 directory, or one lock for all of it, gives many users what one has.
 How it shows: lookups (stat) of the best number of users are less than one and a half times those of one user.
-How to confirm: the operations a second of each row; each begins with a whole tree. The slabs of dentries and inodes are read
-before and after (root).
+How to confirm: the operations a second of each row; each begins with a whole tree. The slabs of dentries and inodes are
+read before and after (root).
 What to change: more and smaller directories, a directory for each user; another file system; keep names cached
 (vfs_cache_pressure) where there is memory for them.
 """
@@ -158,4 +158,4 @@ def slabs_grown(run: Run) -> dict[str, tuple[float, float]]:
         for (cache, metric), objects in gained.items():
             if metric == metrics.OBJECTS and objects > grown.get(cache, (0.0, 0.0))[0]:
                 grown[cache] = (objects, gained.get((cache, metrics.SIZE_BYTES), 0.0))
-    return {cache: each for cache, each in grown.items() if each[0] >= 1000}
+    return {cache: each for cache, each in grown.items() if each[0] >= 1000 and each[1]}
