@@ -7,13 +7,22 @@ from pathlib import Path
 import pytest
 
 from iocast.errors import SpecError
-from iocast.formats.vdbench.files_of_anchor import Tree, tree_of
 from iocast.formats.vdbench.parameter_file import looks_like_vdbench
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.library import load_job
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.plan import Length
-from iocast.model.workload import Closed, Constant, MixItem, Poisson, Sequential, Uniform
+from iocast.model.workload import (
+    Closed,
+    Compressible,
+    Constant,
+    Dedupable,
+    MixItem,
+    Poisson,
+    Sequential,
+    Uniform,
+    Unique,
+)
 
 SD = "sd=sd1,lun=/dev/sdb,size=1g,threads=4,openflags=o_direct\n"
 WD = "wd=wd1,sd=sd1,xfersize=4k,rdpct=100\n"
@@ -148,20 +157,17 @@ RD = "rd=r,wd=wd1,iorate=max\n"
         (SD + "wd=wd1,sd=sd1,xfersize=(4k,50,8k,40)\n" + RD, 2, "the shares add up to 90"),
         (SD + "wd=wd1,sd=sd1,xfersize=(4k,8k,4k)\n" + RD, 2, "random sizes are not supported"),
         (SD + "wd=wd1,sd=sd1,rdpct=(0,100)\n" + RD, 2, "loop over them: forrdpct=(0,100)"),
-        ("compratio=2\n" + SD + WD + RD, 1, "compressible data"),
+        ("compratio=0.5\n" + SD + WD + RD, 1, '"0.5" is not a ratio from 1 on'),
+        ("compratio=2\ndedupratio=2\n" + SD + WD + RD, 2, "data that shrink and repeat are not written"),
+        ("dedupratio=2\ndedupunit=128k\n" + SD + WD + RD, 2, "blocks of 4 KiB repeat here"),
+        (SD + WD.strip() + ",compratio=2\n" + RD, 2, "give compratio= above all definitions"),
         ("hd=host2,system=db2\n" + SD + WD + RD, 1, "hd=host2: not supported"),
         (SD + "sd=sd2,size=2g\n" + WD + RD, 2, "different sizes"),
         (SD + "sd=sd2,size=1g\n" + WD + RD, 3, "only a part of the storage definitions"),
         (SD + SD + WD + RD, 2, "sd=sd1 is defined in line 1 too"),
         (SD + WD + RD + "data_errors=1\n", 4, "a general parameter below a definition"),
         (WD + RD, 1, "it has no sd="),
-        (
-            "fsd=f,anchor=/a,depth=1,width=1,files=1000,size=128k\n",
-            1,
-            "1 directory with 1,000 files of 125.0 MiB in all",
-        ),
-        ("fsd=f,anchor=/a,depth=5,width=5,files=2\n", 1, "3,905 directories with 6,250 files: operations on files"),
-        ("fwd=w,fsd=f,operation=mkdir\n", 1, "operations on files are not supported"),
+        ("fwd=w,fsd=f,operation=mkdir\n", 1, "it has no fsd="),
     ],
 )
 def test_what_does_not_run_is_refused_with_its_line(text: str, line: int, says: str) -> None:
@@ -174,12 +180,6 @@ def test_what_does_not_run_is_refused_with_its_line(text: str, line: int, says: 
 def test_all_problems_are_told_together() -> None:
     said = refusal(SD + WD.strip() + ",rhpct=50,whpct=5\nrd=r,wd=wd1,iorate=max,hotband=(1,2)\n")
     assert "t.vdb has 3 problems" in said
-
-
-def test_the_files_of_an_anchor() -> None:
-    assert tree_of(1, 1, 1000, 128 << 10) == Tree(1, 1000, 125 << 20)
-    assert tree_of(5, 5, 2, 0) == Tree(3905, 6250, 0)
-    assert tree_of(2, 3, 2, 0, everywhere=True) == Tree(12, 24, 0)
 
 
 @pytest.mark.parametrize(
@@ -201,3 +201,12 @@ def test_a_file_of_any_name_is_read(tmp_path: Path) -> None:
     path = tmp_path / "parmfile"
     path.write_text(SD + WD + RD)
     assert load_job(str(path)).language == "vdbench"
+
+
+def test_data_that_shrink_or_repeat_by_a_ratio() -> None:
+    write = "wd=wd1,sd=sd1,xfersize=4k,rdpct=0\n"
+    assert job("compratio=4\n" + SD + write + RD).phases[0].workload.payload == Compressible(75.0)
+    assert job("dedupratio=2:1\ndedupunit=4k\n" + SD + write + RD).phases[0].workload.payload == Dedupable(50.0)
+    assert job("compratio=4\n" + SD + WD + RD).phases[0].workload.payload == Unique(), "reads write nothing"
+    looped = job(SD + write + RD.strip() + ",forcompratio=(1,2)\n").phases
+    assert [phase.workload.payload for phase in looped] == [Unique(), Compressible(50.0)]

@@ -52,7 +52,7 @@ def experiment(name: str | None, dry: bool, form: str, methods: str, keep: bool,
     Shows first what it will do and write. In a directory it lays out work files; existing files and devices
     are only read, except a device that --destroy names. `sim:` devices run in virtual time.
 
-    `iocast experiment copy SOURCE DESTINATION` copies a file in every way; all copies are removed unless --keep is given.
+    `iocast experiment copy SOURCE DESTINATION` copies a file in every way, and removes all copies without --keep.
     """
     from iocast.sessions import named_experiment
 

@@ -37,7 +37,7 @@ def observers_of(target: Target, *, tree: bool) -> tuple[ObserverModule, ...]:
     A `tree` of files has no work files whose pages could be counted; without one nobody asks what names cost.
     """
     idle = metrics.PAGECACHE if tree else metrics.SLABS
-    common = tuple(each for each in OBSERVERS if each.NAME != idle)
+    common = tuple(each for each in OBSERVERS if idle != each.NAME)
     server = target.database.pid if target.database is not None else None
     if server is None:
         return common

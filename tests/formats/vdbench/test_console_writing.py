@@ -12,7 +12,7 @@ from iocast import archive, imports
 from iocast.formats.vdbench.console_writing import IntervalFigures, RunFigures, average, run_text
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.histogram import Histogram, bucket_index
-from iocast.report.renderers.vdbench_console import render_console
+from iocast.report.renderers.vdbench.vdbench_console import render_console
 
 HEAD = (
     "Jan 24, 2019    interval        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -120,3 +122,10 @@ def test_a_name_that_is_no_study_is_refused_with_those_that_are() -> None:
     with pytest.raises(SpecError, match="no study file or preset called vmwar") as refused:
         load_study("vmwar")
     assert "vmware" in refused.value.hint
+
+
+def test_the_study_file_in_the_guide_is_understood() -> None:
+    guide = (Path(__file__).resolve().parents[3] / "docs/guide/study.md").read_text()
+    (text,) = re.findall(r"```toml\n(.*?)```", guide, re.DOTALL)
+    plan = parse_study(text, "study.md")
+    assert (len(plan.cells), plan.runs) == (8, 40)

@@ -36,7 +36,7 @@ from iocast.report.renderers.classic import render_run
 from iocast.report.renderers.latency_map_records import render_records
 from iocast.report.renderers.r_matrix import render_matrix
 from iocast.report.renderers.safe_words import safe
-from iocast.report.renderers.vdbench_console import render_console
+from iocast.report.renderers.vdbench.vdbench_console import render_console
 from iocast.text import harmless, harmless_json, harmless_line, no_formula
 
 _FREE = (

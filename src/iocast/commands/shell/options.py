@@ -114,7 +114,10 @@ def showing(command: Command) -> Command:
 
 def showing_files(command: Command) -> Command:
     """--format and --json of verbs that run job files of other tools."""
-    says = "Output format; classic is fioparse's table, r its matrix for R (-R), vdbench its lines for each interval."
+    says = (
+        "Output format; classic is fioparse's table, r its matrix for R (-R), vdbench its lines for each interval, "
+        "flatfile its table of them."
+    )
     return _showing(command, OF_FILES, says)
 
 
@@ -122,7 +125,7 @@ def showing_matrices(command: Command) -> Command:
     """--format and --json of verbs that show runs of `iocast matrix` too."""
     says = (
         "Output format; classic is fioparse's table, r its matrix for R (-R), orion the summary of `iocast matrix`, "
-        "vdbench its lines for each interval, latencymap records for LatencyMap.py."
+        "vdbench its lines for each interval, flatfile its table of them, latencymap records for LatencyMap.py."
     )
     return _showing(command, OF_MATRICES, says)
 

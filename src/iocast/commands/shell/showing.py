@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from iocast.sessions.comparing import Comparison, Repeats
 
 FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
-OF_ONE_RUN = ("classic", "r", "orion", "vdbench", "latencymap")
-OF_FILES = (*FORMATS, "vdbench")  # of verbs that run job files of other tools
-OF_MATRICES = (*FORMATS, "orion", "vdbench", "latencymap")  # of verbs that show a run of `iocast matrix`
+OF_ONE_RUN = ("classic", "r", "orion", "vdbench", "flatfile", "latencymap")
+OF_FILES = (*FORMATS, "vdbench", "flatfile")  # of verbs that run job files of other tools
+OF_MATRICES = (*FORMATS, "orion", "vdbench", "flatfile", "latencymap")  # of verbs that show a run of `iocast matrix`
 THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
 
 
@@ -55,9 +55,14 @@ def show_card(card: Card, report: Report, form: str) -> None:
             render_summary(run, sys.stdout)
         case "vdbench":
             from iocast.archive import load_courses
-            from iocast.report.renderers.vdbench_console import render_console
+            from iocast.report.renderers.vdbench.vdbench_console import render_console
 
             render_console(run, load_courses(card.folder), sys.stdout)
+        case "flatfile":
+            from iocast.archive import load_courses
+            from iocast.report.renderers.vdbench.vdbench_flatfile import render_flatfile
+
+            render_flatfile(run, load_courses(card.folder), sys.stdout)
         case "latencymap":
             from iocast.archive import load_courses
             from iocast.report.renderers.latency_map_records import render_records

@@ -26,11 +26,12 @@ class IntervalFigures(Struct, frozen=True):
     bytes: int
     reads: Histogram
     writes: Histogram
+    others: Histogram = Histogram()  # operations on names, flushes
 
     @property
     def every(self) -> Histogram:
-        """Reads and writes."""
-        return merge((self.reads, self.writes))
+        """All operations."""
+        return merge((self.reads, self.writes, self.others))
 
 
 class RunFigures(Struct, frozen=True, kw_only=True):
@@ -69,6 +70,7 @@ def average(intervals: Sequence[IntervalFigures]) -> IntervalFigures:
         sum(each.bytes for each in kept),
         merge(each.reads for each in kept),
         merge(each.writes for each in kept),
+        merge(each.others for each in kept),
     )
 
 

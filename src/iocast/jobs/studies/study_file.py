@@ -162,7 +162,7 @@ def _warming(fields: Table, raw: Table, times: int, source: str) -> Table:
         raise SpecError(f"{source}: warm needs a region or [files] with a size", 'for example size = "24GiB"')
     bytes_read = parse_size(size) * times
     whole: Table = {"test": "warm", "role": "warm", "size": "1M", "pattern": "sequential", "bytes": bytes_read}
-    kept = {key: fields[key] for key in ("region", "direct") if key in fields}
+    kept: Table = {key: fields[key] for key in ("region", "direct") if key in fields}
     return {**whole, **kept}
 
 

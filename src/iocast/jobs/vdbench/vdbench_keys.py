@@ -11,12 +11,21 @@ READ: dict[str, tuple[str, ...]] = {
     "wd": ("sd", *_FLAGS, "skew", "range"),
     "rd": (
         *("wd", "sd", *_FLAGS, "iorate", "elapsed", "interval", "warmup", "curve", "stopcurve", "distribution"),
-        *("maxdata", "forxfersize", "forrdpct", "forthreads", "forseekpct"),
+        *("maxdata", "forxfersize", "forrdpct", "forthreads", "forseekpct", "forcompratio", "fordedupratio"),
     ),
-    "general": (),
+    "fsd": ("anchor", "depth", "width", "files", "size", "sizes", "distribution"),
+    "fwd": (*("fsd", "operation", "rdpct", "fileio", "fileselect", "xfersize", "threads", "skew", "openflags"),),
+    "general": ("compratio", "dedupratio", "dedupunit"),
 }
+# Of a run definition with fwd=, instead of those of one with wd=.
+READ_OF_FILES = (
+    *("fwd", "fwdrate", "format", "operation", "operations", "elapsed", "interval", "warmup", "curve", "stopcurve"),
+    *("distribution", "maxdata", "threads", "xfersize", "rdpct", "fileio", "fileselect", "openflags"),
+    *("foroperation", "foroperations", "forthreads", "forxfersize", "forrdpct", "forcompratio", "fordedupratio"),
+)
 _TOML = "write an iocast job file for it (docs/guide/job-files.md)"
 _ONE_HOST = "iocast makes the load of one host: leave it out"
+_ONE_TREE, _A_FILE_EACH = "another tree for each run", "write a file for each tree"
 # What has no effect, and why.
 NOTED = {
     "pause": "runs follow each other without a pause",
@@ -25,7 +34,8 @@ NOTED = {
     "report": "every run has all of its reports",
     "histogram": "every row has a full histogram",
     "hitarea": "there are no hits (rhpct, whpct)",
-    "create_anchors": "there is no file system load",
+    "create_anchors": "the tree is made in PATH",
+    "shared": "all threads share the tree",
 }
 # 0 or nothing is what they are without being given.
 REFUSED = {
@@ -42,17 +52,35 @@ REFUSED = {
     "jvms": ("several Java machines", "leave it out: one process is enough"),
     "count": ("numbered storage", "write one sd= for each"),
     "include": ("other files", "copy its lines into this one"),
-    "compratio": ("compressible data", f'payload = "compressible": {_TOML}'),
-    "dedupratio": ("data that dedupes", f'payload = "dedupable": {_TOML}'),
-    "dedupunit": ("data that dedupes", f'payload = "dedupable": {_TOML}'),
+    "compratio": ("one ratio for all of a file", "give compratio= above all definitions, or forcompratio= in the rd"),
+    "dedupratio": (
+        "one ratio for all of a file",
+        "give dedupratio= above all definitions, or fordedupratio= in the rd",
+    ),
+    "dedupunit": ("one unit for all of a file", "give dedupunit=4k above all definitions"),
     "validate": ("vdbench's data validation", f"verify = true: {_TOML}"),
     "journal": ("vdbench's data validation", f"verify = true: {_TOML}"),
     "data_errors": ("vdbench's data validation", f"verify = true: {_TOML}"),
     "replay": ("replay of a trace", "measure the workload that the trace shows"),
-    "format": ("formatting of directories", "iocast lays out its own work files"),
-    "fwd": ("operations on files", "only sd=, wd= and rd= with data I/O are run"),
-    "fwdrate": ("operations on files", "only sd=, wd= and rd= with data I/O are run"),
-    "operations": ("operations on files", "only sd=, wd= and rd= with data I/O are run"),
+    "format": ("formatting without fwd=", "iocast lays out its own work files"),
+    "fwd": ("fwd= beside wd=", "a rd= has one of them"),
+    "fwdrate": ("a rate of file operations", "give fwd= in the rd"),
+    "operations": ("file operations without fwd=", "give fwd= in the rd"),
+    "stopafter": ("another file after some I/Os", "leave it out: a file is read or written to its end"),
+    "totalsize": ("an end by the bytes that were made", "give files= and size="),
+    "workingsetsize": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
+    "wss": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
+    "target": ("a copy from one tree to another", "`iocast experiment copy` copies files"),
+    "fordepth": (_ONE_TREE, _A_FILE_EACH),
+    "forwidth": (_ONE_TREE, _A_FILE_EACH),
+    "forfiles": (_ONE_TREE, _A_FILE_EACH),
+    "forsize": (_ONE_TREE, _A_FILE_EACH),
+    "forsizes": (_ONE_TREE, _A_FILE_EACH),
+    "fortotal": (_ONE_TREE, _A_FILE_EACH),
+    "forwss": (_ONE_TREE, _A_FILE_EACH),
+    "forworkingset": (_ONE_TREE, _A_FILE_EACH),
+    "formatsd": ("formatting of storage", "iocast lays out its own work files"),
+    "cleanup": ("empty directories removed", "iocast clean removes the tree"),
     "startcmd": ("commands", "run it before iocast"),
     "start_cmd": ("commands", "run it before iocast"),
     "endcmd": ("commands", "run it after iocast"),
@@ -67,12 +95,22 @@ def check_keys(definitions: list[Definition], problems: LineProblems) -> None:
     """Every parameter is read, does nothing here (a note), or is refused."""
     for each in definitions:
         for parameter in each.parameters.values():
-            if parameter.key not in READ.get(each.kind, ()):
-                _check(each.kind, parameter, problems)
+            if parameter.key not in known_of(each):
+                _check(each, parameter, problems)
 
 
-def _check(kind: str, parameter: Parameter, problems: LineProblems) -> None:
-    key = parameter.key
+def of_files(definition: Definition) -> bool:
+    """True of a run definition whose workloads go to the files of a tree."""
+    return definition.kind == "rd" and "fwd" in definition.parameters
+
+
+def known_of(definition: Definition) -> tuple[str, ...]:
+    """The parameters that are read of a definition."""
+    return READ_OF_FILES if of_files(definition) else READ.get(definition.kind, ())
+
+
+def _check(definition: Definition, parameter: Parameter, problems: LineProblems) -> None:
+    kind, key = definition.kind, parameter.key
     if key in NOTED:
         problems.note(f"line {parameter.line}: {key} has no effect: {NOTED[key]}")
     elif key in REFUSED:
@@ -80,7 +118,7 @@ def _check(kind: str, parameter: Parameter, problems: LineProblems) -> None:
             why, way_out = REFUSED[key]
             problems.add(parameter.line, f"{key}={parameter.text}: {why}: not supported", way_out)
     else:
-        known = READ.get(kind, ())
+        known = known_of(definition)
         where = f" of {kind}=" if kind != "general" else ""
         reference = f"parameters of {kind}=: {', '.join(known)}" if known else ""
         problems.add(parameter.line, f'unknown parameter "{key}"{where}{meant(key, known)}', "", reference)

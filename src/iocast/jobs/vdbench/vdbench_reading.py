@@ -1,6 +1,5 @@
-"""Reads a vdbench parameter file: storage, workload and run definitions to a Job, or one refusal of all that is wrong.
-
-File system definitions (fsd=, fwd=) are refused with what they would make: iocast has no load of file operations.
+"""Reads a vdbench parameter file to a Job, or one refusal of all that is wrong: storage (sd=, wd=, rd=), or a tree of
+files (fsd=, fwd=, rd=).
 """
 
 from __future__ import annotations
@@ -8,83 +7,111 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from iocast.formats.vdbench.files_of_anchor import tree_of
-from iocast.formats.vdbench.parameter_file import Definition, read_definitions
+from msgspec.structs import replace
+
+from iocast.formats.vdbench.parameter_file import GENERAL, KINDS, Definition, Parameter, read_definitions
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.problems import LineProblems
+from iocast.jobs.vdbench.vdbench_file_runs import FileRunReader
 from iocast.jobs.vdbench.vdbench_keys import check_keys
 from iocast.jobs.vdbench.vdbench_runs import Expanded, RunReader
-from iocast.jobs.vdbench.vdbench_values import Reader, named, size_of, whole_of
+from iocast.jobs.vdbench.vdbench_trees import tree_of_job
+from iocast.jobs.vdbench.vdbench_values import named
 from iocast.jobs.vdbench.vdbench_workloads import MIB, Place, Storage, storage_of
 from iocast.model.workload import Sequential
 from iocast.text import capacity, counted
-
-_DATA_ONLY = "measure data I/O with sd=, wd= and rd="
 
 
 def parse_vdbench_job(text: str, source: str) -> Job:
     """The Job of a vdbench parameter file's text. Raises SpecError that names `source` and the line of each problem."""
     problems = LineProblems(source)
     definitions = read_definitions(text, problems.add)
-    _refuse_files(definitions, problems)
+    _refuse_hosts(definitions, problems)
     problems.refuse()
     check_keys(definitions, problems)
-    of_kind = {kind: [each for each in definitions if each.kind == kind] for kind in ("sd", "wd", "rd")}
-    for kind, found in of_kind.items():
-        if not found and kind != "wd":
+    of_kind = {kind: [each for each in definitions if each.kind == kind] for kind in (*KINDS, GENERAL)}
+    for kind in KINDS:
+        _refuse_twice(of_kind[kind], problems)
+    files = bool(of_kind["fsd"] or of_kind["fwd"])
+    for kind in ("fsd", "fwd", "rd") if files else ("sd", "rd"):
+        if not of_kind[kind]:
             problems.add(1, f"it has no {kind}=", f"add one, for example {_EXAMPLES[kind]}")
-        _refuse_twice(found, problems)
+    if files and of_kind["sd"]:
+        said = f"sd={of_kind['sd'][0].name} beside fsd={of_kind['fsd'][0].name if of_kind['fsd'] else ''}"
+        problems.add(of_kind["sd"][0].line, f"{said}: storage and trees of files", "write a file for each")
     problems.refuse()
+    made = _of_files(of_kind, problems) if files else _of_storage(of_kind, problems)
+    return replace(made, name=Path(source).stem or source, source=source, text=text, notes=problems.notes)
+
+
+def _of_storage(of_kind: dict[str, list[Definition]], problems: LineProblems) -> Job:
+    """Storage, workload and run definitions."""
     storage = {each.name: storage_of(each, problems) for each in of_kind["sd"]}
     size_bytes = _size(list(storage.values()), problems)
     workloads = {each.name: each for each in of_kind["wd"]}
-    place = Place(storage, problems)
+    place = Place(storage, problems, _general(of_kind))
     runs = [RunReader(each, workloads, place).expanded() for each in of_kind["rd"]]
     _check_all_storage(of_kind, storage, problems)
     problems.refuse()
     _note(list(storage.values()), runs, problems)
-    phases = tuple(phase for run in runs for phase in run.phases)
-    return Job(
-        name=Path(source).stem or source,
-        phases=phases,
+    return replace(
+        _job(runs),
         file_count=len(storage),
         file_size=None if size_bytes is None else FileSize(size_bytes=size_bytes // MIB * MIB or size_bytes),
-        interval_ns=min(run.interval_ns for run in runs),
-        language="vdbench",
-        source=source,
-        text=text,
-        shares={name: share for run in runs for name, share in run.shares.items()},
-        notes=problems.notes,
     )
 
 
-_EXAMPLES = {"sd": "sd=sd1,lun=/mnt/db,size=1g", "rd": "rd=run1,wd=wd1,iorate=max,elapsed=30"}
+def _of_files(of_kind: dict[str, list[Definition]], problems: LineProblems) -> Job:
+    """File system, file system workload and run definitions."""
+    tree = tree_of_job(of_kind["fsd"], problems)
+    assert tree is not None
+    workloads = {each.name: each for each in of_kind["fwd"]}
+    place = Place({}, problems, _general(of_kind))
+    runs = [FileRunReader(each, workloads, of_kind["fsd"], tree, place).expanded() for each in of_kind["rd"]]
+    problems.refuse()
+    anchors = ", ".join(
+        dict.fromkeys(each.parameters["anchor"].text for each in of_kind["fsd"] if "anchor" in each.parameters)
+    )
+    if anchors:
+        problems.note(f"anchor={anchors} is not used: the tree is made in PATH")
+    size = f" of {capacity(round(tree.files_each * tree.mean_bytes))} in all" if tree.sizes else ""
+    problems.note(f"the tree has {_directories(tree.directories)} with {counted(tree.files_each, 'file')}{size}")
+    if len(of_kind["fsd"]) > 1:
+        problems.note(f"{len(of_kind['fsd'])} file system definitions that are alike are one tree")
+    return replace(_job(runs), tree=tree)
 
 
-def _refuse_files(definitions: Iterable[Definition], problems: LineProblems) -> None:
-    """File systems and their operations, with what they would make."""
+def _general(of_kind: dict[str, list[Definition]]) -> dict[str, Parameter]:
+    """What is said above all definitions."""
+    return {key: value for each in of_kind[GENERAL] for key, value in each.parameters.items()}
+
+
+def _job(runs: Sequence[Expanded]) -> Job:
+    return Job(
+        name="",
+        phases=tuple(phase for run in runs for phase in run.phases),
+        interval_ns=min(run.interval_ns for run in runs),
+        language="vdbench",
+        shares={name: share for run in runs for name, share in run.shares.items()},
+    )
+
+
+def _directories(count: int) -> str:
+    return f"{count:,} {'directory' if count == 1 else 'directories'}"
+
+
+_EXAMPLES = {
+    "fsd": "fsd=fsd1,anchor=/mnt/db,depth=2,width=4,files=100,size=64k",
+    "fwd": "fwd=fwd1,fsd=fsd1,operation=getattr,threads=4",
+    "sd": "sd=sd1,lun=/mnt/db,size=1g",
+    "rd": "rd=run1,wd=wd1,iorate=max,elapsed=30",
+}
+
+
+def _refuse_hosts(definitions: Iterable[Definition], problems: LineProblems) -> None:
     for each in definitions:
-        if each.kind == "fsd":
-            problems.add(
-                each.line, f"fsd={each.name}: {_tree(each)}: operations on files are not supported", _DATA_ONLY
-            )
-        elif each.kind == "fwd":
-            problems.add(each.line, f"fwd={each.name}: operations on files are not supported", _DATA_ONLY)
-        elif each.kind in ("hd", "rg") and each.name != "localhost":
+        if each.kind in ("hd", "rg") and each.name != "localhost":
             problems.add(each.line, f"{each.kind}={each.name}: not supported", "iocast makes the load of one host")
-
-
-def _tree(definition: Definition) -> str:
-    """How many directories and files it has, as far as it says."""
-    unread = LineProblems("")
-    reader = Reader(definition.parameters, unread)
-    depth, width, files = (reader.one(key, whole_of, 1) for key in ("depth", "width", "files"))
-    size_bytes = reader.one("size", size_of, 0) or reader.one("sizes", size_of, 0)
-    everywhere = reader.one("distribution", str, "bottom") == "all"
-    tree = tree_of(depth, width, files, size_bytes, everywhere=everywhere)
-    directories = "directory" if tree.directories == 1 else "directories"
-    size = f" of {capacity(tree.bytes)} in all" if tree.bytes else ""
-    return f"{tree.directories:,} {directories} with {counted(tree.files, 'file')}{size}"
 
 
 def _refuse_twice(definitions: Sequence[Definition], problems: LineProblems) -> None:

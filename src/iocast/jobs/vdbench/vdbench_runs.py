@@ -2,53 +2,39 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.errors import SpecError
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
 from iocast.jobs.problems import meant
+from iocast.jobs.vdbench.vdbench_rates import Loop, Rate, cells, rates
 from iocast.jobs.vdbench.vdbench_values import (
     Reader,
     milliseconds_of,
     named,
     percent_of,
+    ratio_of,
     seconds_of,
-    share_of,
     size_of,
     whole_of,
 )
 from iocast.jobs.vdbench.vdbench_workloads import Io, Place, as_one, io_of, skews
 from iocast.model.plan import Length, Phase
 from iocast.model.script import Share
-from iocast.model.workload import Arrival, Closed, Constant, Poisson, Workload
-from iocast.units import rate_text, size_text
+from iocast.model.workload import Arrival, Closed, Constant, Poisson, Unique, Workload
 
 USUAL_SECONDS = 30.0
-MOST_RATE = 1e9  # I/Os per second
-MOST_RUNS = 10_000  # of one run definition
-CURVE = (10.0, 50.0, 70.0, 80.0, 90.0, 100.0)  # vdbench's own points
-LOOPS = {"forxfersize": "xfersize", "forrdpct": "rdpct", "forthreads": "threads", "forseekpct": "seekpct"}
-_READ_LOOP = {"xfersize": size_of, "rdpct": percent_of, "threads": whole_of}
+LOOPS: dict[str, Loop] = {
+    "forxfersize": Loop("xfersize", size_of),
+    "forrdpct": Loop("rdpct", percent_of),
+    "forthreads": Loop("threads", whole_of),
+    "forseekpct": Loop("seekpct", str),
+    "forcompratio": Loop("compratio", ratio_of),
+    "fordedupratio": Loop("dedupratio", ratio_of),
+}
 _EVEN, _EXPONENTIAL = ("deterministic", "d"), ("exponential", "e")
-
-
-class Rate(NamedTuple):
-    """How fast a run is: `max`, a number, or a percentage of a maximum."""
-
-    per_s: float | None = None
-    percent: float | None = None
-
-    @property
-    def words(self) -> str:
-        """As names of rows say it."""
-        if self.percent is not None:
-            return f"{self.percent:g}% of max"
-        return "max" if self.per_s is None else f"@{rate_text(self.per_s)}"
 
 
 class Expanded(NamedTuple):
@@ -74,7 +60,7 @@ class RunReader:
 
     def expanded(self) -> Expanded:
         """All of its runs, one after the other."""
-        phases = [phase for cell in self._cells() for phase in self._of_cell(*cell)]
+        phases = [phase for cell in cells(self._run, LOOPS, self._place.problems) for phase in self._of_cell(*cell)]
         interval_s = self._reader.one("interval", seconds_of, 1.0)
         return Expanded(tuple(phases), self._shares, max(1, round(interval_s * 1e9)))
 
@@ -87,29 +73,6 @@ class RunReader:
                 "exponential or deterministic",
             )
         return said in _EVEN
-
-    def _cells(self) -> Iterator[tuple[str, dict[str, Parameter]]]:
-        """Each combination of the loops, the last one written varying fastest: its words, and what it sets."""
-        loops = [
-            [(key, str(value), parameter.line) for value in self._values(parameter.key, key)]
-            for parameter in self._run.parameters.values()
-            if (key := LOOPS.get(parameter.key))
-        ]
-        runs = math.prod(map(len, loops))
-        if runs > MOST_RUNS:
-            said = f"rd={self._run.name}: its loops make {runs:,} runs"
-            self._place.problems.add(self._run.line, said, f"at most {MOST_RUNS:,}: shorten the lists")
-            return
-        for values in itertools.product(*loops):
-            words = " ".join(f"{key}={_short(key, text)}" for key, text, _ in values)
-            yield words, {key: Parameter(key, (text,), line) for key, text, line in values}
-
-    def _values(self, loop: str, key: str) -> list[object]:
-        """The values of a loop, each read as its parameter is."""
-        if key == "seekpct":
-            return [*self._reader.several(loop, str)]
-        read = _READ_LOOP[key]
-        return [_plain(value) for value in self._reader.several(loop, read)]
 
     def _ios(self, cell: Mapping[str, Parameter]) -> list[Io]:
         """The workloads of the run, with what it and its loops set itself."""
@@ -125,44 +88,8 @@ class RunReader:
             wanted = parameters.get("sd") or own.get("sd") or Parameter("sd", ("*",), line)
             used = [place.storage[each] for each in named(wanted, place.storage, "sd", place.problems)]
             if used:
-                found.append(io_of(name, line, (own, parameters, cell), used, place))
+                found.append(io_of(name, line, (place.general, own, parameters, cell), used, place))
         return found
-
-    def _rates(self) -> Iterator[Rate]:
-        """In the order in which they run. Raises nothing: what cannot be read is a problem."""
-        given = self._run.parameters.get("iorate")
-        if given is None:
-            self._place.problems.add(
-                self._run.line, f"rd={self._run.name}: iorate is missing", "iorate=max, for example"
-            )
-            return
-        for text in given.values if given.values[0].partition("-")[1] == "" else self._reader.several("iorate", str):
-            match text.lower():
-                case "max":
-                    yield Rate()
-                case "curve":
-                    yield Rate()
-                    yield from (Rate(percent=each) for each in self._reader.several("curve", share_of) or CURVE)
-                case share if share.endswith("%"):
-                    yield from self._one_share(share)
-                case number:
-                    yield from self._one_number(number)
-
-    def _one_share(self, text: str) -> Iterator[Rate]:
-        try:
-            yield Rate(percent=share_of(text))
-        except SpecError as error:
-            self._reader.refuse("iorate", error.message, "for example iorate=(max,50%,90%)")
-
-    def _one_number(self, text: str) -> Iterator[Rate]:
-        try:
-            value = float(text)
-        except ValueError:
-            value = 0.0
-        if 0 < value <= MOST_RATE:
-            yield Rate(per_s=value)
-        else:
-            self._reader.refuse("iorate", f'"{text}" is not a rate', "a number, max, curve, or a percentage of max")
 
     def _of_cell(self, words: str, cell: Mapping[str, Parameter]) -> Iterator[Phase]:
         ios = self._ios(cell)
@@ -171,7 +98,7 @@ class RunReader:
         one = as_one(ios)
         self._check_skew(ios)
         largest = ""
-        for rate in self._rates():
+        for rate in rates(self._run, "iorate", self._place.problems):
             if one is None and rate.per_s is None:
                 line, names = self._run.parameters["iorate"].line, ", ".join(each.name for each in ios)
                 self._place.problems.add(
@@ -231,6 +158,7 @@ class RunReader:
                 users=io.threads * len(io.storage),
                 direct=io.direct,
                 sync=io.sync,
+                payload=io.payload if any(item.op == "write" for item in io.mix) else Unique(),
             ),
             length=self._length(),
             region_start_bytes=start,
@@ -240,11 +168,3 @@ class RunReader:
 
 def _together(name: str, role: str, ios: Sequence[Io]) -> str:
     return f"{name} {role}" if len(ios) > 1 else ""
-
-
-def _plain(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _short(key: str, text: str) -> str:
-    return size_text(int(text)) if key == "xfersize" and text.isdecimal() else text

@@ -68,7 +68,7 @@ def _spread(values: tuple[str, ...]) -> Iterator[str]:
     at, last = parse_size(low), parse_size(high)
     doubled = values[1] == "d"
     step = 0 if doubled else parse_size(values[1])
-    if at <= 0 or (not doubled and step <= 0):
+    if at < int(doubled) or (not doubled and step <= 0):  # 0 cannot be doubled
         raise ValueError
     for _ in range(MOST_VALUES):
         if at > last:
@@ -109,6 +109,14 @@ def percent_of(text: str) -> float:
 def share_of(text: str) -> float:
     """A percentage of a maximum, which may be more than all of it."""
     return _number(text.removesuffix("%"), 1000.0, "a percentage above 0")
+
+
+def ratio_of(text: str) -> float:
+    """A ratio of compression or deduplication: 1 is none, 2 or 2:1 is half."""
+    value = _number(text.removesuffix(":1"), 1000.0, "a ratio from 1 on")
+    if value < 1:
+        raise SpecError(f'"{text}" is not a ratio from 1 on', "for example 2")
+    return value
 
 
 def milliseconds_of(text: str) -> int:

@@ -11,12 +11,24 @@ from msgspec.structs import replace
 from iocast.errors import SpecError
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
 from iocast.jobs.problems import LineProblems
-from iocast.jobs.vdbench.vdbench_values import Reader, percent_of, size_of, whole_of
-from iocast.model.workload import Locality, MixItem, Op, Sequential, Sync, Uniform
+from iocast.jobs.vdbench.vdbench_values import Reader, percent_of, ratio_of, size_of, whole_of
+from iocast.model.workload import (
+    Compressible,
+    Dedupable,
+    Locality,
+    MixItem,
+    Op,
+    Payload,
+    Sequential,
+    Sync,
+    Uniform,
+    Unique,
+)
 from iocast.units import parse_size
 
 USUAL_THREADS, USUAL_BYTES = 8, 4096
 MIB = 1 << 20
+DEDUP_BYTES = 4096
 _DIRECT = ("o_direct", "directio")
 _SYNC: dict[str, Sync] = {"o_sync": "sync", "o_dsync": "dsync"}
 _SEQUENTIAL = ("0", "seq", "sequential")
@@ -46,13 +58,15 @@ class Io(Struct, frozen=True, kw_only=True):
     threads: int
     skew: float | None
     region: tuple[int, int | None]
+    payload: Payload
 
 
 class Place(NamedTuple):
-    """All storage of a file, and its problems."""
+    """All storage of a file, its problems, and its general parameters."""
 
     storage: Mapping[str, Storage]
     problems: LineProblems
+    general: Mapping[str, Parameter] = {}
 
 
 def storage_of(definition: Definition, problems: LineProblems) -> Storage:
@@ -71,20 +85,34 @@ def io_of(name: str, line: int, layers: Sequence[Mapping[str, Parameter]], used:
     """The I/O of a workload on its storage; what stands in a later one of `layers` replaces what is before it."""
     merged = {key: value for layer in ({}, used[0].parameters, *layers) for key, value in layer.items()}
     reader = Reader(merged, place.problems)
-    direct, sync = _access(reader, used)
+    direct, sync = flags_of(reader)
+    direct = direct or all(each.lun.startswith("/dev/") for each in used)
     locality = _locality(reader)
     return Io(
         name=name,
         line=line,
         storage=tuple(each.name for each in used),
-        mix=_mix(_sizes(reader), reader.one("rdpct", percent_of, 100.0)),
+        mix=_mix(sizes_of(reader, "xfersize", USUAL_BYTES), reader.one("rdpct", percent_of, 100.0)),
         locality=locality,
         direct=direct,
         sync=sync,
         threads=reader.one("threads", whole_of, USUAL_THREADS),
         skew=reader.one("skew", percent_of, None),
         region=_region(reader, used),
+        payload=payload_of(reader),
     )
+
+
+def payload_of(reader: Reader) -> Payload:
+    """What is written: data that shrink, or repeat, by the ratio that is asked for. Blocks of 4 KiB repeat here."""
+    shrinks, repeats = reader.one("compratio", ratio_of, 1.0), reader.one("dedupratio", ratio_of, 1.0)
+    if "dedupunit" in reader.parameters and reader.one("dedupunit", size_of, DEDUP_BYTES) != DEDUP_BYTES:
+        reader.refuse("dedupunit", "blocks of 4 KiB repeat here", "dedupunit=4k")
+    if shrinks > 1 and repeats > 1:
+        reader.refuse("dedupratio", "data that shrink and repeat are not written", "give one of the two")
+    if repeats > 1:
+        return Dedupable(round(100 * (1 - 1 / repeats), 6))
+    return Compressible(round(100 * (1 - 1 / shrinks), 6)) if shrinks > 1 else Unique()
 
 
 def _mix(sizes: Sequence[tuple[int, float]], read_percent: float) -> tuple[MixItem, ...]:
@@ -98,22 +126,22 @@ def _mix(sizes: Sequence[tuple[int, float]], read_percent: float) -> tuple[MixIt
     )
 
 
-def _sizes(reader: Reader) -> tuple[tuple[int, float], ...]:
+def sizes_of(reader: Reader, key: str, usual: int) -> tuple[tuple[int, float], ...]:
     """One size, or sizes with their shares."""
-    given = reader.parameters.get("xfersize")
+    given = reader.parameters.get(key)
     if given is None or len(given.values) == 1:
-        return ((reader.one("xfersize", size_of, USUAL_BYTES), 100.0),)
+        return ((reader.one(key, size_of, usual), 100.0),)
     if len(given.values) % 2:
-        reader.refuse("xfersize", "random sizes are not supported", "a distribution: xfersize=(4k,50,8k,50)")
-        return ((USUAL_BYTES, 100.0),)
+        reader.refuse(key, "random sizes are not supported", f"a distribution: {key}=(4k,50,8k,50)")
+        return ((usual, 100.0),)
     try:
         sizes = tuple(map(size_of, given.values[::2]))
         shares = tuple(map(percent_of, given.values[1::2]))
     except SpecError as error:
-        reader.refuse("xfersize", error.message, error.hint)
-        return ((USUAL_BYTES, 100.0),)
+        reader.refuse(key, error.message, error.hint)
+        return ((usual, 100.0),)
     if abs(sum(shares) - 100) > 0.01:
-        reader.refuse("xfersize", f"the shares add up to {sum(shares):g}", "make them add up to 100")
+        reader.refuse(key, f"the shares add up to {sum(shares):g}", "make them add up to 100")
     return tuple(zip(sizes, shares, strict=True))
 
 
@@ -125,8 +153,8 @@ def _locality(reader: Reader) -> Locality:
     return Sequential(start="own_offset") if said in _SEQUENTIAL else Uniform()
 
 
-def _access(reader: Reader, used: Sequence[Storage]) -> tuple[bool, Sync]:
-    """Direct where a flag or a device says so; durable writes where a flag does."""
+def flags_of(reader: Reader) -> tuple[bool, Sync]:
+    """Direct, and durable writes, where a flag says so."""
     flags = reader.parameters["openflags"].values if "openflags" in reader.parameters else ()
     sync: Sync = "none"
     for flag in (flag.lower() for flag in flags):
@@ -135,8 +163,7 @@ def _access(reader: Reader, used: Sequence[Storage]) -> tuple[bool, Sync]:
         elif flag not in (*_DIRECT, "none"):
             known = ", ".join((*_DIRECT, *_SYNC))
             reader.refuse("openflags", f"{flag} is not supported", f"supported: {known}")
-    direct = any(flag.lower() in _DIRECT for flag in flags)
-    return direct or all(each.lun.startswith("/dev/") for each in used), sync
+    return any(flag.lower() in _DIRECT for flag in flags), sync
 
 
 def _region(reader: Reader, used: Sequence[Storage]) -> tuple[int, int | None]:

@@ -257,7 +257,7 @@ class SlowRow(Struct, kw_only=True, forbid_unknown_fields=True):
     response_ns: Number
     at_ns: Number
     size_bytes: Number | None = None
-    offset_bytes: int
+    offset_bytes: int | None = None  # None of what goes to a name
     file: str | None = None
 
 

@@ -20,14 +20,15 @@ from iocast.report.renderers.safe_words import SafeLines
 def render_console(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:
     """Writes all measured rows that have a course; `courses` by the number of the phase."""
     texts = [
-        run_text(_figures(record, courses[number]))
+        run_text(run_figures(record, courses[number]))
         for number, record in enumerate(run.phases)
         if record.phase.role == "measure" and courses.get(number)
     ]
     SafeLines(out).write("\n".join(texts))
 
 
-def _figures(record: PhaseRecord, course: Course) -> RunFigures:
+def run_figures(record: PhaseRecord, course: Course) -> RunFigures:
+    """A row with its intervals, as vdbench counts them."""
     did, plan = record.measurement, record.plan
     arrival = plan.arrival
     ended: dict[int, list[Interval]] = {}
@@ -50,5 +51,6 @@ def _figures(record: PhaseRecord, course: Course) -> RunFigures:
 def _interval(ended: Sequence[Interval], interval_ns: int) -> IntervalFigures:
     """What ended in one interval."""
     times: dict[str, Histogram] = {op: merge(e.response for e in ended if e.op == op) for op in ("read", "write")}
+    others = merge(e.response for e in ended if e.op not in times)
     moved = sum(each.bytes for each in ended)
-    return IntervalFigures(interval_ns / 1e9, moved, times["read"], times["write"])
+    return IntervalFigures(interval_ns / 1e9, moved, times["read"], times["write"], others)

@@ -1,0 +1,1 @@
+"""Runs in the words of vdbench: the lines that it prints, and its flatfile."""
