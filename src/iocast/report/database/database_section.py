@@ -63,7 +63,20 @@ def section(facts: Facts) -> Section | None:
         tables.append(
             _table("database_commits", COMMITS, [_commit(row) for row in commits], (*floor, *_notes(commits)))
         )
-    return titled("database", tuple(_late(rows)), tuple(tables))
+    return titled("database", (*_anchor(facts), *_late(rows)), tuple(tables))
+
+
+def _anchor(facts: Facts) -> Iterator[str]:
+    """pg_test_fsync, where it was run."""
+    server = facts.run.plan.target.database
+    if server is None or not server.sync_anchor_ns:
+        return
+    own = server.settings.get("wal_sync_method", "")
+    each = ", ".join(
+        f"{name} {text.duration(ns)}{' (that of the server)' if name == own else ''}"
+        for name, ns in server.sync_anchor_ns.items()
+    )
+    yield f"pg_test_fsync, one durable write of 8 kB in the folder of the server: {each}."
 
 
 def _is_floor(row: RowFacts) -> bool:
