@@ -92,7 +92,7 @@ def _in_line(line: str) -> Iterator[tuple[str, str]]:
 def _other(rest: str, name: re.Match[str] | None) -> _Stop:
     """What a line that is not an assignment is, as far as it can be told."""
     word = rest.split(maxsplit=1)[0][:40]
-    if name and re.match(r"\s+=", rest[len(name[0]) :]):
+    if name and rest[len(name[0]) :].lstrip(_BLANKS).startswith("="):
         return _Stop(f'{name[0]}: a blank before "=": the shell takes {name[0]} for a command', _ONLY)
     if name and rest.startswith("+=", len(name[0])):
         return _Stop(f"{name[0]} is added to by +=", _COMPUTED)
