@@ -23,9 +23,9 @@ class ConfValues:
         self._fault = fault
 
     @property
-    def stated(self) -> tuple[str, ...]:
-        """The names that are assigned something, in their order."""
-        return tuple(name for name, each in self._last.items() if each.value)
+    def lines(self) -> dict[str, int]:
+        """The names that are assigned something, in their order, each with its line."""
+        return {name: each.line for name, each in self._last.items() if each.value}
 
     def line(self, name: str) -> int:
         """Where a name is assigned; 1 where it is not."""

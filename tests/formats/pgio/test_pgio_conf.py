@@ -39,7 +39,7 @@ def test_all_parameters_are_read() -> None:
         work_unit_blocks=255,
         update_work_unit_blocks=8,
         scale_blocks=131_072,
-        stated=conf.stated,
+        lines=conf.lines,
     )
     assert looks_like_pgio(WHOLE)
 

@@ -56,11 +56,11 @@ def test_all_parameters_are_read() -> None:
         threads_per_schema=8,
         hot_spot=HotSpot(8 << 20, 16 << 20, 3),
         hot_schema_every=4,
-        think=ThinkTime(7, 100_000_000, 500_000_000),
-        stated=conf.stated,
+        think=ThinkTime(100_000_000, 500_000_000, 7),
+        lines=conf.lines,
     )
-    assert "DATABASE_STATISTICS_TYPE" in conf.stated
-    assert "EXTERNAL_SCRIPT" not in conf.stated
+    assert conf.lines["DATABASE_STATISTICS_TYPE"] == 12
+    assert "EXTERNAL_SCRIPT" not in conf.lines
     assert [looks_like_slob(text) for text in (WHOLE, "UPDATE_PCT=1\nNUM_SCHEMAS=4\n")] == [True, False]
 
 
@@ -117,7 +117,7 @@ def test_the_last_assignment_counts_and_earlier_names_are_known() -> None:
 def test_the_sessions_of_all_schemas_have_a_limit() -> None:
     faults: list[str] = []
     for schemas in (1, 2048, 2049, 4097):
-        check_sessions(read("THREADS_PER_SCHEMA=8\n")[0], schemas, lambda line, what, way_out: faults.append(what))
+        check_sessions(schemas, 8, lambda line, what, way_out: faults.append(what))
     assert faults == [
         "2,049 schemas with 8 sessions each are more than the 16,384 sessions of SLOB",
         "4,097 schemas: SLOB takes 1 to 4,096",

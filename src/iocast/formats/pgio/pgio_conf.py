@@ -21,7 +21,7 @@ READ: Final = ("UPDATE_PCT", "RUN_TIME", "NUM_SCHEMAS", "NUM_THREADS", "WORK_UNI
 
 
 class PgioConf(Struct, frozen=True, kw_only=True):
-    """What a pgio.conf asks for. `stated`: the names that it assigns."""
+    """What a pgio.conf asks for. `lines`: the names that it assigns, with theirs."""
 
     update_percent: int
     run_s: int
@@ -30,7 +30,7 @@ class PgioConf(Struct, frozen=True, kw_only=True):
     work_unit_blocks: int  # a SELECT of pgio reads one row more
     update_work_unit_blocks: int
     scale_blocks: int  # of each table, one row a block of 8 KiB
-    stated: tuple[str, ...]
+    lines: dict[str, int]
 
 
 def looks_like_pgio(text: str) -> bool:
@@ -52,7 +52,7 @@ def read_pgio_conf(text: str, fault: Fault) -> PgioConf:
         work_unit_blocks=values.whole("WORK_UNIT", 255, least=1),
         update_work_unit_blocks=values.whole("UPDATE_WORK_UNIT", 255, least=1),
         scale_blocks=values.blocks("SCALE", "128G", block_bytes=BLOCK_BYTES, least=LEAST_BLOCKS),
-        stated=values.stated,
+        lines=values.lines,
     )
     for name in ("WORK_UNIT", "UPDATE_WORK_UNIT"):
         if getattr(conf, f"{name.lower()}_blocks") >= conf.scale_blocks:

@@ -64,13 +64,13 @@ class HotSpot(Struct, frozen=True):
 class ThinkTime(Struct, frozen=True):
     """On average every `every`-th operation waits from `least_ns` to `most_ns`."""
 
-    every: int
     least_ns: int
     most_ns: int
+    every: int
 
 
 class SlobConf(Struct, frozen=True, kw_only=True):
-    """What a slob.conf asks for. `stated`: the names that it assigns."""
+    """What a slob.conf asks for. `lines`: the names that it assigns, with theirs."""
 
     update_percent: int
     scan_percent: int
@@ -86,7 +86,7 @@ class SlobConf(Struct, frozen=True, kw_only=True):
     hot_spot: HotSpot | None
     hot_schema_every: int  # 0: never
     think: ThinkTime | None
-    stated: tuple[str, ...]
+    lines: dict[str, int]
 
 
 def looks_like_slob(text: str) -> bool:
@@ -118,18 +118,18 @@ def read_slob_conf(text: str, fault: Fault, note: Note) -> SlobConf:
         hot_spot=_hot_spot(values, scale * block_bytes, work_unit * block_bytes, note),
         hot_schema_every=values.whole("HOT_SCHEMA_FREQUENCY", 0),
         think=_think(values),
-        stated=values.stated,
+        lines=values.lines,
     )
     _check_connection(values)
     return conf
 
 
-def check_sessions(conf: SlobConf, schemas: int, fault: Fault) -> None:
+def check_sessions(schemas: int, threads: int, fault: Fault) -> None:
     """SLOB's limits on what stands on its command line: the number of schemas, and of all sessions."""
     if not 1 <= schemas <= MOST_SCHEMAS:
         fault(0, f"{schemas:,} schemas: SLOB takes 1 to {MOST_SCHEMAS:,}", "give fewer")
-    elif schemas * conf.threads_per_schema > MOST_SESSIONS:
-        sessions = f"{schemas:,} schemas with {conf.threads_per_schema:,} sessions each"
+    elif schemas * threads > MOST_SESSIONS:
+        sessions = f"{schemas:,} schemas with {threads:,} sessions each"
         fault(0, f"{sessions} are more than the {MOST_SESSIONS:,} sessions of SLOB", "lower THREADS_PER_SCHEMA")
 
 
@@ -177,7 +177,7 @@ def _think(values: ConfValues) -> ThinkTime | None:
     least, most = values.seconds_ns("THINK_TM_MIN", ".1"), values.seconds_ns("THINK_TM_MAX", ".5")
     if least > most:
         values.fault("THINK_TM_MIN", "more than THINK_TM_MAX", "write the smaller one here")
-    return ThinkTime(every, least, most) if every else None
+    return ThinkTime(least, most, every) if every else None
 
 
 def _check_connection(values: ConfValues) -> None:
