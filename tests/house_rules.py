@@ -408,13 +408,20 @@ def verbs(root: Path) -> list[str]:
     """A verb is one file, one line of VERBS, one test that runs it and one section in docs/reference/commands.md."""
     door, page = root / "src/iocast/commands/__init__.py", root / "docs/reference/commands.md"
     text = door.read_text(encoding="utf-8") if door.exists() else ""
-    in_list = re.findall(r'^    "(\w+)": ', text.partition("VERBS = {")[2].partition("\n}")[0], re.MULTILINE)
-    told = re.findall(r"^## iocast (\w+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
+    in_list = re.findall(r'^    "([\w-]+)": ', text.partition("VERBS = {")[2].partition("\n}")[0], re.MULTILINE)
+    told = re.findall(r"^## iocast ([\w-]+)$", page.read_text(encoding="utf-8") if page.exists() else "", re.MULTILINE)
     tests = "\n".join(text for _, text in _sources(root, "tests", ".py"))
-    files = {path.stem.removeprefix("cmd_"): path for path in (root / "src/iocast/commands").rglob("cmd_*.py")}
+    files = {
+        path.stem.removeprefix("cmd_").replace("_", "-"): path
+        for path in (root / "src/iocast/commands").rglob("cmd_*.py")
+    }
     bad = []
     for name in sorted({*files, *in_list}):
-        path = str(files[name].relative_to(root)) if name in files else f"src/iocast/commands/cmd_{name}.py"
+        path = (
+            str(files[name].relative_to(root))
+            if name in files
+            else f"src/iocast/commands/cmd_{name.replace('-', '_')}.py"
+        )
         if name not in in_list:
             bad.append(f"{path}: a verb that is not in commands.VERBS")
         if name not in files:

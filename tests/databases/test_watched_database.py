@@ -9,7 +9,6 @@ import pytest
 from makers.scripted_database import ScriptedSession, dialled
 
 from iocast.databases import DATABASES, connect, database_of
-from iocast.databases.address import parsed
 from iocast.databases.clock_offset import ClockOffset
 from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.mysql import mysql
@@ -19,6 +18,7 @@ from iocast.databases.query import LostError, Query, RefusedError, Session
 from iocast.databases.secrets_in_texts import without_secrets
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError, SpecError
+from iocast.formats.database_access.address import parsed
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
 from iocast.formats.database_rows.row_shapes import Row, Rows, counters
 from iocast.model.run import Sample

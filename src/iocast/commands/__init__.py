@@ -41,6 +41,7 @@ VERBS = {
     "profile": "Profile a workload from traces of its I/Os.",
     "capture": "Capture the I/Os of a device, a process or a command as a trace.",
     "replay": "Replay a trace on a path.",
+    "load-db": "Load a database, and measure what its storage gives it.",
     "import": "Import results of other tools as run folders.",
     "top": "Show where the time of I/Os goes, layer by layer, on a live screen.",
     "watch": "Watch this machine as it runs, line by line; record or play a tape.",
@@ -55,6 +56,7 @@ _ROOMS = {
     "profiling": ("profile",),
     "tracing": ("capture", "replay"),
     "live": ("top", "watch"),
+    "database": ("load-db",),
 }
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -102,9 +104,10 @@ def _marked(text: str) -> str:
 
 def load_verb(name: str) -> click.Command:
     """Imports a verb's module and returns its command."""
-    stem = f"{name}_" if keyword.iskeyword(name) else name
+    file = name.replace("-", "_")
+    stem = f"{file}_" if keyword.iskeyword(file) else file
     room = next((f"{room}." for room, verbs in _ROOMS.items() if name in verbs), "")
-    command = getattr(importlib.import_module(f"iocast.commands.{room}cmd_{name}"), stem)
+    command = getattr(importlib.import_module(f"iocast.commands.{room}cmd_{file}"), stem)
     assert isinstance(command, click.Command)
     return command
 

@@ -20,13 +20,27 @@ from iocast.sessions.requests import MeasureRequest, RunOptions
     help="quick takes about 1 min, standard 15 min, full 2 h.",
 )
 @click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
+@click.option(
+    "--with",
+    "server",
+    metavar="SERVER",
+    default="",
+    help="Then run a database on PATH, and show the storage as it sees it: postgres, or postgres:DIR of its programs.",
+)
 @run_options(price=True)
 @full_option
 @showing
 @page_option
 @grading
 def card(
-    path: str, preset: str, diagnosing: bool, options: RunOptions, form: str, page: bool, asked: GradeAsked
+    path: str,
+    preset: str,
+    diagnosing: bool,
+    server: str,
+    options: RunOptions,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -34,9 +48,14 @@ def card(
     file, an existing file (read-only), a block device (read-only without --destroy), or a simulated device such as
     `sim:hdd`.
     """
-    from iocast.sessions.measure import measure
-
     job, listener = f"card-{preset}", TerminalListener(form)
     request = MeasureRequest(job=job, path=path, options=options, asked=asked, page=page, diagnosing=diagnosing)
-    measured = measure(request, listener)
+    if server:
+        from iocast.sessions.database.with_server import measure_with_server
+
+        measured = measure_with_server(request, server, listener)
+    else:
+        from iocast.sessions.measure import measure
+
+        measured = measure(request, listener)
     return listener.exit_code or int(not measured.passed)

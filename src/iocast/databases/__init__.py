@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from iocast.databases.address import scheme_of
 from iocast.databases.database import AskPassword, DatabaseObserver
 from iocast.databases.mysql import mysql
 from iocast.databases.oracle import oracle
 from iocast.databases.postgresql import postgresql
 from iocast.errors import SpecError
+from iocast.formats.database_access.address import scheme_of
 
 
 class DatabaseModule(Protocol):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol
 
 from msgspec import Struct
 
+from iocast.formats.database_access.address import AskPassword as AskPassword
 from iocast.model.run import Sample
-
-AskPassword = Callable[[str], str]  # the question → the answer; it is not kept
 
 
 class Server(Struct, frozen=True, kw_only=True):

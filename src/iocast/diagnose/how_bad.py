@@ -40,6 +40,7 @@ FIGURES: dict[FindingCode, Callable[[Evidence], float]] = {
     "asynchronous_timing": _ratio("service_ns", "device_ns"),
     "cached_although_direct_was_claimed": _least("device_share"),
     "page_cache": _least("device_share"),
+    "memory_test": _least("storage_share"),
     "cache_in_the_storage": _most("quick_share"),
     "first_write_penalty": _most("ratio"),
     "compression_or_deduplication": _most("ratio"),

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.database.database_result import DatabaseResult
 from iocast.model.histogram import Histogram, merge
 from iocast.model.workload import Op
 
@@ -164,6 +165,7 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     issue_error: Histogram = Histogram()  # of a replay: submission - the time wanted
     lateness: Lateness = Lateness()  # the same over its course
     replay: ReplayFacts | None = None
+    database: DatabaseResult | None = None  # of a load through a database: what lies below its statements
     cpu_phases: int = 1  # how many phases ran concurrently: their CPU time cannot be told apart, it is that of all
 
     @property

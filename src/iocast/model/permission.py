@@ -9,12 +9,13 @@ from msgspec import Struct
 from iocast.model.target import Target
 
 PermissionCode = Literal[
-    "simulated", "own_files", "given_up", "block_device", "foreign_file", "read_only", "unknown_place"
+    "simulated", "own_files", "own_schema", "given_up", "block_device", "foreign_file", "read_only", "unknown_place"
 ]
 
 _REASONS: dict[PermissionCode, str] = {
     "simulated": "a simulated device",
     "own_files": "iocast work files",
+    "own_schema": "the schema iocast_load of a database",
     "given_up": "a block device named with --destroy",
     "block_device": "a block device",
     "foreign_file": "a file that iocast did not create",
@@ -53,5 +54,7 @@ def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Pe
         case "block":
             given_up = target.identity is not None and target.destroy == target.identity.name != ""
             return Permission(True, "given_up") if given_up else Permission(False, "block_device")
+        case "database":
+            return Permission(True, "own_schema")
         case "unknown":
             return Permission(False, "unknown_place")

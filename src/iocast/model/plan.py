@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
@@ -90,6 +91,7 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     as_it_is: bool = False  # reads holes too, on purpose: what was trimmed before is not written again first
     from_nothing: bool = False  # the work files are cut to nothing before it, so that its writes make them longer
     replay: Replay | None = None  # its I/Os are the rows of a trace
+    database: DatabaseLoad | CommitLoad | None = None  # its I/Os are statements; users are sessions
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:

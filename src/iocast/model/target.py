@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.database.database_result import DatabaseServer
 from iocast.model.simulated_device import SimulatedDevice
 
 
@@ -52,8 +53,8 @@ class Identity(Struct, frozen=True, kw_only=True):
 class Target(Struct, frozen=True, kw_only=True):
     """What is tested. `layers` goes from the device that the path stands on down to the disks."""
 
-    path: str  # as given, made absolute; "sim:hdd" for a simulated one
-    kind: Literal["file", "directory", "block", "sim", "unknown"]  # unknown: of a run that was imported
+    path: str  # as given, made absolute; "sim:hdd" for a simulated one; of a database its URL without secrets
+    kind: Literal["file", "directory", "block", "sim", "database", "unknown"]  # unknown: of a run that was imported
     size_bytes: int | None = None  # of the file or device
     mount_point: str | None = None
     filesystem: str | None = None  # "ext4", "xfs", "nfs4", "tmpfs"
@@ -69,6 +70,7 @@ class Target(Struct, frozen=True, kw_only=True):
     identity: Identity | None = None  # of a block device
     price: float | None = None  # given by a person, in whatever currency; None: not given
     destroy: str = ""  # the name of that identity, given by a person: what the device holds may be overwritten
+    database: DatabaseServer | None = None  # the server, and the data set there
     members: tuple[Target, ...] = ()  # several files or devices as one line of bytes: each of them, in order
 
     @property

@@ -1,6 +1,7 @@
 """Limits: I/O limits of this process's control group: io.max, blkio.throttle.
 
-What it is: for each disk below the target, the lowest limit of iocast's control group and its parents:
+What it is: for each disk below the target, the lowest limit of iocast's control group and its parents (of a load
+through a database on this machine, those of the server):
 MB/s and IOPS of reads and of writes. Nothing is recorded if no limits are set.
 
 Why it matters: a rate-limited row in a container measures a setting, not the storage.
@@ -65,6 +66,8 @@ class Observer:
     def __init__(self, target: Target, files: tuple[str, ...], root: str = "/") -> None:
         self.unseen: tuple[str, ...] = ()
         self._root = root
+        server = target.database.pid if target.database is not None else None
+        self._process = "self" if server is None else str(server)  # whose I/O it is
         self._names = {f"{layer.major}:{layer.minor}": layer.name for layer in target.layers}
 
     def __enter__(self) -> Observer:
@@ -85,7 +88,7 @@ class Observer:
         ]
 
     def _groups(self) -> list[str]:
-        return groups_of("self", self._root)
+        return groups_of(self._process, self._root)
 
     def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast.errors import IocastError
+from iocast.model.database.database_result import DatabaseServer
 from iocast.model.experiment import Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.grading import Grades, Letter
@@ -231,11 +232,45 @@ class CountersLogged(Struct, frozen=True):
     size_bytes: int
 
 
+class BuildStep(Struct, frozen=True):
+    """How far a data set is: "fill", "index", "vacuum" or "checkpoint", of which table, and bytes of all tables."""
+
+    step: str
+    table: int
+    done_bytes: int
+    of_bytes: int
+    elapsed_s: float
+
+
+class BuildEnded(Struct, frozen=True):
+    """The data set is complete."""
+
+    server: DatabaseServer
+    resumed: bool
+    notes: tuple[str, ...]
+    elapsed_s: float
+
+
+class DatabaseNoted(Struct, frozen=True):
+    """What is to be known of a server before it is loaded."""
+
+    says: str
+
+
+class DataSetDropped(Struct, frozen=True):
+    """What was removed, and what of others was found in the schema and left."""
+
+    objects: tuple[str, ...]
+    size_bytes: int
+    left: tuple[str, ...]
+
+
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = LiveBegun | TapeSaved
+DatabaseEvent = BuildStep | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardMade | AnswerMade  # what was asked for
-Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | Made
+Event = WorkEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made

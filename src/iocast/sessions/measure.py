@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+
 from iocast.errors import IocastError
 from iocast.jobs.job import Job
 from iocast.model.report import Section

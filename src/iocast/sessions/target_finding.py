@@ -7,6 +7,7 @@ import os
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
+from iocast.load.database.servers import is_database
 from iocast.load.work_files import own_file
 from iocast.model.target import Target
 from iocast.text import is_text, shown
@@ -45,6 +46,10 @@ def _require_named(target: Target, destroy: str) -> None:
 
 
 def _find(path: str) -> Target:
+    if "://" in path and is_database(path):
+        from iocast.sessions.database.database_finding import find_database
+
+        return find_database(path)
     if path.startswith("sim:"):
         from iocast.jobs import parse_target
 

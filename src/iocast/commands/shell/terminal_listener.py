@@ -64,7 +64,8 @@ def lines(
     | events.TrialEvent
     | events.FileEvent
     | events.CaptureEvent
-    | events.LiveEvent,
+    | events.LiveEvent
+    | events.DatabaseEvent,
 ) -> Iterator[str]:
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
@@ -102,6 +103,10 @@ def lines(
         case events.TapeSaved(folder):
             yield f"tape: {folder}"
             yield f"to play it: iocast top {folder}"
+        case events.BuildStep() | events.BuildEnded() | events.DatabaseNoted() | events.DataSetDropped():
+            from iocast.commands.database.database_lines import database_lines
+
+            yield from database_lines(event)
         case events.FileWritten() | events.PageWritten() | events.PageFailed():
             yield _file(event)
         case (

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from iocast.databases.address import Address, parsed, password_of
 from iocast.databases.database import AskPassword
-from iocast.databases.driver import needed_for
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
+from iocast.formats.database_access.address import Address, parsed, password_of
+from iocast.formats.database_access.driver import needed_for
 from iocast.formats.database_rows.row_shapes import Row
 
 STATEMENT_TIMEOUT_MS = 5000

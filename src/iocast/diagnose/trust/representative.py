@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iocast.analyse.database.memory_shares import memory_shares
 from iocast.analyse.facts import RowFacts
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Grade, TrustComponent
@@ -69,6 +70,9 @@ def _payload_faults(row: RowFacts) -> Iterator[str]:
 
 def _access_faults(row: RowFacts) -> Iterator[str]:
     workload = row.workload
+    if row.record.phase.database is not None:
+        yield from _memory_of_database(row)
+        return
     if row.is_really_direct:
         return
     if workload.direct:
@@ -78,6 +82,14 @@ def _access_faults(row: RowFacts) -> Iterator[str]:
     else:
         return
     yield from _memory_faults(row)
+
+
+def _memory_of_database(row: RowFacts) -> Iterator[str]:
+    """The part of a database load that its caches answered, where its storage is to be judged."""
+    shares = memory_shares(row)
+    if shares is None or shares.storage is None or shares.storage >= limits.DEVICE_SHARE:
+        return
+    yield f"caches answered {brief_percent(1 - shares.storage)} of the blocks that the statements read"
 
 
 def _memory_faults(row: RowFacts) -> Iterator[str]:

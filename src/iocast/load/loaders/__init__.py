@@ -7,6 +7,7 @@ from typing import Protocol
 
 from iocast.errors import LoadError
 from iocast.load.loaders import (
+    database_sessions,
     disk,
     simulator,
 )
@@ -30,6 +31,7 @@ class LoaderModule(Protocol):
 LOADERS: tuple[LoaderModule, ...] = (
     disk,
     simulator,
+    database_sessions,
 )
 
 
@@ -40,7 +42,7 @@ def loader_of(plan: Plan) -> Loader:
             return module.Loader(plan)
     raise LoadError(
         f"{plan.target.path}: no loader supports a target of kind {plan.target.kind}",
-        "give a directory, a file, a block device, or a simulated device (sim:)",
+        "give a directory, a file, a block device, a simulated device (sim:), or the URL of a database",
     )
 
 

@@ -29,6 +29,7 @@ from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.graded_run import GradedRun
+from iocast.report.database import database_section
 from iocast.report.diagnosis.tested_section import tested_section
 from iocast.report.subjects import subject
 from iocast.report.wording import section
@@ -60,6 +61,7 @@ def card(
         target_section(run, void),
         replay_section.section(run, charts=courses is not None),
         section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
+        database_section.section(facts),
         time_section.section(facts),
         observed_devices.section(run),
         graded_section(

@@ -11,6 +11,7 @@ from iocast.model.report import Cell, Column, Row, Section, Table
 from iocast.model.run import Host, Maintenance, Run, Source
 from iocast.model.target import Layer, Target
 from iocast.report.card.simulated_device_text import describe
+from iocast.report.database import database_text
 from iocast.report.prices import price_line, price_of
 from iocast.report.wording import section, words
 
@@ -133,6 +134,8 @@ def _place(target: Target) -> str:
     if target.kind == "block":
         size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
         return f"{target.path} is a block device{size}, tested without a file system."
+    if target.database is not None:
+        return database_text.place(target)
     words = [f"{target.path} is on {target.filesystem or 'an unknown file system'}"]
     if target.mount_source and target.mount_source != target.filesystem:  # tmpfs has no source but its name
         words.append(f"of {target.mount_source}")

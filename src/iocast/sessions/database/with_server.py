@@ -63,7 +63,9 @@ def measure_with_server(request: MeasureRequest, server: str, listener: Listener
                 f" {capacity(size_bytes)} of data; it is removed afterwards"
             )
         )
-        return _loaded(card, request, size_bytes, listener, lambda: own_server(target.path, programs, room_bytes=ROOM * size_bytes))
+        return _loaded(
+            card, request, size_bytes, listener, lambda: own_server(target.path, programs, room_bytes=ROOM * size_bytes)
+        )
 
     return measured_on(job, target, request, listener, beside)
 

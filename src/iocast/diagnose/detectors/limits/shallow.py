@@ -30,10 +30,10 @@ SPREAD = 0.05  # of the row: users that ended so much earlier than the last
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """Closed rows without think time that kept less outstanding than asked."""
+    """Closed rows without think time, or work between statements, that kept less outstanding than asked."""
     for row in facts.rows:
         record, did = row.record, row.measurement
-        thinks = record.phase.workload.arrival != Closed()
+        thinks = record.phase.workload.arrival != Closed() or record.phase.database is not None
         if facts.imported or row.is_open_loop or thinks or not did.ios or did.asked_depth < 2:
             continue
         share = did.depth_mean / did.asked_depth

@@ -48,8 +48,8 @@ LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there
 def detect(facts: Facts) -> Iterator[Finding]:
     """A step that all rows share in which a completion submits the next I/O; one row alone may stand on a mark."""
     rows = [row for row in facts.rows if row.service().total >= LEAST_IOS]
-    if facts.imported or not rows:
-        return
+    if facts.imported or not rows or any(row.record.phase.database is not None for row in rows):
+        return  # a server counts microseconds: that is its clock's step, and no timer's
     told = [row for row in rows if _from_mark_to_mark(row)] or rows
     step_ns = _step_ns(told)
     coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]

@@ -46,6 +46,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
     if facts.simulated or facts.run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         return
     for row in facts.rows:
+        if row.record.phase.database is not None:
+            continue  # a statement is no read of the file system: see memory_test
         if row.is_really_direct:
             yield from _direct_but_cached(row)
         else:

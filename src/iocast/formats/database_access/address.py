@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
 from iocast.errors import SpecError
+
+AskPassword = Callable[[str], str]  # the question → the answer; it is not kept
 
 _SECRETS = ("password", "passwd", "pwd", "sslpassword", "wallet_password", "oauth_client_secret")
 

@@ -1,0 +1,265 @@
+"""iocast load-db build|run|commit|drop URL: load through a database."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+from iocast.commands.shell.options import (
+    full_option,
+    grading,
+    page_option,
+    seed_option,
+    showing,
+)
+from iocast.commands.shell.showing import deliver_measured
+from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.errors import SpecError
+from iocast.model.grading import GradeAsked
+from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
+
+if TYPE_CHECKING:
+    from iocast.model.database.database_load import HotSpot, Think
+
+_FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
+_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
+
+
+@click.group()
+def load_db() -> None:
+    """Load a database, and measure what its storage gives it.
+
+    `build` makes a data set in a schema of its own, `iocast_load`: one row a block, incompressible, in random order.
+    `run` makes one row for each number of sessions, `commit` tests commits, `drop` removes the schema. PostgreSQL
+    14 to 18; no superuser is needed.
+    """
+
+
+def _asking(command: Callable[..., int]) -> Callable[..., int]:
+    """Hands over `ask`: who is asked for a password, where a person can answer."""
+
+    @wraps(command)
+    def with_ask(*args: Any, **kwargs: Any) -> int:
+        person = sys.stdin is not None and sys.stdin.isatty()
+        return command(*args, ask=_ask if person else None, **kwargs)
+
+    return with_ask
+
+
+def _ask(question: str) -> str:
+    return str(click.prompt(question, hide_input=True, err=True))
+
+
+@load_db.command()
+@click.argument("url")
+@click.option("--size", required=True, metavar="SIZE", help="Size of all tables together, e.g. 64GiB.")
+@click.option("--tables", type=click.IntRange(1, 1000), default=1, show_default=True, help="Tables of the same size.")
+@click.option(
+    "--fill",
+    "filling",
+    type=click.Choice(["row", "half", "full"]),
+    default="row",
+    show_default=True,
+    help="How much of each block is random bytes: a tenth, half, or all of it (then nothing can be updated).",
+)
+@seed_option
+@_FORCE
+@_asking
+def build(url: str, size: str, tables: int, filling: Any, seed: int, force: bool, ask: Any) -> int:
+    """Build the data set in the database at URL, or go on where an interrupted build ended."""
+    from iocast.commands.database.database_lines import BuildListener
+    from iocast.model.database.database_load import DataSet
+    from iocast.sessions.database import load_db as session
+    from iocast.units import parse_size
+
+    listener = BuildListener()
+    data_set = DataSet(size_bytes=parse_size(size), tables=tables, filling=filling, seed=seed)
+    session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    return listener.exit_code
+
+
+def _load_options(command: Callable[..., int]) -> Callable[..., int]:
+    options = (
+        click.option("--sessions", default="1,4,8,16", show_default=True, metavar="N,...", help="A row for each."),
+        click.option("--time", "length", default="10s", show_default=True, metavar="TIME", help="Of each row."),
+        click.option("--until-steady", is_flag=True, help="End a row as soon as it is steady, --time at the latest."),
+        click.option(
+            "--driver",
+            type=click.Choice(["server", "client"]),
+            default="server",
+            show_default=True,
+            help="Statements come from a loop on the server, or one by one from here, as those of an application.",
+        ),
+        click.option(
+            "--update-pct", type=click.IntRange(0, 100), default=0, show_default=True, help="Share of updates."
+        ),
+        click.option(
+            "--scan-pct", type=click.IntRange(0, 100), default=0, show_default=True, help="Of the others: scans."
+        ),
+        click.option("--scan-blocks", type=click.IntRange(1), default=128, show_default=True, help="Blocks of a scan."),
+        click.option(
+            "--work-unit", type=click.IntRange(1), default=1, show_default=True, help="Blocks of a statement."
+        ),
+        click.option("--hot", metavar="SIZE[@OFFSET][:EVERY]", help="Every EVERY-th statement goes to this part."),
+        click.option("--zipf", type=float, metavar="THETA", help="Some keys come more often: 0.99 is usual."),
+        click.option("--think", metavar="MIN[..MAX][:EVERY]", help="A pause before every EVERY-th statement."),
+        click.option(
+            "--redo",
+            type=click.Choice(["lite", "heavy"]),
+            default="lite",
+            show_default=True,
+            help="What updates write.",
+        ),
+        click.option("--rate", metavar="RATE", help="Open loop: statements of all sessions, e.g. 2000/s."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@load_db.command()
+@click.argument("url")
+@_load_options
+@click.option("--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all.")
+@seed_option
+@_FORCE
+@_OUT
+@full_option
+@showing
+@page_option
+@grading
+@_asking
+def run(
+    url: str,
+    times: int,
+    seed: int,
+    force: bool,
+    out: str,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
+    ask: Any,
+    **how: Any,
+) -> int:
+    """Load the data set at URL: one row for each number of sessions, and a card as of any other run."""
+    from iocast.sessions.database import load_db as session
+
+    measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
+    request = session.LoadRequest(url=url, ask=ask, force=force, load=ramp_of(**how), measure=measure)
+    listener = TerminalListener(form)
+    if times > 1:
+        made = session.repeat_run(request, times, listener)
+        if made is not None:
+            deliver_measured(made, "terminal" if form == "screen" else form, None)
+        return listener.exit_code
+    measured = session.run(request, listener)
+    return listener.exit_code or int(not measured.passed)
+
+
+def ramp_of(
+    *, sessions: str, length: str, until_steady: bool, hot: str | None, zipf: float | None, think: str | None,
+    rate: str | None, **plain: Any
+) -> Any:  # fmt: skip
+    """The options as a LoadRamp. Raises SpecError."""
+    from iocast.model.database.database_load import DatabaseLoad, LoadRamp
+    from iocast.units import parse_rate
+
+    load = DatabaseLoad(hot=_hot(hot), zipf_theta=zipf, think=_think(think), **plain)
+    return LoadRamp(
+        load=load,
+        sessions=numbers(sessions),
+        seconds=_seconds(length),
+        rate_per_s=None if rate is None else parse_rate(rate),
+        until_steady=until_steady,
+    )
+
+
+@load_db.command()
+@click.argument("url")
+@click.option("--sessions", default="1,4,8", show_default=True, metavar="N,...", help="Two rows for each.")
+@click.option("--time", "length", default="5s", show_default=True, metavar="TIME", help="Of each row.")
+@click.option("--row-bytes", type=click.IntRange(1), default=200, show_default=True, help="Inserted by a commit.")
+@click.option("--floor/--no-floor", default=True, show_default=True, help="Also without waiting for the log.")
+@seed_option
+@_FORCE
+@_OUT
+@full_option
+@showing
+@page_option
+@grading
+@_asking
+def commit(
+    url: str, sessions: str, length: str, row_bytes: int, floor: bool, seed: int, force: bool, out: str, form: str,
+    page: bool, asked: GradeAsked, ask: Any,
+) -> int:  # fmt: skip
+    """Test commits at URL: sessions insert a row and commit; beside them the floor, which does not wait for the log."""
+    from iocast.model.database.database_load import CommitRamp
+    from iocast.sessions.database import load_db as session
+
+    ramp = CommitRamp(sessions=numbers(sessions), seconds=_seconds(length), row_bytes=row_bytes, floor=floor)
+    measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
+    listener = TerminalListener(form)
+    request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure)
+    measured = session.commit_test(request, listener)
+    return listener.exit_code or int(not measured.passed)
+
+
+@load_db.command()
+@click.argument("url")
+@_asking
+def drop(url: str, ask: Any) -> int:
+    """Remove the data set at URL: the schema iocast_load, all of it that iocast made, and nothing else."""
+    from iocast.sessions.database import load_db as session
+
+    listener = TerminalListener()
+    session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    return listener.exit_code
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """ "1,4,8" as numbers. Raises SpecError."""
+    try:
+        return tuple(int(each) for each in text.split(","))
+    except ValueError:
+        raise SpecError(f'--sessions "{text}" is not a list of numbers', "for example --sessions 1,4,8,16") from None
+
+
+def _seconds(text: str) -> float:
+    from iocast.units import parse_duration
+
+    return parse_duration(text) / 1e9
+
+
+def _every(text: str) -> tuple[str, int]:
+    what, colon, every = text.rpartition(":")
+    if not colon:
+        return text, 1
+    if not every.isdecimal() or not int(every):
+        raise SpecError(f'"{text}" ends in ":{every}"', "a number of statements follows the colon, such as :10")
+    return what, int(every)
+
+
+def _hot(text: str | None) -> HotSpot | None:
+    if text is None:
+        return None
+    from iocast.model.database.database_load import HotSpot
+    from iocast.units import parse_size
+
+    what, every = _every(text)
+    size, _, offset = what.partition("@")
+    return HotSpot(size_bytes=parse_size(size), offset_bytes=parse_size(offset) if offset else 0, every=every)
+
+
+def _think(text: str | None) -> Think | None:
+    if text is None:
+        return None
+    from iocast.model.database.database_load import Think
+    from iocast.units import parse_duration
+
+    what, every = _every(text)
+    least, _, most = what.partition("..")
+    return Think(least_ns=parse_duration(least), most_ns=parse_duration(most or least), every=every)

@@ -1,0 +1,1 @@
+"""Load through PostgreSQL 14 to 18."""

@@ -1,0 +1,95 @@
+"""A connection of the load to PostgreSQL: in autocommit, bounded in time, under the name `iocast-load`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from iocast.errors import LoadError
+from iocast.formats.database_access.pg_dialling import PgDialling, pg_driver
+from iocast.load.database.load_server import NAME
+
+STATEMENT_TIMEOUT_S = 120  # of a slice of about a second, and of what is asked before and after
+# Plans that touch exactly the blocks that are asked for, in the order of the keys, by this process alone.
+_PLANS = (
+    "plan_cache_mode=force_generic_plan",
+    "enable_seqscan=off",
+    "enable_bitmapscan=off",
+    "jit=off",
+    "max_parallel_workers_per_gather=0",
+)
+_BUILD_TIMEOUT_S = 24 * 3600  # of an index on a large table
+_RIGHTS = "42501"
+
+
+class PgConnection:
+    """Raises LoadError, which says what the server said."""
+
+    def __init__(self, dialling: PgDialling, *, building: bool = False) -> None:
+        timeout_s = _BUILD_TIMEOUT_S if building else STATEMENT_TIMEOUT_S
+        settings = (f"statement_timeout={timeout_s}s", "idle_in_transaction_session_timeout=60s", *_PLANS)
+        self._psycopg = pg_driver()
+        self.raw: Any = dialling.connect(NAME, " ".join(f"-c {each}" for each in settings))
+        self.version = int(self.raw.info.server_version) // 10_000
+
+    @property
+    def local(self) -> bool:
+        """The server is on this machine, as far as the address says."""
+        host = str(self.raw.info.host or "")
+        return host.startswith(("/", "127.", "@")) or host in ("", "::1", "localhost")
+
+    def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a statement; none of one that gives none."""
+        try:
+            cursor = self.raw.execute(sql, parameters or None)
+            return list(cursor.fetchall()) if cursor.description else []
+        except self._psycopg.Error as error:
+            raise self.refusal(error) from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is done while entered is done whole, or not at all."""
+        try:
+            with self.raw.transaction():
+                yield
+        except self._psycopg.Error as error:
+            raise self.refusal(error) from None
+
+    def value(self, sql: str, parameters: tuple[Any, ...] = ()) -> Any:
+        """The first value of the first row; None for none."""
+        found = self.rows(sql, parameters)
+        return found[0][0] if found else None
+
+    def tried(self, sql: str) -> str:
+        """A statement that may be refused: "", or what the server said."""
+        try:
+            self.rows(sql)
+        except LoadError as error:
+            if self.raw.closed:
+                raise
+            return error.message
+        return ""
+
+    def refusal(self, error: Exception) -> LoadError:
+        """What the server said, and the way out."""
+        said = str(error).strip().partition("\n")[0]
+        if self.raw.closed or self.raw.broken:
+            return LoadError(
+                f"the connection to the server is gone: {said}",
+                "see whether the server runs; `iocast load-db build` goes on where it ended, rows done are kept",
+            )
+        state = getattr(error, "sqlstate", "") or ""
+        if state == _RIGHTS:
+            return LoadError(
+                f"the server refuses: {said}", "give the role the right, or use another: no superuser needed"
+            )
+        if state == "57014":
+            return LoadError(
+                f"the server ended a statement: {said}", f"the limit is {STATEMENT_TIMEOUT_S} s: look at its I/O"
+            )
+        return LoadError(f"the server says: {said}", "its log may say more")
+
+    def close(self) -> None:
+        """Ends it; harmless when it is gone."""
+        self.raw.close()

@@ -1,0 +1,332 @@
+"""The data set on PostgreSQL: the schema `iocast_load`, built chunk by chunk, resumed, described and dropped.
+
+Each chunk and the note of how far the table is are one transaction: whoever dies, client or server, leaves a data set
+that the next build goes on with, or that `drop` removes.
+"""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from msgspec import Struct
+
+from iocast import __version__
+from iocast.errors import LoadError, TargetError
+from iocast.load.database.key_order import KeyOrder
+from iocast.load.database.load_server import Built, Dropped, OnBuild
+from iocast.load.database.postgresql.pg_connection import PgConnection
+from iocast.load.database.postgresql.pg_procedures import SCHEMA, commit_procedure, load_procedure
+from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
+from iocast.model.database.database_result import DatabaseServer
+
+FORMAT = 1
+_MARK = "iocast load data set, generation "
+_PIECE_BYTES = 64  # of sha512
+_PIECES = {"row": 11, "half": 60, "full": 124}
+_CHUNK_BYTES = 16 << 20
+_LOCK = 0x10CA57  # advisory: builders and droppers alone, loads together
+_SETTINGS = (
+    "shared_buffers", "effective_io_concurrency", "fsync", "full_page_writes", "synchronous_commit", "wal_sync_method",
+    "wal_level", "max_wal_size", "checkpoint_timeout", "data_checksums", "io_method", "debug_io_direct", "autovacuum",
+    "track_io_timing", "track_wal_io_timing", "huge_pages", "wal_compression",
+)  # fmt: skip
+
+
+class _Made(Struct, frozen=True):
+    """The row of `iocast_load.data_set`."""
+
+    generation: str
+    format: int
+    size_bytes: int
+    tables: int
+    filling: str
+    seed: int
+    rows: int
+    block_bytes: int
+    state: str
+
+    def fits(self, asked: DataSet) -> bool:
+        """True when this is what was asked for."""
+        same = (self.size_bytes, self.tables, self.filling, self.seed)
+        return self.format == FORMAT and same == (asked.size_bytes, asked.tables, asked.filling, asked.seed)
+
+
+class PgDataSet:
+    """The data set of the database that is connected to."""
+
+    def __init__(self, connection: PgConnection) -> None:
+        self._on = connection
+
+    def _made(self) -> _Made | None:
+        """What is there; None without the schema. Raises TargetError for a schema that iocast did not make."""
+        found = self._on.rows(
+            "select obj_description(n.oid, 'pg_namespace'), to_regclass(%s) is not null,"
+            " pg_has_role(n.nspowner, 'usage') from pg_namespace n where nspname = %s",
+            (f"{SCHEMA}.data_set", SCHEMA),
+        )
+        if not found:
+            return None
+        comment, has_table, may = found[0]
+        if not (comment or "").startswith(_MARK) or not has_table:
+            raise TargetError(
+                f"the schema {SCHEMA} of this database was not made by iocast",
+                "nothing was changed; use another database, or rename that schema",
+            )
+        if not may:
+            raise TargetError(f"the schema {SCHEMA} belongs to another role", "connect as the role that built it")
+        (row,) = self._on.rows(
+            f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
+            f" from {SCHEMA}.data_set"
+        )
+        return _Made(*row)
+
+    def describe(self) -> DatabaseServer:
+        """The server and its data set. Raises TargetError where none is complete."""
+        made = self._made()
+        if made is None:
+            raise TargetError(
+                "this database has no data set of iocast", "build one: iocast load-db build URL --size 4GiB"
+            )
+        if made.state != "complete" or made.format != FORMAT:
+            raise TargetError(
+                "the data set of this database is not complete" if made.format == FORMAT else "another iocast built it",
+                "run `iocast load-db build` with the same options again, or `iocast load-db drop`",
+            )
+        return self.server(made)
+
+    def server(self, made: _Made | None) -> DatabaseServer:
+        """The server as it is, with what was built."""
+        settings = {
+            name: f"{value} {unit}" if unit else value
+            for name, value, unit in self._on.rows(
+                "select name, setting, unit from pg_settings where name = any(%s)", (list(_SETTINGS),)
+            )
+        }
+        block = int(self._on.value("select current_setting('block_size')"))
+        cached = int(self._on.value("select setting from pg_settings where name = 'shared_buffers'"))
+        names = [f"{SCHEMA}.t{number}" for number in range(1, made.tables + 1)] if made else []
+        data, index = (
+            self._on.rows(
+                "select sum(pg_relation_size(t::regclass)), sum(pg_indexes_size(t::regclass))"
+                " from unnest(%s::text[]) t",
+                (names,),
+            )[0]
+            if names
+            else (0, 0)
+        )
+        return DatabaseServer(
+            product="PostgreSQL",
+            version=str(self._on.value("show server_version")).partition(" ")[0],
+            block_bytes=block,
+            cache_bytes=cached * block,
+            data_bytes=int(data or 0),
+            index_bytes=int(index or 0),
+            tables=made.tables if made else 0,
+            table_blocks=made.rows if made else 0,
+            filling=made.filling if made else "",
+            generation=made.generation if made else "",
+            settings=settings,
+            direct="data" in settings.get("debug_io_direct", ""),
+            timed=settings.get("track_io_timing") == "on" or not self._on.tried("set track_io_timing = on"),
+        )
+
+    def build(self, asked: DataSet, on_build: OnBuild) -> Built:
+        """Builds it, or goes on where an interrupted build ended. Raises TargetError, LoadError."""
+        self._lock()
+        block = int(self._on.value("select current_setting('block_size')"))
+        rows = asked.blocks(block)
+        _refuse_size(asked, rows)
+        made = self._made()
+        if made is not None and (made.state == "complete" or not made.fits(asked)):
+            what = "a complete data set" if made.state == "complete" else "an unfinished data set of another shape"
+            raise TargetError(f"{SCHEMA} holds {what} already", "remove it first: iocast load-db drop URL")
+        resumed = made is not None
+        if made is None:
+            made = self._begin(asked, rows, block)
+        else:
+            self._clear_remains(made)
+        self._on.rows("set synchronous_commit = off")  # what is lost in a crash is lost with its note of progress
+        for table in range(1, asked.tables + 1):
+            if not self._fill(asked, made, table, on_build):
+                raise LoadError(
+                    "stopped: the data set is not complete", "the same command goes on; or: iocast load-db drop"
+                )
+        notes = self._finish(made, on_build)
+        return Built(server=self.server(self._made()), resumed=resumed, notes=tuple(notes))
+
+    def _lock(self) -> None:
+        if not self._on.value("select pg_try_advisory_lock(%s)", (_LOCK,)):
+            raise TargetError(
+                "another iocast builds, loads or drops this data set",
+                "wait for it to end: its sessions are called iocast-load in pg_stat_activity",
+            )
+
+    def share(self) -> None:
+        """While this connection lives nobody drops the data set. Raises TargetError."""
+        if not self._on.value("select pg_try_advisory_lock_shared(%s)", (_LOCK,)):
+            raise TargetError("another iocast builds or drops this data set", "wait for it to end")
+
+    def _begin(self, asked: DataSet, rows: int, block: int) -> _Made:
+        """Schema, notes and empty tables, all or none."""
+        made = _Made(
+            str(uuid.uuid4()),
+            FORMAT,
+            asked.size_bytes,
+            asked.tables,
+            asked.filling,
+            asked.seed,
+            rows,
+            block,
+            "building",
+        )
+        try:
+            with self._on.transaction():
+                self._on.rows(f"create schema {SCHEMA}")
+                self._on.rows(f"comment on schema {SCHEMA} is '{_MARK}{made.generation}'")
+                self._on.rows(
+                    f"create table {SCHEMA}.data_set (only_row boolean primary key default true check (only_row),"
+                    " generation text, format int, size_bytes bigint, tables int, filling text, seed bigint,"
+                    " row_count bigint, block_bytes int, state text, made_by text, begun timestamptz default now())"
+                )
+                self._on.rows(
+                    f"insert into {SCHEMA}.data_set (generation, format, size_bytes, tables, filling, seed, row_count,"
+                    " block_bytes, state, made_by) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+                    (*_values(made), f"iocast {__version__}"),
+                )
+                self._on.rows(f"create table {SCHEMA}.progress (number int primary key, done bigint, indexed boolean)")
+                self._on.rows(f"create table {SCHEMA}.commits (stream bigint, number bigint, filler bytea)")
+                self._on.rows(f"alter table {SCHEMA}.commits alter filler set storage plain")
+                for table in range(1, asked.tables + 1):
+                    self._make_table(table)
+        except LoadError as error:
+            if "permission denied for database" in error.message:
+                name = self._on.value("select current_database()")
+                role = self._on.value("select current_user")
+                raise TargetError(
+                    error.message, f"run as its owner: grant create on database {name} to {role}"
+                ) from None
+            raise
+        return made
+
+    def _clear_remains(self, made: _Made) -> None:
+        """Blocks of rows that died with their transaction are used again."""
+        for table in range(1, made.tables + 1):
+            self._on.rows(f"vacuum {SCHEMA}.t{table}")
+
+    def _make_table(self, table: int) -> None:
+        name = f"{SCHEMA}.t{table}"
+        self._on.rows(
+            f"create table {name} (k bigint not null, c1 bigint not null default 0, filler bytea not null)"
+            " with (fillfactor = 10)"
+        )
+        self._on.rows(f"alter table {name} alter filler set storage plain")
+        self._on.rows(f"insert into {SCHEMA}.progress values ({table}, 0, false)")
+
+    def _fill(self, asked: DataSet, made: _Made, table: int, on_build: OnBuild) -> bool:
+        """Rows in random order of their keys, then the index; False when it was stopped."""
+        done, indexed = self._on.rows(f"select done, indexed from {SCHEMA}.progress where number = %s", (table,))[0]
+        order = KeyOrder(made.rows, made.seed, table)
+        chunk = max(1, _CHUNK_BYTES // made.block_bytes)
+        before, whole = (table - 1) * made.rows, made.rows * made.tables
+        while done < made.rows:
+            if not on_build("fill", table, (before + done) * made.block_bytes, whole * made.block_bytes):
+                return False
+            count = min(chunk, made.rows - done)
+            with self._on.transaction():
+                self._on.rows(
+                    f"insert into {SCHEMA}.t{table} (k, filler) select n, (select string_agg(sha512(convert_to("
+                    f"%s || ':' || n || ':' || piece, 'UTF8')), ''::bytea) from"
+                    f" generate_series(1, {_PIECES[made.filling]}) piece) from unnest(%s::bigint[]) n",
+                    (f"{made.generation}:{table}", list(order.keys(done, count))),
+                )
+                self._on.rows(f"update {SCHEMA}.progress set done = {done + count} where number = {table}")
+            done += count
+        if not indexed:
+            if not on_build("index", table, (before + done) * made.block_bytes, whole * made.block_bytes):
+                return False
+            with self._on.transaction():
+                self._on.rows(f"create unique index t{table}_k on {SCHEMA}.t{table} (k)")
+                self._on.rows(f"update {SCHEMA}.progress set indexed = true where number = {table}")
+        return True
+
+    def _finish(self, made: _Made, on_build: OnBuild) -> list[str]:
+        """Statistics, hint bits and a checkpoint, so that a first run does not pay for them."""
+        notes = []
+        whole = made.rows * made.tables * made.block_bytes
+        for table in range(1, made.tables + 1):
+            on_build("vacuum", table, whole, whole)
+            self._on.rows(f"vacuum (freeze, analyze) {SCHEMA}.t{table}")
+            blocks = int(self._on.value(f"select pg_relation_size('{SCHEMA}.t{table}'::regclass)")) // made.block_bytes
+            if blocks != made.rows:
+                notes.append(f"table {table} has {blocks:,} blocks for {made.rows:,} rows: some of them are empty")
+        self.make_loops(made.tables)
+        on_build("checkpoint", 0, whole, whole)
+        if said := self._on.tried("checkpoint"):
+            notes.append(f"no checkpoint was made ({said}): the first rows may share the disk with one")
+        self._on.rows("set synchronous_commit = on")
+        self._on.rows(f"update {SCHEMA}.data_set set state = 'complete'")
+        return notes
+
+    def make_loops(self, tables: int) -> None:
+        """The procedures as this iocast knows them."""
+        for table in range(1, tables + 1):
+            self._on.rows(load_procedure(table))
+        self._on.rows(commit_procedure())
+
+    def drop(self) -> Dropped:
+        """Removes what `build` made, and nothing else; what others put into the schema stays, with the schema."""
+        self._lock()
+        made = self._made()
+        if made is None:
+            raise TargetError("this database has no data set of iocast", "nothing was changed")
+        ours = {"data_set", "progress", "commits", *(f"t{table}" for table in range(1, made.tables + 1))}
+        loops = {"commit_rows", *(f"load_{table}" for table in range(1, made.tables + 1))}
+        tables, routines, others = self._objects(ours, loops)
+        size = sum(int(self._on.value("select pg_total_relation_size(%s::regclass)", (each,))) for each in tables)
+        with self._on.transaction():
+            for each in routines:
+                self._on.rows(f"drop routine {each}")
+            for each in tables:
+                self._on.rows(f"drop table {each}")
+            if others:
+                self._on.rows(f"comment on schema {SCHEMA} is null")
+            else:
+                self._on.rows(f"drop schema {SCHEMA}")
+        return Dropped(objects=(*tables, *routines), size_bytes=size, left=tuple(others))
+
+    def _objects(self, ours: set[str], loops: set[str]) -> tuple[list[str], list[str], list[str]]:
+        """Our tables, our loops, and what is of others, in the schema."""
+        tables: list[str] = []
+        routines: list[str] = []
+        others: list[str] = []
+        for name, kind in self._on.rows(
+            "select relname, relkind from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = %s"
+            " and relkind in ('r', 'p', 'v', 'm', 'S', 'f') order by relname",
+            (SCHEMA,),
+        ):
+            mine = name in ours and kind in ("r", b"r")
+            (tables if mine else others).append(f"{SCHEMA}.{name}")
+        for name, signature in self._on.rows(
+            "select proname, p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = pronamespace"
+            " where nspname = %s order by proname",
+            (SCHEMA,),
+        ):
+            (routines if name in loops else others).append(signature)
+        return tables, routines, others
+
+
+def _values(made: _Made) -> tuple[Any, ...]:
+    return tuple(getattr(made, field) for field in made.__struct_fields__)
+
+
+def _refuse_size(asked: DataSet, rows: int) -> None:
+    if rows < LEAST_BLOCKS:
+        raise TargetError(
+            f"{asked.tables} tables of {rows} blocks are too small to be measured",
+            f"each needs {LEAST_BLOCKS} blocks: give a larger --size, or fewer --tables",
+        )
+    if rows > MOST_BLOCKS:
+        raise TargetError(
+            f"a table of {rows:,} blocks is too large", f"give more --tables: {MOST_BLOCKS:,} blocks each"
+        )

@@ -1,0 +1,134 @@
+"""A session whose statements run in a loop on the server, a slice a call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from iocast.errors import LoadError
+from iocast.load.database.key_stream import KINDS, places_of
+from iocast.load.database.load_server import Crossing, SessionAsked, Slice
+from iocast.load.database.postgresql.pg_connection import PgConnection
+from iocast.load.database.postgresql.pg_procedures import LAG, SCHEMA, SECTIONS, SERVICE
+from iocast.load.database.tallies import SERVER_BUCKETS, Tally
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad
+
+
+class Told(NamedTuple):
+    """What a loop gives back."""
+
+    number: int
+    due_us: float
+    ended_us: int
+    buckets: list[int] | None
+    counts: list[int] | None
+    slow_sum: list[float]
+    slow_squares: list[float]
+    most_us: list[int]
+    last_section: int | None
+    last_response: int | None
+    last_service: int | None
+    last_lag: int | None
+    last_ended: int | None
+    touched: list[int] | None
+
+
+_NOTHING = ", ".join(["null"] * (len(Told._fields) - 2))
+
+
+class ServerSession:
+    """See `load_server.LoadSession`."""
+
+    def __init__(self, connection: PgConnection, asked: SessionAsked, load: DatabaseLoad) -> None:
+        self._on, self._asked = connection, asked
+        connection.tried("set track_io_timing = on")
+        self._began: Any = None
+        self._number, self._due_us = 0, 0.0
+        places = places_of(load, asked.rows, asked.block_bytes)
+        think = load.think
+        pauses = (think.least_ns // 1000, think.most_ns // 1000, think.every) if think else (0, 0, 0)
+        self._sections = SECTIONS if asked.gap_ns else len(KINDS)
+        self._before = (asked.stream, asked.rows)
+        self._after = (
+            load.update_pct, load.scan_pct, min(load.scan_blocks, asked.rows), load.work_unit, places.hot_first,
+            places.hot_rows, places.hot_every, places.theta, *pauses, load.redo == "heavy", asked.gap_ns / 1000,
+            asked.even, self._sections,
+        )  # fmt: skip
+        casts = "%s::bigint, %s::bigint, %s::timestamptz, %s::bigint, %s::int, %s::int, %s::int, %s::int, %s::bigint,"
+        casts += " %s::bigint, %s::int, %s::float8, %s::bigint, %s::bigint, %s::int, %s::bool, %s::float8, %s::bool,"
+        self._call = f"call {SCHEMA}.load_{asked.table}({casts} %s::int, %s::bigint, %s::float8, {_NOTHING})"
+
+    def begin(self, began: object) -> None:
+        """All times count from here."""
+        self._began = began
+        self._number, self._due_us = 0, self._asked.first_due_ns / 1000
+
+    def run(self, till_ns: int) -> Slice:
+        """One call of the loop."""
+        told = self._told((*self._before, self._began, till_ns // 1000, *self._after, self._number, self._due_us))
+        return slice_of(told, self._sections)
+
+    def _told(self, parameters: tuple[Any, ...]) -> Told:
+        (row,) = self._on.rows(self._call, parameters)
+        told = Told(*row)
+        self._number, self._due_us = told.number, told.due_us
+        return told
+
+    def close(self) -> None:
+        """Ends the connection."""
+        with contextlib.suppress(LoadError):
+            self._on.close()
+
+
+class CommitSession(ServerSession):
+    """Inserts a row and commits, in the same kind of loop."""
+
+    def __init__(self, connection: PgConnection, asked: SessionAsked, work: CommitLoad) -> None:
+        self._on, self._asked = connection, asked
+        self._began = None
+        self._number, self._due_us = 0, 0.0
+        connection.rows(f"set synchronous_commit = {'on' if work.synchronous else 'off'}")
+        self._sections = SECTIONS if asked.gap_ns else len(KINDS)
+        self._before = (asked.stream,)  # type: ignore[assignment]
+        self._after = (os.urandom(work.row_bytes), asked.gap_ns / 1000, asked.even, self._sections)  # type: ignore[assignment]
+        casts = "%s::bigint, %s::timestamptz, %s::bigint, %s::bytea, %s::float8, %s::bool, %s::int"
+        self._call = f"call {SCHEMA}.commit_rows({casts}, %s::bigint, %s::float8, {_NOTHING})"
+
+
+def slice_of(told: Told, sections: int) -> Slice:
+    """Counts of a loop as tallies."""
+    by_section: dict[int, dict[int, int]] = defaultdict(dict)
+    for bucket, count in zip(told.buckets or (), told.counts or (), strict=True):
+        section, within = divmod(bucket, SERVER_BUCKETS)
+        by_section[section][within] = count
+
+    def tally(section: int) -> Tally:
+        made = Tally()
+        if section < sections:
+            most, slow = told.most_us[section], int(told.slow_sum[section])
+            made.add_server(by_section[section], slow, told.slow_squares[section], most)
+        return made
+
+    response = {kind: tally(number) for number, kind in enumerate(KINDS)}
+    open_loop = sections > len(KINDS)
+    service = {kind: tally(SERVICE + number) for number, kind in enumerate(KINDS)} if open_loop else response
+    crossing = None
+    if told.last_section is not None:
+        kind = KINDS[told.last_section]
+        response_us, service_us = told.last_response or 0, told.last_service or 0
+        lag_us, ended_us = told.last_lag or 0, told.last_ended or 0
+        crossing = Crossing(kind, max(0, response_us) * 1000, service_us * 1000, lag_us * 1000, ended_us * 1000)
+    touched = tuple(told.touched or (0, 0, 0, 0))
+    fetched, hit, index_fetched, index_hit = touched
+    return Slice(
+        response=response,
+        service=service,
+        lag=tally(LAG) if open_loop else Tally(),
+        ended_ns=told.ended_us * 1000,
+        crossing=crossing,
+        number=told.number,
+        due_ns=told.due_us * 1000,
+        touched=(fetched, fetched - hit, index_fetched, index_fetched - index_hit),
+    )

@@ -1,0 +1,24 @@
+"""Which kind of server a URL names, as one that can be loaded."""
+
+from __future__ import annotations
+
+from iocast.errors import SpecError
+from iocast.formats.database_access.address import AskPassword, scheme_of
+from iocast.load.database.load_server import LoadServer
+
+SCHEMES = ("postgresql", "postgres")
+
+
+def is_database(url: str) -> bool:
+    """True for the URL of a database that can be loaded."""
+    return scheme_of(url) in SCHEMES
+
+
+def connect(url: str, ask: AskPassword | None = None, *, building: bool = False) -> LoadServer:
+    """The server at a URL, connected. Raises SpecError, DatabaseError."""
+    if not is_database(url):
+        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        raise SpecError("the URL names no database that iocast can load", f"it starts with one of {known}")
+    from iocast.load.database.postgresql import pg_load
+
+    return pg_load.connect(url, ask, building=building)

@@ -1,0 +1,46 @@
+"""A database that was loaded, in words: the server, its data set against its caches, the storage below it."""
+
+from __future__ import annotations
+
+from iocast.model.database.database_result import DatabaseServer
+from iocast.model.target import Target
+from iocast.text import capacity, counted, whole
+
+_TELLING = ("fsync", "synchronous_commit", "full_page_writes", "io_method", "innodb_flush_log_at_trx_commit")
+
+
+def place(target: Target) -> str:
+    """Where the load went."""
+    server = target.database
+    assert server is not None
+    where = f" Its storage: {target.filesystem} of {target.mount_source}." if target.filesystem else ""
+    return (
+        f"{target.path} is {server.product} {server.version}. {data_set(server)} {caches(target)}{where}{_set(server)}"
+    )
+
+
+def data_set(server: DatabaseServer) -> str:
+    """What was built there."""
+    tables = counted(server.tables, "table")
+    each = f"{whole(server.table_blocks)} blocks of {server.block_bytes} bytes, one row a block"
+    return f"Data set: {tables} of {each}, {capacity(server.data_bytes)}."
+
+
+def caches(target: Target) -> str:
+    """The working set against what may hold it."""
+    server = target.database
+    assert server is not None
+    parts = [f"{server.data_bytes / server.cache_bytes:.2g} times its cache of {capacity(server.cache_bytes)}"]
+    if server.direct:
+        parts.append("no page cache (direct I/O)")
+    elif server.memory_limit_bytes:
+        ratio = server.data_bytes / server.memory_limit_bytes
+        parts.append(
+            f"{ratio:.2g} times the memory limit of {capacity(server.memory_limit_bytes)} of its control group"
+        )
+    return f"That is {', '.join(parts)}."
+
+
+def _set(server: DatabaseServer) -> str:
+    told = [f"{name} = {server.settings[name]}" for name in _TELLING if name in server.settings]
+    return f" Settings: {', '.join(told)}." if told else ""

@@ -1,0 +1,83 @@
+"""The URL of a database becomes a Target: the server, its data set, and the storage below it where that is here."""
+
+from __future__ import annotations
+
+import os
+
+from msgspec.structs import replace
+
+from iocast.errors import IocastError
+from iocast.formats.database_access.address import AskPassword
+from iocast.load.database.load_server import LoadServer
+from iocast.load.database.servers import connect
+from iocast.model.database.database_result import DatabaseServer
+from iocast.model.target import Target
+
+_REMOTE = "the server is on another machine, or hides its folder from this user: its storage cannot be seen from here"
+
+
+def find_database(url: str, ask: AskPassword | None = None) -> Target:
+    """The Target of a database with a complete data set. Raises IocastError."""
+    server = connect(url, ask)
+    try:
+        return target_of(server, server.describe())
+    finally:
+        server.close()
+
+
+def target_of(server: LoadServer, found: DatabaseServer) -> Target:
+    """The Target of a server that is connected: with file system and devices where its folder is on this machine."""
+    pid = server.local_pid()
+    folder = data_folder(pid)
+    below = storage_of(folder) if folder else None
+    notes = () if below else (_REMOTE,)
+    if pid is not None:
+        found = replace(found, pid=_parent(pid) or pid, memory_limit_bytes=_memory_limit(pid))
+    return replace(
+        below or Target(path="", kind="database"),
+        path=server.redacted,
+        kind="database",
+        size_bytes=found.data_bytes or None,
+        database=found,
+        notes=(*(below.notes if below else ()), *notes),
+        identity=None,
+    )
+
+
+def data_folder(pid: int | None) -> str:
+    """Where a process of a server works, which is where its data are; "" where that cannot be seen."""
+    if pid is None:
+        return ""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def storage_of(folder: str) -> Target | None:
+    """What the folder stands on; None where it cannot be seen."""
+    from iocast.observe.target.device_stack import describe
+
+    try:
+        return describe(folder)
+    except IocastError:
+        return None
+
+
+def _parent(pid: int) -> int | None:
+    from iocast.observe.limits import read_or_empty
+
+    words = read_or_empty(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return int(words[1]) if len(words) > 1 and int(words[1]) > 1 else None
+
+
+def _memory_limit(pid: int) -> int | None:
+    """What the control groups of the server allow it, page cache included; None without a limit."""
+    from iocast.observe.limits import groups_of, read_or_empty
+
+    texts = (
+        read_or_empty(f"{folder}/{name}").strip()
+        for folder in groups_of(str(pid), controller="memory")
+        for name in ("memory.max", "memory.limit_in_bytes")
+    )
+    return min((int(text) for text in texts if text.isdigit() and int(text) < 1 << 60), default=None)

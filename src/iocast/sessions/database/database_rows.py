@@ -1,0 +1,152 @@
+"""A ramp of sessions becomes a Job: one row for each number of sessions."""
+
+from __future__ import annotations
+
+from iocast.errors import SpecError
+from iocast.jobs.job import Job
+from iocast.model.database.database_load import (
+    MOST_WORK_UNIT,
+    CommitLoad,
+    CommitRamp,
+    DatabaseLoad,
+    LoadRamp,
+)
+from iocast.model.database.database_result import DatabaseServer
+from iocast.model.plan import Length, Phase, Until
+from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Uniform, Workload, Zipf
+from iocast.units import size_text
+
+MOST_SESSIONS = 4096  # as SLOB has it
+LEAST_ROW_BYTES = 1
+
+
+def load_job(asked: LoadRamp, server: DatabaseServer) -> Job:
+    """The rows of a load on this data set. Raises SpecError for a load that it cannot bear."""
+    refuse_load(asked.load, server)
+    _refuse_ramp(asked.sessions, asked.seconds)
+    if asked.rate_per_s is not None and asked.rate_per_s <= 0:
+        raise SpecError("--rate must be above 0", "leave it out for a closed loop")
+    test = _test_of(asked.load)
+    phases = tuple(
+        Phase(
+            name=f"{test} {size_text(asked.load.work_unit * server.block_bytes)} {count}x1",
+            test=test,
+            workload=_workload(asked.load, server, count, asked.rate_per_s),
+            length=Length(seconds=asked.seconds),
+            until=Until(first_s=max(2.0, asked.seconds / 8)) if asked.until_steady else None,
+            database=asked.load,
+        )
+        for count in asked.sessions
+    )
+    return Job(name="load-db", phases=phases, description="Load through a database")
+
+
+def commit_job(asked: CommitRamp, server: DatabaseServer) -> Job:
+    """The rows of a commit test: each number of sessions, with the floor beside it."""
+    _refuse_ramp(asked.sessions, asked.seconds)
+    if not LEAST_ROW_BYTES <= asked.row_bytes <= server.block_bytes // 2:
+        raise SpecError(
+            f"a row of {asked.row_bytes} bytes cannot be inserted",
+            f"give {LEAST_ROW_BYTES} to {server.block_bytes // 2} bytes",
+        )
+    phases = []
+    for count in asked.sessions:
+        for durable in (True, False) if asked.floor else (True,):
+            test = "db commit" if durable else "db commit async"
+            load = Workload(
+                mix=(MixItem("write", asked.row_bytes),),
+                users=count,
+                direct=False,
+                fsync_every=1 if durable else 0,
+                fsync_op="fdatasync",
+            )
+            phases.append(
+                Phase(
+                    name=f"{test} {count}x1",
+                    test=test,
+                    workload=load,
+                    length=Length(seconds=asked.seconds),
+                    database=CommitLoad(row_bytes=asked.row_bytes, synchronous=durable),
+                )
+            )
+    return Job(name="load-db commit", phases=tuple(phases), description="Commit test through a database")
+
+
+def refuse_load(load: DatabaseLoad, server: DatabaseServer) -> None:
+    """What a data set of this shape cannot bear. Raises SpecError."""
+    for name, share in (("--update-pct", load.update_pct), ("--scan-pct", load.scan_pct)):
+        if not 0 <= share <= 100:
+            raise SpecError(f"{name} is {share}", "give 0 to 100")
+    if load.update_pct and server.filling == "full":
+        raise SpecError(
+            "blocks of this data set are full: they have no room for updated rows",
+            "build one with --fill row or --fill half, or run without --update-pct",
+        )
+    if not 1 <= load.work_unit <= min(MOST_WORK_UNIT, server.table_blocks):
+        raise SpecError(
+            f"--work-unit {load.work_unit} is out of range",
+            f"give 1 to {min(MOST_WORK_UNIT, server.table_blocks)} blocks a statement",
+        )
+    hot = load.hot
+    if hot is not None and hot.offset_bytes + hot.size_bytes > server.table_blocks * server.block_bytes:
+        raise SpecError(
+            "the hot spot ends beyond the table",
+            f"each table has {server.table_blocks:,} blocks of {server.block_bytes} bytes",
+        )
+    if hot is not None and hot.size_bytes < load.work_unit * server.block_bytes:
+        raise SpecError("the hot spot is smaller than a work unit", "make it larger, or the work unit smaller")
+    if load.zipf_theta is not None and not 0 < load.zipf_theta < 10:
+        raise SpecError(f"--zipf {load.zipf_theta} is out of range", "give a theta above 0 and below 10, such as 0.99")
+    if load.think is not None and not 0 <= load.think.least_ns <= load.think.most_ns:
+        raise SpecError("--think: the shorter time comes first", "for example --think 1ms..5ms:10")
+
+
+def _refuse_ramp(sessions: tuple[int, ...], seconds: float) -> None:
+    if not sessions or not all(1 <= count <= MOST_SESSIONS for count in sessions):
+        raise SpecError("--sessions must be numbers from 1 to 4096", "for example --sessions 1,4,8,16")
+    if len(set(sessions)) != len(sessions):
+        raise SpecError("--sessions names a number twice", "to measure it again, give --repeat")
+    if seconds < 1:
+        raise SpecError("--time is below 1s", "servers tell their statistics once a second: give 10s or more")
+
+
+def _test_of(load: DatabaseLoad) -> str:
+    parts = []
+    if load.update_pct:
+        parts.append(f"{load.update_pct}% update")
+    if load.scan_pct:
+        parts.append(f"{load.scan_pct}% scan")
+    return f"db {' '.join(parts)}" if parts else "db read"
+
+
+def _workload(load: DatabaseLoad, server: DatabaseServer, sessions: int, rate_per_s: float | None) -> Workload:
+    """The load as the study knows loads."""
+    unit = load.work_unit * server.block_bytes
+    scans = (100 - load.update_pct) * load.scan_pct / 100
+    weights = (
+        ("read", unit, 100 - load.update_pct - scans),
+        ("write", unit, float(load.update_pct)),
+        ("read", min(load.scan_blocks, server.table_blocks) * server.block_bytes, scans),
+    )
+    return Workload(
+        mix=tuple(MixItem(op, size, weight) for op, size, weight in weights if weight),  # type: ignore[arg-type]
+        locality=_locality(load, server),
+        arrival=Closed(think_ns=_mean_think(load)) if rate_per_s is None else Poisson(rate_per_s),
+        users=sessions,
+        direct=server.direct,
+    )
+
+
+def _mean_think(load: DatabaseLoad) -> int:
+    think = load.think
+    return 0 if think is None else (think.least_ns + think.most_ns) // 2 // think.every
+
+
+def _locality(load: DatabaseLoad, server: DatabaseServer) -> Locality:
+    if load.zipf_theta is not None:
+        return Zipf(load.zipf_theta)
+    if load.hot is not None:
+        space = 100 * load.hot.size_bytes / (server.table_blocks * server.block_bytes)
+        access = 100 / load.hot.every
+        return Hotspot(space, access + (100 - access) * space / 100)
+    return Uniform()
