@@ -15,6 +15,7 @@ class ReadsBeside(Struct, frozen=True, kw_only=True):
     """Random reads of one block. None: not known."""
 
     sessions: int
+    rows: tuple[str, str]  # the names of both
     raw_per_s: float
     raw_ns: float
     reads_per_s: float
@@ -38,6 +39,7 @@ class CommitsBeside(Struct, frozen=True, kw_only=True):
     """Commits of a row beside a write with fdatasync. None: not known."""
 
     sessions: int
+    rows: tuple[str, str]
     raw_per_s: float
     raw_ns: float
     commits_per_s: float
@@ -60,12 +62,13 @@ def reads_beside(raw: Facts, loaded: Facts, test: str, block_bytes: int) -> list
         found.append(
             ReadsBeside(
                 sessions=row.workload.users,
+                rows=(other.name, row.name),
                 raw_per_s=other.measurement.rate_per_s,
                 raw_ns=other.service().mean_ns,
                 reads_per_s=below.reads * 1e9 / row.measurement.elapsed_ns,
                 read_ns=below.time_ns / below.reads if below.time_ns and below.reads else None,
                 statement_ns=row.service().mean_ns,
-                engine_ns=engine_ns_per_block(row),
+                engine_ns=engine_ns_per_block(row) or None,  # 0: less than what its statistics tell late
                 page_cache=shares.page_cache if shares else None,
             )
         )
@@ -84,6 +87,7 @@ def commits_beside(raw: Facts, loaded: Facts, test: str) -> list[CommitsBeside]:
         found.append(
             CommitsBeside(
                 sessions=row.workload.users,
+                rows=(other.name, row.name),
                 raw_per_s=other.response("write").total * 1e9 / other.measurement.elapsed_ns,
                 raw_ns=sum(mean for op in ("write", "fdatasync") if not math.isnan(mean := _mean(other, op))),
                 commits_per_s=row.measurement.rate_per_s,

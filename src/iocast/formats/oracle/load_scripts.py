@@ -16,7 +16,7 @@ from iocast.formats.oracle import capture_script
 SCHEMA: Final = "iocast_load"
 BLOCK_BYTES: Final = 8_192
 MOST_TABLES: Final = 64  # a package each, so that its SQL is static
-FILLER_BYTES: Final = {"row": 700, "half": 1_900, "full": 0}  # a RAW of SQL has at most 2,000
+FILLER_BYTES: Final = {"row": 700, "half": 1_900}  # a RAW of SQL has at most 2,000
 NOT_TRIED: Final = "Not tried against a server: iocast's authors have none. Read it before you run it."
 # More than `due` of 100 operations come after n + 1 operations than after n: exact, whatever the number.
 DUE: Final = "floor(({n} + 1) * {due} / 100) > floor({n} * {due} / 100)"

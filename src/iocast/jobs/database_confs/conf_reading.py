@@ -1,4 +1,4 @@
-"""slob.conf and pgio.conf become a data set and a load; what has no meaning here is noted, what cannot be is refused."""
+"""slob.conf and pgio.conf become a data set and a load; what does nothing here is noted, what cannot be is refused."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def _slob(path: str, text: str) -> ConfLoad:
             scan_pct=conf.scan_percent,
             scan_blocks=conf.scan_table_blocks,
             work_unit=conf.work_unit_blocks,
-            hot=conf.hot_spot and HotSpot(**_fields(conf.hot_spot)),
-            think=conf.think and Think(**_fields(conf.think)),
+            hot=HotSpot(**_fields(conf.hot_spot)) if conf.hot_spot else None,
+            think=Think(**_fields(conf.think)) if conf.think else None,
             redo=conf.redo,
         ),
         notes=problems.notes,

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from iocast.analyse.database.beside_raw import CommitsBeside, ReadsBeside, commits_beside, reads_beside
-from iocast.analyse.facts import Facts
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.finding import Grade
+from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.report.card.judged import Judged
 from iocast.report.database import database_text
 from iocast.report.wording import section as titled
 from iocast.text import counted, duration, percent, rate
@@ -22,6 +23,7 @@ READS: Final = (
     Column("engine_ns", "engine\n/ block", "duration", "the statement less its read"),
     Column("statement_ns", "statement", "duration", "mean; one block each"),
     Column("page_cache", "page\ncache", "share", "of the blocks, answered without the storage", spare=1),
+    Column("trust", "trust", "grade", "the lower of both rows"),
 )
 COMMITS: Final = (
     Column("sessions", "sessions", "count"),
@@ -31,29 +33,41 @@ COMMITS: Final = (
     Column("sync_ns", "WAL\nsync", "duration", "mean, by the engine's own clock"),
     Column("commit_ns", "commit", "duration", "mean"),
     Column("commits_per_sync", "commits\n/ sync", "ratio", "group commit"),
+    Column("trust", "trust", "grade", "the lower of both rows"),
 )
 SMALL: Final = 0.1  # of the time of a read: less is noise
+UNUSABLE: Final[set[Grade | None]] = {"D", "F"}
 
 
-def section(raw: Facts, loaded: Facts, tests: tuple[str, str]) -> Section:
+def section(raw: Judged, loaded: Judged, tests: tuple[str, str]) -> Section:
     """What both runs have in common. `tests`: the names of the raw reads and of the raw log writes."""
     target = loaded.run.plan.target
     server = target.database
     assert server is not None
-    reads = reads_beside(raw, loaded, tests[0], server.block_bytes)
-    commits = commits_beside(raw, loaded, tests[1])
+    reads = reads_beside(raw.facts, loaded.facts, tests[0], server.block_bytes)
+    commits = commits_beside(raw.facts, loaded.facts, tests[1])
+
+    def trust(each: ReadsBeside | CommitsBeside) -> Grade | None:
+        letters = (judged.examination.trust.get(name) for judged, name in zip((raw, loaded), each.rows, strict=True))
+        return max((letter.grade for letter in letters if letter), default=None)
+
     tables = []
     if reads:
-        tables.append(Table("", READS, tuple(Row(_cells(each, READS)) for each in reads), key="reads_beside"))
+        tables.append(Table("", READS, tuple(_row(each, READS, trust(each)) for each in reads), key="reads_beside"))
     if commits:
-        tables.append(Table("", COMMITS, tuple(Row(_cells(each, COMMITS)) for each in commits), key="commits_beside"))
+        rows = tuple(_row(each, COMMITS, trust(each)) for each in commits)
+        tables.append(Table("", COMMITS, rows, key="commits_beside"))
     said = [*_reads_say(server.product, reads, loaded.run.host.cpus), *_commits_say(commits)]
+    if UNUSABLE & {*map(trust, reads), *map(trust, commits)}:
+        said.insert(0, "Rows of trust D or F are among these: measure again on an idle machine before you use them.")
     place = f"{server.product} {server.version}. {database_text.data_set(server)} {database_text.caches(target)}"
-    return titled("beside_database", (*said, place), tuple(tables))
+    own = f"Its own card: iocast report {loaded.folder}" if loaded.folder else ""
+    return titled("beside_database", tuple(each for each in (*said, place, own) if each), tuple(tables))
 
 
-def _cells(each: ReadsBeside | CommitsBeside, columns: Sequence[Column]) -> dict[str, float | int | None]:
-    return {column.key: getattr(each, column.key) for column in columns}
+def _row(each: ReadsBeside | CommitsBeside, columns: Sequence[Column], trust: Grade | None) -> Row:
+    cells: dict[str, Cell] = {column.key: getattr(each, column.key, None) for column in columns}
+    return Row({**cells, "trust": trust})
 
 
 def _reads_say(product: str, rows: Sequence[ReadsBeside], cpus: int) -> Iterator[str]:
@@ -103,4 +117,5 @@ def _commits_say(rows: Sequence[CommitsBeside]) -> Iterator[str]:
         f" {duration(round(first.raw_ns))}."
     )
     if last is not first and last.commits_per_sync is not None:
-        yield f"{counted(last.sessions, 'session')}: {last.commits_per_sync:.1f} commits share a sync of the log (group commit)."
+        shared = f"{last.commits_per_sync:.1f} commits share a sync of the log (group commit)"
+        yield f"{counted(last.sessions, 'session')}: {shared}."

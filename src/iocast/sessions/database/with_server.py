@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
@@ -22,7 +21,7 @@ from iocast.sessions.events import DatabaseNoted, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import Card, keep_judgement, shown_folder
+from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.text import capacity
 
@@ -57,15 +56,14 @@ def measure_with_server(request: MeasureRequest, server: str, listener: Listener
     size_bytes = min(request.options.size_bytes or DATA_BYTES, DATA_BYTES)
 
     def beside(card: Card) -> Section | None:
-        listener.tell(
-            DatabaseNoted(
-                f"PostgreSQL {programs.version} ({programs.origin}) starts in {target.path}, on a socket of its own, with"
-                f" {capacity(size_bytes)} of data; it is removed afterwards"
-            )
-        )
-        return _loaded(
-            card, request, size_bytes, listener, lambda: own_server(target.path, programs, room_bytes=ROOM * size_bytes)
-        )
+        where = f"in {target.path}, on a socket of its own, with {capacity(size_bytes)} of data"
+        begins = f"PostgreSQL {programs.version} ({programs.origin}) starts {where}; it is removed afterwards"
+        listener.tell(DatabaseNoted(begins))
+
+        def starting() -> AbstractContextManager[OwnServer]:
+            return own_server(target.path, programs, room_bytes=ROOM * size_bytes)
+
+        return _loaded(card, request, size_bytes, listener, starting)
 
     return measured_on(job, target, request, listener, beside)
 
@@ -101,8 +99,6 @@ def _loaded(
     card: Card, request: MeasureRequest, size_bytes: int, listener: Listener, starting: Starting
 ) -> Section | None:
     """Builds, loads and removes; the section, or None where it was stopped."""
-    from iocast import archive
-    from iocast.analyse.facts import Facts
     from iocast.report.database import beside_section
 
     seconds = request.options.duration_ns / 1e9 if request.options.duration_ns else SECONDS
@@ -115,10 +111,11 @@ def _loaded(
         commits = commit_job(CommitRamp(sessions=COMMIT_SESSIONS, seconds=seconds, floor=False), target.database)
         job = replace(reads, name="card with postgres", phases=(*reads.phases, *commits.phases))
         done = carry_out(job, target, replace(request.options, price=None), listener)
-    if done.folder is not None:
-        keep_judgement(done.folder)
-        listener.tell(Imported(shown_folder(done.folder)))
-    done.or_error()
-    if done.folder is None or done.whole is None:
+    if done.folder is None:
+        done.or_error()
         return None
-    return beside_section.section(card.judged.facts, Facts(archive.load(os.fspath(done.folder))), (READS, LOG_WRITES))
+    loaded = make_card(done.run, shown_folder(done.folder))
+    keep_summary(loaded, loaded.report())
+    done.or_error()
+    listener.tell(Imported(loaded.folder))
+    return beside_section.section(card.judged, loaded.judged, (READS, LOG_WRITES)) if done.whole else None
