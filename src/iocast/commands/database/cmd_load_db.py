@@ -189,6 +189,7 @@ def ramp_of(
 @click.option("--time", "length", default="5s", show_default=True, metavar="TIME", help="Of each row.")
 @click.option("--row-bytes", type=click.IntRange(1), default=200, show_default=True, help="Inserted by a commit.")
 @click.option("--floor/--no-floor", default=True, show_default=True, help="Also without waiting for the log.")
+@click.option("--anchor", is_flag=True, help="Run pg_test_fsync first, in the server's folder, and show it beside.")
 @seed_option
 @_FORCE
 @_OUT
@@ -198,7 +199,8 @@ def ramp_of(
 @grading
 @_asking
 def commit(
-    url: str, sessions: str, length: str, row_bytes: int, floor: bool, seed: int, force: bool, out: str, form: str,
+    url: str, sessions: str, length: str, row_bytes: int, floor: bool, anchor: bool, seed: int, force: bool, out: str,
+    form: str,
     page: bool, asked: GradeAsked, ask: Any,
 ) -> int:  # fmt: skip
     """Test commits at URL: sessions insert a row and commit; beside them the floor, which does not wait for the log."""
@@ -208,7 +210,7 @@ def commit(
     ramp = CommitRamp(sessions=numbers(sessions), seconds=_seconds(length), row_bytes=row_bytes, floor=floor)
     measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
     listener = TerminalListener(form)
-    request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure)
+    request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure, anchor=anchor)
     measured = session.commit_test(request, listener)
     return listener.exit_code or int(not measured.passed)
 

@@ -15,6 +15,7 @@ STEPS = {
     "fill": "filling table {}",
     "index": "building the index of table {}",
     "vacuum": "vacuum and analyze of table {}",
+    "analyze": "analyze of the tables",
     "checkpoint": "checkpoint",
 }
 _PART_FOR_TIME = 0.02  # sooner the time left jumps about

@@ -134,6 +134,11 @@ class LoadServer(Protocol):
     def counters(self) -> Counters:
         """As they are told now."""
 
+    def touched(
+        self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad
+    ) -> Statements:
+        """The counts of a row with the blocks that its statements touched."""
+
     def below(self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad) -> LayerBelow:
         """What the engine read from the layer below in between, and how long that took."""
 

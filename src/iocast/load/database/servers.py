@@ -6,7 +6,8 @@ from iocast.errors import SpecError
 from iocast.formats.database_access.address import AskPassword, scheme_of
 from iocast.load.database.load_server import LoadServer
 
-SCHEMES = ("postgresql", "postgres")
+_POSTGRESQL = ("postgresql", "postgres")
+SCHEMES = (*_POSTGRESQL, "mysql", "mariadb")
 
 
 def is_database(url: str) -> bool:
@@ -19,6 +20,10 @@ def connect(url: str, ask: AskPassword | None = None, *, building: bool = False)
     if not is_database(url):
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         raise SpecError("the URL names no database that iocast can load", f"it starts with one of {known}")
-    from iocast.load.database.postgresql import pg_load
+    if scheme_of(url) in _POSTGRESQL:
+        from iocast.load.database.postgresql import pg_load
 
-    return pg_load.connect(url, ask, building=building)
+        return pg_load.connect(url, ask, building=building)
+    from iocast.load.database.mysql import my_load
+
+    return my_load.connect(url, ask)

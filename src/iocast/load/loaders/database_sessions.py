@@ -237,20 +237,11 @@ def _commits(row: _Row, found: RowCounts) -> Histogram:
 
 def _result(row: _Row, server: LoadServer, before: Counters, found: RowCounts) -> tuple[DatabaseResult, Statements]:
     """What the server says of the row, once it has told all of it: that comes a little later."""
-    until, did = time.monotonic() + _SETTLE_S, found.statements
-    exact = did.table_blocks > 0
+    until = time.monotonic() + _SETTLE_S
     last, since = None, time.monotonic()
     while True:
         after = server.counters()
-        if not exact and after.touched is not None and before.touched is not None:
-            touched = [now - then for now, then in zip(after.touched, before.touched, strict=True)]
-            did = replace(
-                did,
-                table_blocks=touched[0],
-                table_misses=touched[1],
-                index_blocks=touched[2],
-                index_misses=touched[3],
-            )
+        did = server.touched(before, after, found.statements, row.work)
         told = server.below(before, after, did, row.work)
         if after != last:
             last, since = after, time.monotonic()

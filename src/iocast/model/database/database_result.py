@@ -26,6 +26,7 @@ class DatabaseServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     direct: bool = False  # it bypasses the page cache
     timed: bool = False  # it takes the time of its I/Os
     pid: int | None = None  # of the server process, where it runs on this machine
+    sync_anchor_ns: dict[str, int] = {}  # of pg_test_fsync, run before: method → time of one durable 8 kB write
     memory_limit_bytes: int | None = None  # of its control group
 
 

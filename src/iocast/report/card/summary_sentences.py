@@ -110,6 +110,7 @@ def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
         return
     alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
     size = text.size(size_of(alone))
+    size = f"{size} byte" if size.isdigit() else size
     flush = alone.measurement.response(*FLUSHES)
     with_others = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     if flush.total:

@@ -59,8 +59,29 @@ def section(facts: Facts) -> Section | None:
     if loads:
         tables.append(_table("database_loads", LOADS, [_load(row) for row in loads], (NOTE, *_notes(loads))))
     if commits:
-        tables.append(_table("database_commits", COMMITS, [_commit(row) for row in commits], (FLOOR, *_notes(commits))))
-    return titled("database", tuple(_late(rows)), tuple(tables))
+        floor = (FLOOR,) if any(_is_floor(row) for row in commits) else ()
+        tables.append(
+            _table("database_commits", COMMITS, [_commit(row) for row in commits], (*floor, *_notes(commits)))
+        )
+    return titled("database", (*_anchor(facts), *_late(rows)), tuple(tables))
+
+
+def _anchor(facts: Facts) -> Iterator[str]:
+    """pg_test_fsync, where it was run."""
+    server = facts.run.plan.target.database
+    if server is None or not server.sync_anchor_ns:
+        return
+    own = server.settings.get("wal_sync_method", "")
+    each = ", ".join(
+        f"{name} {text.duration(ns)}{' (that of the server)' if name == own else ''}"
+        for name, ns in server.sync_anchor_ns.items()
+    )
+    yield f"pg_test_fsync, one durable write of 8 kB in the folder of the server: {each}."
+
+
+def _is_floor(row: RowFacts) -> bool:
+    work = row.record.phase.database
+    return isinstance(work, CommitLoad) and not work.synchronous
 
 
 def _table(key: str, columns: tuple[Column, ...], rows: list[Row], notes: tuple[str, ...]) -> Table:

@@ -51,7 +51,8 @@ def commit_job(asked: CommitRamp, server: DatabaseServer) -> Job:
         )
     phases = []
     for count in asked.sessions:
-        for durable in (True, False) if asked.floor else (True,):
+        # Only PostgreSQL lets a session say that it does not wait for the log.
+        for durable in (True, False) if asked.floor and server.product == "PostgreSQL" else (True,):
             test = "db commit" if durable else "db commit async"
             load = Workload(
                 mix=(MixItem("write", asked.row_bytes),),
@@ -77,7 +78,7 @@ def refuse_load(load: DatabaseLoad, server: DatabaseServer) -> None:
     for name, share in (("--update-pct", load.update_pct), ("--scan-pct", load.scan_pct)):
         if not 0 <= share <= 100:
             raise SpecError(f"{name} is {share}", "give 0 to 100")
-    if load.update_pct and server.filling == "full":
+    if load.update_pct and server.filling == "full" and server.product == "PostgreSQL":
         raise SpecError(
             "blocks of this data set are full: they have no room for updated rows",
             "build one with --fill row or --fill half, or run without --update-pct",

@@ -6,6 +6,7 @@ import os
 import time
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.formats.database_access.address import AskPassword
@@ -17,6 +18,7 @@ from iocast.sessions.comparing import RepeatRequest, Repeats
 from iocast.sessions.comparing import repeat as measure_again
 from iocast.sessions.database.database_finding import data_folder, find_database
 from iocast.sessions.database.database_rows import commit_job, load_job
+from iocast.sessions.database.fsync_anchor import measured_anchor
 from iocast.sessions.events import BuildEnded, BuildStep, DatabaseNoted, DataSetDropped
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
@@ -51,6 +53,7 @@ class CommitRequest(DatabaseRequest, frozen=True, kw_only=True):
     """The commit test to run."""
 
     commits: CommitRamp = CommitRamp()
+    anchor: bool = False  # run pg_test_fsync first, where it is found
     measure: MeasureRequest = MeasureRequest(job="", path="")
 
 
@@ -95,6 +98,12 @@ def repeat_run(request: LoadRequest, times: int, listener: Listener) -> Repeats 
 def commit_test(request: CommitRequest, listener: Listener) -> Measured:
     """Sessions insert a row and commit, durably and not, side by side. Raises IocastError."""
     target = _guarded_target(request, listener)
+    assert target.database is not None
+    if request.anchor:
+        found, why = measured_anchor(target.database.pid, data_folder(target.database.pid))
+        target = replace(target, database=replace(target.database, sync_anchor_ns=found))
+        if why:
+            listener.tell(DatabaseNoted(why))
     assert target.database is not None
     return measured_on(commit_job(request.commits, target.database), target, request.measure, listener)
 

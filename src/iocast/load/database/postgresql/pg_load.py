@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from iocast.errors import LoadError
 from iocast.formats.database_access.address import AskPassword
 from iocast.formats.database_access.pg_dialling import PgDialling
+from iocast.load.database.client_session import ClientSession
 from iocast.load.database.load_server import Built, Counters, Dropped, LoadSession, OnBuild, SessionAsked
-from iocast.load.database.postgresql.pg_client_session import ClientSession
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_data_set import PgDataSet
 from iocast.load.database.postgresql.pg_procedures import SCHEMA
 from iocast.load.database.postgresql.pg_server_session import CommitSession, ServerSession
+from iocast.load.database.postgresql.pg_statements import PgStatements
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.model.database.database_result import CommitPath, DatabaseServer, LayerBelow, Statements, TimedBy
 
@@ -94,8 +97,9 @@ class PgLoad:
         connection = PgConnection(self._dialling)
         if isinstance(asked.work, CommitLoad):
             return CommitSession(connection, asked, asked.work)
-        made = ServerSession if asked.work.driver == "server" else ClientSession
-        return made(connection, asked, asked.work)
+        if asked.work.driver == "server":
+            return ServerSession(connection, asked, asked.work)
+        return ClientSession(PgStatements(connection, asked.table, asked.work), asked, asked.work)
 
     def counters(self) -> Counters:
         """Reads of client sessions, and what became of the log."""
@@ -113,6 +117,15 @@ class PgLoad:
             write_ns=_ns(write_ms),
             log_bytes=_whole(log_bytes),
         )
+
+    def touched(
+        self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad
+    ) -> Statements:
+        """Loops counted it themselves; of client sessions the server does, of these tables."""
+        if did.table_blocks or before.touched is None or after.touched is None:
+            return did
+        went = [now - then for now, then in zip(after.touched, before.touched, strict=True)]
+        return replace(did, table_blocks=went[0], table_misses=went[1], index_blocks=went[2], index_misses=went[3])
 
     def below(self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad) -> LayerBelow:
         """Reads are those of the sessions themselves; their time is the server's, if all its reads were theirs."""

@@ -1,38 +1,38 @@
-"""A session whose statements are sent one by one, as an application sends them: prepared, by psycopg."""
+"""A session whose statements are sent one by one, as an application sends them."""
 
 from __future__ import annotations
 
-import contextlib
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
 
-from iocast.errors import LoadError
-from iocast.formats.database_access.pg_dialling import pg_driver
-from iocast.load.database.key_stream import KINDS, PAUSE, Kind, drawn, kind_of, next_due_ns, place_of, places_of
+from iocast.load.database.key_stream import PAUSE, Kind, drawn, kind_of, next_due_ns, place_of, places_of
 from iocast.load.database.load_server import Crossing, SessionAsked, Slice, no_times
-from iocast.load.database.postgresql.pg_connection import PgConnection
-from iocast.load.database.postgresql.pg_procedures import SCHEMA
 from iocast.load.database.tallies import Tally
 from iocast.model.database.database_load import DatabaseLoad
 
 _SPIN_NS = 200_000  # the last part of a wait is waited for on the processor
 
 
+class Statements(Protocol):
+    """The statements of one session on a connection of its own; they raise LoadError."""
+
+    def execute(self, kind: Kind, place: int, blocks: int) -> None:
+        """One statement on so many blocks, and its result."""
+
+    def close(self) -> None:
+        """Ends the connection."""
+
+
 class ClientSession:
     """See `load_server.LoadSession`. Its times are those of the client, exact to the nanosecond."""
 
-    def __init__(self, connection: PgConnection, asked: SessionAsked, load: DatabaseLoad) -> None:
-        self._on, self._asked, self._load = connection, asked, load
-        connection.tried("set track_io_timing = on")
-        self._psycopg = pg_driver()
-        self._cursor = connection.raw.cursor(binary=True)
+    def __init__(self, statements: Statements, asked: SessionAsked, load: DatabaseLoad) -> None:
+        self._statements, self._asked, self._load = statements, asked, load
         self._places = places_of(load, asked.rows, asked.block_bytes)
-        self._sql = _statements(asked.table, load)
         self._blocks = {"read": load.work_unit, "update": load.work_unit, "scan": min(load.scan_blocks, asked.rows)}
         self._number, self._due_ns, self._began_ns = 0, 0.0, 0
-        for kind in KINDS:  # the server has its plans before the first statement that counts
-            if kind != "update":
-                self._execute(kind, 1)
+        self.close: Callable[[], None] = statements.close
 
     def begin(self, began: object) -> None:
         """Its own clock counts from now: the server's is not its own."""
@@ -56,7 +56,7 @@ class ClientSession:
             if asked.traced is not None:
                 asked.traced(kind, place)
             start_ns = time.perf_counter_ns() - self._began_ns
-            self._execute(kind, place)
+            self._statements.execute(kind, place, self._blocks[kind])
             ended_ns = time.perf_counter_ns() - self._began_ns
             took_ns = ended_ns - start_ns
             since_due_ns = max(took_ns, ended_ns - round(self._due_ns)) if open_loop else took_ns
@@ -71,19 +71,6 @@ class ClientSession:
                 lag.add(late_ns)
         service = service if open_loop else response
         return Slice(response, service, lag, ended_ns, crossing, self._number, self._due_ns)
-
-    def _execute(self, kind: Kind, place: int) -> None:
-        try:
-            self._cursor.execute(self._sql[kind], self._parameters(kind, place), prepare=True)
-            if kind != "update":
-                self._cursor.fetchone()
-        except self._psycopg.Error as error:
-            raise self._on.refusal(error) from None
-
-    def _parameters(self, kind: Kind, place: int) -> tuple[Any, ...]:
-        if kind == "scan":
-            return f"({place - 1},0)", f"({place - 1 + self._blocks[kind]},0)"
-        return (place,) if self._load.work_unit == 1 else (place, place + self._load.work_unit - 1)
 
     def _pause(self, number: int) -> None:
         think = self._load.think
@@ -101,23 +88,3 @@ class ClientSession:
         asked = self._asked
         if asked.gap_ns:
             self._due_ns = next_due_ns(asked.stream, self._number, self._due_ns, asked.gap_ns, even=asked.even)
-
-    def close(self) -> None:
-        """Ends the connection."""
-        with contextlib.suppress(LoadError):
-            self._on.close()
-
-
-def _statements(table: int, load: DatabaseLoad) -> dict[Kind, str]:
-    name = f"{SCHEMA}.t{table}"
-    where = "k = %s" if load.work_unit == 1 else "k between %s and %s"
-    changed = "c1 = c1 + 1"
-    if load.redo == "heavy":
-        changed += ", filler = substring(filler from 65) || sha512(filler)"
-    return {
-        "read": f"select c1 from {name} where {where}"
-        if load.work_unit == 1
-        else f"select sum(c1) from {name} where {where}",
-        "update": f"update {name} set {changed} where {where}",
-        "scan": f"select sum(c1) from {name} where ctid >= %s::tid and ctid < %s::tid",
-    }

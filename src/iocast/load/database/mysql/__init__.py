@@ -1,0 +1,1 @@
+"""Load through MariaDB and MySQL."""

@@ -1,0 +1,156 @@
+"""MariaDB: the data set, the keys and kinds of its loops, what a killed server leaves, and what drop leaves."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from makers.database_servers import Mariadb, NoServer, mariadb
+
+from iocast.errors import LoadError, TargetError
+from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
+from iocast.load.database.load_server import SessionAsked, Slice
+from iocast.load.database.mysql import my_load
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
+
+pymysql = pytest.importorskip("pymysql")
+ROWS, PAGE = 128, 16384
+SMALL = DataSet(size_bytes=2 * ROWS * PAGE, tables=2)
+SECOND = 1_000_000_000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Mariadb]:
+    """A server with a user that has rights on the one database only."""
+    try:
+        with mariadb("--performance-schema=ON", "--performance-schema-instrument=wait/io/file/%=ON") as running:
+            rows(running, "create user loader@localhost")
+            rows(running, "grant all on iocast_load.* to loader@localhost")
+            build(running, SMALL)
+            yield running
+    except NoServer as why:
+        pytest.skip(str(why))
+
+
+def rows(server: Mariadb, statement: str) -> list[tuple[Any, ...]]:
+    connection = pymysql.connect(unix_socket=str(server.socket), user=server.user, autocommit=True)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            return list(cursor.fetchall())
+    finally:
+        connection.close()
+
+
+def build(server: Mariadb, data_set: DataSet, on_build: Any = lambda *_: True) -> Any:
+    loading = my_load.connect(server.url("loader"))
+    try:
+        return loading.build(data_set, on_build)
+    finally:
+        loading.close()
+
+
+def drop(server: Mariadb) -> Any:
+    loading = my_load.connect(server.url("loader"))
+    try:
+        return loading.drop()
+    finally:
+        loading.close()
+
+
+def slices(server: Mariadb, load: DatabaseLoad | CommitLoad, seconds: float = 0.25, **more: Any) -> Slice:
+    loading = my_load.connect(server.url("loader"))
+    try:
+        loading.prepare(load)
+        session = loading.session(SessionAsked(0, 1, stream_of(5, 0), load, ROWS, PAGE, **more))
+        session.begin(loading.now())
+        did = session.run(round(seconds * SECOND))
+        session.close()
+        return did
+    finally:
+        loading.close()
+
+
+def counted(did: Slice) -> Counter[str]:
+    counts = Counter({kind: tally.total for kind, tally in did.response.items()})
+    if did.crossing is not None:
+        counts[did.crossing.kind] += 1
+    return counts
+
+
+def test_each_block_has_its_own_page(server: Mariadb) -> None:
+    for table in (1, 2):
+        found = rows(
+            server, f"select count(*), count(k), min(k), max(k), min(length(filler)) from iocast_load.t{table}"
+        )
+        assert found == [(2 * ROWS, ROWS, 1, ROWS, PAGE // 2 - 256)]
+        in_order = [k for (k,) in rows(server, f"select k from iocast_load.t{table} where k is not null order by p")]
+        assert in_order != sorted(in_order)
+    (pages,) = rows(server, "select data_length div 16384 from information_schema.tables where table_name = 't1'")[0]
+    assert ROWS <= pages <= 1.3 * ROWS  # the inner nodes of the tree, and the extent that is being filled
+
+
+def test_the_loop_takes_the_keys_and_kinds_of_its_stream(server: Mariadb) -> None:
+    load = DatabaseLoad(update_pct=40, scan_pct=10, scan_blocks=4)
+    rows(server, "update iocast_load.t1 set c1 = 0")
+    statements = counted(slices(server, load))
+    total = sum(statements.values())
+    assert total > 100
+    assert +statements == Counter[str](kind_of(load, number) for number in range(total))
+    stream, places = stream_of(5, 0), places_of(load, ROWS, PAGE)
+    updated = Counter(place_of(places, stream, n, 1) for n in range(total) if kind_of(load, n) == "update")
+    assert dict(rows(server, "select k, c1 from iocast_load.t1 where c1 <> 0")) == dict(updated)
+
+
+@pytest.mark.parametrize("driver", ["server", "client"])
+def test_an_open_loop_counts_what_it_sent_and_what_it_did_not(server: Mariadb, driver: Any) -> None:
+    did = slices(server, DatabaseLoad(driver=driver, work_unit=2), 0.5, gap_ns=5e6, even=True)
+    unsent = due_before(stream_of(5, 0), did.number, did.due_ns, 5e6, SECOND // 2, even=True)
+    assert sum(counted(did).values()) + unsent == 100
+    assert did.lag.total == did.response["read"].total
+
+
+def test_heavy_updates_keep_the_size_of_the_row(server: Mariadb) -> None:
+    for driver in ("server", "client"):
+        assert counted(slices(server, DatabaseLoad(driver=driver, update_pct=100, redo="heavy")))["update"]  # type: ignore[arg-type]
+    assert rows(server, "select distinct length(filler) from iocast_load.t1") == [(PAGE // 2 - 256,)]
+
+
+def test_commits_are_rows(server: Mariadb) -> None:
+    total = sum(counted(slices(server, CommitLoad(row_bytes=200))).values())
+    assert rows(server, "select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
+
+
+def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariadb) -> None:
+    drop(server)
+    with pytest.raises(TargetError, match="no data set"):
+        drop(server)
+    calls = iter([True, False])
+    bigger = DataSet(size_bytes=8 << 20)
+    with pytest.raises(LoadError, match="stopped"):
+        build(server, bigger, lambda *_: next(calls))
+    with pytest.raises(TargetError, match="not complete"):
+        slices(server, DatabaseLoad())
+    with pytest.raises(TargetError, match="another shape"):
+        build(server, SMALL)
+    assert build(server, bigger).resumed
+    assert rows(server, "select count(k), count(distinct k) from iocast_load.t1") == [(512, 512)]
+    rows(server, "create table iocast_load.theirs (n int)")
+    assert drop(server).left == ("iocast_load.theirs",)
+    with pytest.raises(TargetError, match="not made by iocast"):
+        build(server, SMALL)
+    rows(server, "drop table iocast_load.theirs")
+    build(server, SMALL)  # an empty database is taken over
+    drop(server)
+    assert rows(server, "show databases like 'iocast%'") == []
+
+
+def test_the_server_is_found_where_it_runs(server: Mariadb) -> None:
+    loading = my_load.connect(server.url())
+    pid = loading.local_pid()
+    loading.close()
+    assert pid is not None
+    assert os.path.exists(f"/proc/{pid}")
