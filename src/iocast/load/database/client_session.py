@@ -32,6 +32,7 @@ class ClientSession:
         self._places = places_of(load, asked.rows, asked.block_bytes)
         self._blocks = {"read": load.work_unit, "update": load.work_unit, "scan": min(load.scan_blocks, asked.rows)}
         self._number, self._due_ns, self._began_ns = 0, 0.0, 0
+        self._free_ns = 0  # when the last statement had ended
         self.close: Callable[[], None] = statements.close
 
     def begin(self, began: object) -> None:
@@ -44,6 +45,7 @@ class ClientSession:
         asked, response, service, lag = self._asked, no_times(), no_times(), Tally()
         open_loop = asked.gap_ns > 0
         ended_ns, crossing = 0, None
+        self._free_ns = time.perf_counter_ns() - self._began_ns
         while crossing is None:
             number = self._number
             kind = kind_of(self._load, number)
@@ -60,7 +62,8 @@ class ClientSession:
             ended_ns = time.perf_counter_ns() - self._began_ns
             took_ns = ended_ns - start_ns
             since_due_ns = max(took_ns, ended_ns - round(self._due_ns)) if open_loop else took_ns
-            late_ns = since_due_ns - took_ns
+            late_ns = max(0, start_ns - max(round(self._due_ns), self._free_ns)) if open_loop else 0
+            self._free_ns = ended_ns
             self._next_due(number)
             if ended_ns >= till_ns:
                 crossing = Crossing(kind, since_due_ns, took_ns, late_ns, ended_ns)

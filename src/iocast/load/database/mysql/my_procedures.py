@@ -25,7 +25,7 @@ def _drawn(into: str, draw: int) -> str:
 _RESULTS = "inout number bigint unsigned, inout due_us double, out last_kind int, out last_ended bigint"
 _LOCALS = """
   declare z, bits, place, room, first_key, blocks, others bigint unsigned default 0;
-  declare v, now_us, ended_us, service, response bigint default 0;
+  declare v, now_us, ended_us, free_us, service, response, lag bigint default 0;
   declare u, gap double default 0;
   declare kind int default 0;
   declare t0, t1 datetime(6);
@@ -34,15 +34,17 @@ _BEGIN = """
   set last_kind = -1, last_ended = 0;
   create temporary table if not exists iocast_told (n int auto_increment primary key, told varchar(8192)
     character set ascii) engine = memory;
-  truncate iocast_told;"""
+  truncate iocast_told;
+  set free_us = timestampdiff(microsecond, began, sysdate(6));"""
 _END = """
   insert into iocast_told (told) values (told);"""
-# What was written down of a statement: kind, response, service; parted by commas.
+# What was written down of a statement: kind, response, service, lag; parted by commas.
 _RECORD = f"""
     set t1 = sysdate(6);
     set service = timestampdiff(microsecond, t0, t1);
     set ended_us = timestampdiff(microsecond, began, t1);
     set response = if(gap_us > 0, greatest(ended_us - floor(due_us), service), service);
+    set lag = greatest(ended_us - service - greatest(floor(due_us), free_us), 0), free_us = ended_us;
     set number = number + 1;
     if gap_us > 0 then
       if even then
@@ -51,7 +53,7 @@ _RECORD = f"""
         set due_us = due_us - ln((bits + 0.5e0) / 4294967296e0) * gap_us;
       end if;
     end if;
-    set told = concat(told, kind, ',', response, ',', service, ',');
+    set told = concat(told, kind, ',', response, ',', service, ',', lag, ',');
     if length(told) > {_FULL} then
       insert into iocast_told (told) values (told);
       set told = '';

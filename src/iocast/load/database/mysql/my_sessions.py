@@ -63,20 +63,19 @@ def _asked_of(load: DatabaseLoad, asked: SessionAsked) -> tuple[Any, ...]:
 
 
 def slice_of(told: str, number: int, due_us: float, last_kind: int, last_ended_us: int, open_loop: bool) -> Slice:
-    """What a loop wrote down: kind, response and service of each statement, the last of which may have crossed."""
+    """What a loop wrote down: kind, response, service and lag of each statement, the last of which may have crossed."""
     figures = list(map(int, told.split(",")[:-1]))
-    rows = [(figures[at], figures[at + 1], figures[at + 2]) for at in range(0, len(figures), 3)]
+    rows = [tuple(figures[at : at + 4]) for at in range(0, len(figures), 4)]
     crossing = None
     if last_kind >= 0 and rows:
-        kind, response_us, service_us = rows.pop()
-        lag_us = response_us - service_us
+        kind, response_us, service_us, lag_us = rows.pop()
         crossing = Crossing(KINDS[kind], response_us * 1000, service_us * 1000, lag_us * 1000, last_ended_us * 1000)
     response, service, lag = no_times(), no_times(), Tally()
-    for kind, response_us, service_us in rows:
+    for kind, response_us, service_us, lag_us in rows:
         response[KINDS[kind]].add(response_us * 1000)
         if open_loop:
             service[KINDS[kind]].add(service_us * 1000)
-            lag.add((response_us - service_us) * 1000)
+            lag.add(lag_us * 1000)
     return Slice(
         response=response,
         service=service if open_loop else response,

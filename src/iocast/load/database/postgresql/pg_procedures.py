@@ -10,7 +10,8 @@ from iocast.load.database.key_stream import DRAWS, GAP, MIX_1, MIX_2, PAUSE, PLA
 from iocast.load.database.tallies import SERVER_BUCKETS, SERVER_EXACT_US, SUB_BUCKETS
 
 SCHEMA = "iocast_load"
-# Sections of the counts: response of reads, updates, scans; service of the same; how late they were sent.
+# Sections of the counts: response of reads, updates, scans; service of the same; how late they were sent: after they
+# were due, or after their session was free, if that was later.
 SERVICE, LAG, SECTIONS = 3, 6, 7
 
 
@@ -48,13 +49,14 @@ _RESULTS = """
 _LOCALS = f"""
   h int[] := array_fill(0, array[sections * {SERVER_BUCKETS}]);
   z bigint; bits bigint; place bigint; room bigint; first_key bigint; blocks bigint; others bigint; v bigint;
-  u float8; kind int; x bigint; s int; e int; b int; now_us bigint;
+  u float8; kind int; x bigint; s int; e int; b int; now_us bigint; free_us bigint;
   t0 timestamptz; t1 timestamptz; response bigint; service bigint; lag bigint; low tid; high tid;"""
-_BEGIN = """
+_BEGIN = f"""
   slow_sum := array_fill(0::float8, array[sections]);
   slow_squares := array_fill(0::float8, array[sections]);
   most_us := array_fill(0, array[sections]);
-  ended_us := 0;"""
+  ended_us := 0;
+  free_us := {_US_SINCE.format(later="clock_timestamp()", sooner="began")};"""
 _END = """
   select array_agg(at - 1), array_agg(n) into buckets, counts
     from unnest(h) with ordinality as found(n, at) where n > 0;"""
@@ -64,10 +66,11 @@ _RECORD = f"""
     ended_us := {_US_SINCE.format(later="t1", sooner="began")};
     if gap_us > 0 then
       response := ended_us - due_us::bigint;
-      lag := greatest(response - service, 0);
+      lag := greatest(ended_us - service - greatest(due_us::bigint, free_us), 0);
     else
       response := service; lag := 0;
     end if;
+    free_us := ended_us;
     number := number + 1;
     if gap_us > 0 then
       if even then
