@@ -22,8 +22,8 @@ FILES = [path for kind in (EXAMPLES, *(DATA / kind for kind in KINDS)) for path 
 
 # Histograms among the traces and reports of a folder: they are read, or refused for what they do not say.
 COUNTED: dict[str, int | str] = {
-    "awr_12201_a.html": 22,
-    "awr_12201_slob.html": 9,
+    "awr_12201_a.html": 25,
+    "awr_12201_slob.html": 12,
     "sp_11204_part1.txt": 11,
     "awrminer_11203_small.out": 3,
     "bcc_biolatency_example.txt": 10,

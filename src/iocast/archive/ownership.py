@@ -34,8 +34,11 @@ def owner_alive(folder: str, root: Path = Path("/proc")) -> bool | None:
     """
     under_way = load_under_way(folder)
     owner = under_way.owner if under_way else None
-    if owner is None:
-        return None
+    return None if owner is None else lives(owner, root)
+
+
+def lives(owner: Owner, root: Path = Path("/proc")) -> bool | None:
+    """True while this process lives, False when it is gone, None where that cannot be known."""
     if owner.boot_id != _boot_id(root):
         return False if owner.host == socket.gethostname() else None
     if owner.pid_namespace != _pid_namespace(root):

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     help="quick takes about 1 min, standard 15 min, full 2 h.",
 )
 @click.option("--diagnose", "diagnosing", is_flag=True, help="Test findings by experiment after the measurement.")
+@click.option(
+    "--with",
+    "server",
+    metavar="SERVER",
+    default="",
+    help="Then run a database on PATH, and show the storage as it sees it: postgres, or postgres:DIR of its programs.",
+)
 @run_options(price=True)
 @beside_options
 @full_option
@@ -36,6 +43,7 @@ def card(
     path: str,
     preset: str,
     diagnosing: bool,
+    server: str,
     options: RunOptions,
     beside: Asked | None,
     form: str,
@@ -50,10 +58,15 @@ def card(
     """
     from msgspec.structs import replace
 
-    from iocast.sessions.measure import measure
-
     options = replace(options, beside=beside)
     job, listener = f"card-{preset}", TerminalListener(form)
     request = MeasureRequest(job=job, path=path, options=options, asked=asked, page=page, diagnosing=diagnosing)
-    measured = measure(request, listener)
+    if server:
+        from iocast.sessions.database.with_server import measure_with_server
+
+        measured = measure_with_server(request, server, listener)
+    else:
+        from iocast.sessions.measure import measure
+
+        measured = measure(request, listener)
     return listener.exit_code or int(not measured.passed)

@@ -13,7 +13,7 @@ from iocast.commands.shell.showing import print_json, put, say
 @click.option("--dry-run", is_flag=True, help="List what would be removed; remove nothing.")
 @json_option
 def clean(path: str, dry_run: bool, as_json: bool) -> int:
-    """Remove the work files that iocast created in PATH (default: the current directory)."""
+    """Remove what iocast created in PATH (default: the current directory): work files, a server that a kill left."""
     from iocast.sessions.clean_up import clean_up
     from iocast.text import capacity
 

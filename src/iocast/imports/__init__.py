@@ -28,6 +28,7 @@ from iocast.imports import (
     strace,
     vdbench,
 )
+from iocast.imports.database_tests import pgio_runs, slob_tuples
 from iocast.imports.histograms import (
     awr_miner,
     ehm_scripts,
@@ -83,14 +84,16 @@ IMPORTERS: tuple[Importer, ...] = (
     ehm_scripts,
     oracle_iostat_file,
     oracle_event_histogram,
+    pgio_runs,
+    slob_tuples,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records, snapshots of"
-    " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of iocast_capture.sql and printed histograms of"
-    " latency (bcc, bpftrace, DTrace,"
-    " SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
+    " pgio, SLOB's awr_info.sh, iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace,"
+    " latency records, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of"
+    " iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR,"
+    " Statspack, AWR-Miner) are supported"
 )
 TRACES = "traces of single I/Os are for `iocast profile`"
 

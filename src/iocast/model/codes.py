@@ -226,6 +226,7 @@ SectionCode = Literal[
     "target",
     "source",
     "results",
+    "beside_database",
     "database",
     "matrix",
     "time",

@@ -32,6 +32,7 @@ SECTIONS: dict[SectionCode, str] = {
     "results": "Results",
     "matrix": "Data points",
     "database": "Below the database",
+    "beside_database": "As a database sees it",
     "time": "Where the time went",
     "devices": "Devices",
     "grade": "Grade",

@@ -1,8 +1,12 @@
-"""clean, runs --mend: work files are removed, and runs whose process died are closed and judged as far as they went."""
+"""clean, runs --mend: what iocast left is removed, and runs whose process died are closed and judged."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive.catalogue import Found, runs_below
@@ -15,10 +19,27 @@ __all__ = ["Cleaned", "Mended", "clean_up", "mend_runs"]
 
 
 def clean_up(path: str, *, dry_run: bool = False) -> Cleaned:
-    """Removes the work files in a path; with `dry_run` only says which. Raises IocastError."""
+    """Removes the work files in a path, and the server of ours that a kill left; with `dry_run` only says which.
+
+    Raises IocastError.
+    """
     from iocast.observe.target.file_users import file_users
 
-    return clean(path, dry_run=dry_run, users=file_users)
+    cleaned = clean(path, dry_run=dry_run, users=file_users)
+    return _without_server(path, cleaned, dry_run) if os.path.isdir(path) else cleaned
+
+
+def _without_server(path: str, cleaned: Cleaned, dry_run: bool) -> Cleaned:
+    """The same with the folder of a PostgreSQL that `card --with postgres` made."""
+    from iocast.databases.postgresql.own_folder import leftover_in, remove_own_folder
+
+    found = leftover_in(path)
+    if found is None:
+        return cleaned
+    why = found.why_not or ("" if dry_run else remove_own_folder(Path(found.folder)))
+    if why:
+        return replace(cleaned, left=(*cleaned.left, (found.folder, why)))
+    return replace(cleaned, removed=(*cleaned.removed, (found.folder, found.allocated_bytes)))
 
 
 class Mended(Struct, frozen=True):

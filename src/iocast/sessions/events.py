@@ -317,14 +317,4 @@ CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = LiveBegun | TapeSaved
 DatabaseEvent = BuildStep | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardMade | AnswerMade  # what was asked for
-Event = (
-    WorkEvent
-    | StudyEvent
-    | InquiryEvent
-    | TrialEvent
-    | FileEvent
-    | CaptureEvent
-    | LiveEvent
-    | DatabaseEvent
-    | Made
-)
+Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
+from iocast.errors import IocastError
 from iocast.jobs.job import Job
+from iocast.model.report import Section
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.card import Card
@@ -12,7 +16,7 @@ from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder, with_sections
 from iocast.sessions.target_finding import find_target
 
 
@@ -31,23 +35,34 @@ def measure(request: MeasureRequest, listener: Listener) -> Measured:
     return measured_on(job, target, request, listener)
 
 
-def measured_on(job: Job, target: Target, request: MeasureRequest, listener: Listener) -> Measured:
-    """The same for a job that was read and a target that was found. Raises IocastError."""
+# What else is measured once a run is whole, and told in its card.
+Beside = Callable[[Card], Section | None]
+
+
+def measured_on(
+    job: Job, target: Target, request: MeasureRequest, listener: Listener, beside: Beside | None = None
+) -> Measured:
+    """The same for a job that was read and a target that was found. What `beside` raises is raised after the card was
+    told without it. Raises IocastError."""
     done = carry_out(job, target, request.options, listener)
     if request.diagnosing and done.whole is not None:
         from iocast.diagnose.experiments.next_step import USUAL_BUDGET
         from iocast.sessions.inquire import diagnose_run
 
         diagnose_run(str(done.whole), USUAL_BUDGET, listener)
-    measured = _judged(done, request, listener)
+    measured, failed = _judged(done, request, listener, beside if done.whole else None)
     done.or_error()
+    if failed is not None:
+        raise failed
     return measured
 
 
-def _judged(done: Carried, request: MeasureRequest, listener: Listener) -> Measured:
+def _judged(
+    done: Carried, request: MeasureRequest, listener: Listener, beside: Beside | None
+) -> tuple[Measured, IocastError | None]:
     """Judges the run, saves its line for lists, and leaves the page last: the card can be read meanwhile."""
     if done.folder is None:
-        return Measured(done.run, None)
+        return Measured(done.run, None), None
     page = request.page and done.run.status == "done"
     if page:
         from iocast.report.charts.drawing import engine
@@ -56,8 +71,18 @@ def _judged(done: Carried, request: MeasureRequest, listener: Listener) -> Measu
     card = make_card(done.run, shown_folder(done.folder), request.asked)
     report = card.report()
     keep_summary(card, report)  # before anything is shown: who reads may stop after a page
-    listener.tell(CardMade(card, report))
+    added, failed = _added(card, beside)
+    listener.tell(CardMade(card, with_sections(report, added)))
     passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
     if page:
-        leave_page(card, listener)
-    return Measured(done.run, card, passed)
+        leave_page(card, listener, added)
+    return Measured(done.run, card, passed), failed
+
+
+def _added(card: Card, beside: Beside | None) -> tuple[tuple[Section, ...], IocastError | None]:
+    """What is measured beside a run, or why it could not be."""
+    try:
+        found = beside(card) if beside else None
+    except IocastError as error:
+        return (), error
+    return ((found,) if found else ()), None

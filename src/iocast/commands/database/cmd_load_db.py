@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from iocast.commands.database.conf_options import conf_option, data_set_of, ramp_with_conf
 from iocast.commands.shell.options import (
     full_option,
     grading,
@@ -56,8 +57,9 @@ def _ask(question: str) -> str:
 
 @load_db.command()
 @click.argument("url")
-@click.option("--size", required=True, metavar="SIZE", help="Size of all tables together, e.g. 64GiB.")
-@click.option("--tables", type=click.IntRange(1, 1000), default=1, show_default=True, help="Tables of the same size.")
+@click.option("--size", metavar="SIZE", help="Size of all tables together, e.g. 64GiB.")
+@click.option("--tables", type=click.IntRange(1, 1000), help="Tables of the same size.  [default: 1]")
+@conf_option
 @click.option(
     "--fill",
     "filling",
@@ -69,20 +71,20 @@ def _ask(question: str) -> str:
 @seed_option
 @_FORCE
 @_asking
-def build(url: str, size: str, tables: int, filling: Any, seed: int, force: bool, ask: Any) -> int:
+def build(
+    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, ask: Any
+) -> int:  # fmt: skip
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.database_lines import BuildListener
-    from iocast.model.database.database_load import DataSet
     from iocast.sessions.database import load_db as session
-    from iocast.units import parse_size
 
     listener = BuildListener()
-    data_set = DataSet(size_bytes=parse_size(size), tables=tables, filling=filling, seed=seed)
+    data_set = data_set_of(conf, size, tables, filling, seed)
     session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
     return listener.exit_code
 
 
-def _load_options(command: Callable[..., int]) -> Callable[..., int]:
+def load_options(command: Callable[..., int]) -> Callable[..., int]:
     options = (
         click.option("--sessions", default="1,4,8,16", show_default=True, metavar="N,...", help="A row for each."),
         click.option("--time", "length", default="10s", show_default=True, metavar="TIME", help="Of each row."),
@@ -123,7 +125,8 @@ def _load_options(command: Callable[..., int]) -> Callable[..., int]:
 
 @load_db.command()
 @click.argument("url")
-@_load_options
+@conf_option
+@load_options
 @click.option("--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all.")
 @seed_option
 @_FORCE
@@ -135,6 +138,7 @@ def _load_options(command: Callable[..., int]) -> Callable[..., int]:
 @_asking
 def run(
     url: str,
+    conf: str,
     times: int,
     seed: int,
     force: bool,
@@ -149,7 +153,8 @@ def run(
     from iocast.sessions.database import load_db as session
 
     measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
-    request = session.LoadRequest(url=url, ask=ask, force=force, load=ramp_of(**how), measure=measure)
+    ramp = ramp_with_conf(conf, url, ask, ramp_of(**how)) if conf else ramp_of(**how)
+    request = session.LoadRequest(url=url, ask=ask, force=force, load=ramp, measure=measure)
     listener = TerminalListener(form)
     if times > 1:
         made = session.repeat_run(request, times, listener)
@@ -208,6 +213,38 @@ def commit(
     request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure, anchor=anchor)
     measured = session.commit_test(request, listener)
     return listener.exit_code or int(not measured.passed)
+
+
+@load_db.command()
+@click.argument("directory")
+@click.option("--size", metavar="SIZE", help="Size of all tables together, e.g. 64GiB.")
+@click.option("--tables", type=click.IntRange(1, 64), help="Tables of the same size.  [default: 1]")
+@click.option(
+    "--fill",
+    "filling",
+    type=click.Choice(["row", "half"]),
+    default="row",
+    show_default=True,
+    help="Of each block: random bytes.",
+)
+@conf_option
+@load_options
+@seed_option
+@click.option("--force", is_flag=True, help="Replace scripts that are there.")
+def script(
+    directory: str, size: str | None, tables: int | None, filling: Any, conf: str, seed: int, force: bool, **how: Any
+) -> int:
+    """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
+
+    They were not tried against a server. Between looks of iocast_capture.sql, which `iocast import` reads.
+    """
+    from iocast.commands.database.conf_options import ramp_of_conf
+    from iocast.sessions.database.oracle_scripts import write_scripts
+
+    data_set = data_set_of(conf, size, tables, filling, seed)
+    ramp = ramp_of_conf(conf, data_set.tables, ramp_of(**how)) if conf else ramp_of(**how)
+    TerminalListener().tell(write_scripts(directory, data_set, ramp, force=force))
+    return 0
 
 
 @load_db.command()

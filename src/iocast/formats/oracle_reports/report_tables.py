@@ -78,7 +78,7 @@ def _text_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
         elif line.startswith("->"):
             table.notes += f"{line} "
         elif not spans:
-            if _RULE.match(line) and above.startswith("Event"):
+            if _RULE.match(line) and above.startswith(("Event", "Statistic")):
                 spans = [each.span() for each in _DASHES.finditer(line)]
                 table.head, table.width = cut(above, spans), spans[0][1] - spans[0][0]
         elif _RULE.match(line):

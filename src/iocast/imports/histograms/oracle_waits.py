@@ -2,10 +2,13 @@
 
 What it is: the report of one instance, as text or HTML: `awrrpt.sql`, `spreport.sql`.
 What is read: "Wait Event Histogram" with its continuations up to 32 ms and 2 s: each I/O event is a row of its waits,
-over the elapsed time, with the per cents in the report's own edges (its ms is 1024 us where it says so). Then "File IO
-Stats": reads with their mean, and writes, of each data file; "File Read Histogram Stats": its single-block reads.
-What it cannot see: sizes, users, depth, any mean. Waits are not I/Os where one call makes several (parallel reads
-and writes, direct path): these have no IOPS. Waits in K or M are rounded.
+over the elapsed time, with the per cents in the report's own edges (its ms is 1024 us where it says so), and the mean
+that "Foreground Wait Events" and "Background Wait Events" state together. Then "Instance Activity Stats": all reads and
+writes of the instance with their bytes, a row, and those of its redo log. Then "File IO Stats": reads with their mean,
+and writes, of each data file; "File Read Histogram Stats": its single-block reads.
+What it cannot see: users, depth; the size of the I/Os of an event; a mean of waits that took less than a minute in all,
+which the report rounds to seconds, unless it states it in us. Waits are not I/Os where one call makes several (parallel
+reads and writes, direct path): these have no IOPS. Waits in K or M are rounded.
 What is refused: the report of a cluster (awrgrpt.sql); one without these sections, or without waits for I/O; cells that
 are not numbers. A section that is cut is read as far as it goes, and named.
 """
@@ -29,6 +32,7 @@ from iocast.formats.oracle_reports.report_tables import (
 from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.histograms.oracle_events import EVENTS, WAITS_NOTE, waits_are_ios
 from iocast.imports.histograms.oracle_files import FILES, FILES_NOTE, SINGLE, file_rows, single_read_rows
+from iocast.imports.histograms.oracle_profile import ACTIVITY, ACTIVITY_NOTE, INSTANCE, WAITS, instance_rows, wait_means
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
@@ -70,17 +74,19 @@ def read(paths: tuple[str, ...]) -> Run:
     """The I/O events of these reports, a row each. Raises SourceError."""
     warnings: list[str] = []
     rows = [row for path in paths for row in _rows(path, read_text(path), warnings)]
-    notes = (WAITS_NOTE, FILES_NOTE) if any(row.path for row in rows) else (WAITS_NOTE,)
-    return run(Source(tool="Oracle waits", files=paths, notes=notes), rows, warnings=warnings)
+    notes = [WAITS_NOTE]
+    notes += [FILES_NOTE] if any(row.path for row in rows) else []
+    notes += [ACTIVITY_NOTE] if any(row.name in INSTANCE for row in rows) else []
+    return run(Source(tool="Oracle waits", files=paths, notes=tuple(notes)), rows, warnings=warnings)
 
 
 def _rows(path: str, text: str, warnings: list[str]) -> list[Row]:
     if is_cluster_report(text):
         raise refuse(path, 0, "it is the report of a cluster (awrgrpt.sql), which is not read", OF_ONE)
-    found = {each.title: each for each in tables(text, (*TITLES, FILES)) if each.head}
+    found = {each.title: each for each in tables(text, (*TITLES, FILES, *WAITS, ACTIVITY)) if each.head}
     if not is_html(text):
         found |= {each.title: each for each in file_sections(text, (FILES, SINGLE))}
-    if not {MAIN, FILES} & {*found}:
+    if not {MAIN, FILES, ACTIVITY} & {*found}:
         raise refuse(path, 0, f'it has no section "{MAIN}"', OF_ONE)
     cut = [each.title for each in found.values() if not each.ended]
     if cut or (is_html(text) and "</html>" not in text[-2000:].lower()):
@@ -89,6 +95,7 @@ def _rows(path: str, text: str, warnings: list[str]) -> list[Row]:
         )
     minutes = elapsed_minutes(text)
     rows = _event_rows(path, found, minutes, warnings) if MAIN in found else []
+    rows += instance_rows(path, found[ACTIVITY], minutes) if ACTIVITY in found else []
     rows += file_rows(path, found[FILES], minutes, warnings) if FILES in found else []
     rows += single_read_rows(path, found[SINGLE], minutes) if SINGLE in found else []
     if not rows:
@@ -100,7 +107,11 @@ def _event_rows(path: str, found: dict[str, Table], minutes: float | None, warni
     """The I/O events of the histograms of waits."""
     ms_ns = 1_024_000 if any("ms is 1024 microseconds" in each.notes for each in found.values()) else 1_000_000
     events = [_events(path, found[title], ms_ns, warnings) if title in found else {} for title in TITLES]
-    rows = [_row(name, each, [more.get(name) for more in events[1:]], minutes) for name, each in events[0].items()]
+    means = wait_means(path, [found[title] for title in WAITS if title in found], _event)
+    rows = [
+        _row(name, each, [more.get(name) for more in events[1:]], minutes, means.get(name))
+        for name, each in events[0].items()
+    ]
     if not rows:
         raise refuse(path, found[MAIN].line, *NO_WAITS)
     return rows
@@ -153,7 +164,7 @@ def _edge(path: str, table: Table, head: str, ms_ns: int) -> _Edge:
     return _Edge(found[1].startswith(">"), found[2] + found[3], round(Fraction(found[2]) * unit_ns[found[3]]))
 
 
-def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | None) -> Row:
+def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | None, mean_ns: float | None) -> Row:
     cells = main.cells
     for each in more:
         cells = _continued(cells, each)
@@ -161,7 +172,7 @@ def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | No
     for edge, per_cent in cells:
         buckets.append(Bucket(low, None if edge.above else edge.edge_ns, per_cent))
         low = edge.edge_ns
-    times = Coarse(total=main.waits, buckets=tuple(buckets), whole=100.0)
+    times = Coarse(total=main.waits, mean_ns=mean_ns, buckets=tuple(buckets), whole=100.0)
     # Waits over time are not the IOPS of a batched event, and without the elapsed time nothing is: no length, no rate.
     timed = bool(minutes) and waits_are_ios(name)
     derived = ("size", *(("ios",) if main.rounded else ())) if timed else ("size", "length")

@@ -24,7 +24,9 @@ from iocast.imports.series.device_series import observed, seconds_since_first
 from iocast.model.run import Host, Run
 
 OBSERVER = "diskstats_series"  # rates of intervals; the observer of that file samples its counters
-_LINE = re.compile(r"^\s*\d{1,6}\s+\d{1,7}\s+(?P<device>[\w/.!:-]{1,64})(?P<counters>(?:\s+\d{1,20}){11,20})\s*$")
+_LINE = re.compile(
+    r"^\s*\d{1,6}\s+\d{1,7}\s+(?P<device>[A-Za-z][\w/.!:-]{0,63})(?P<counters>(?:\s+\d{1,20}){11,20})\s*$"
+)
 _LIKE_LINE = re.compile(r"^\s*\d{1,6}\s+\d{1,7}\s+[A-Za-z][\w/.!:-]{0,63}\s")
 _STAMP = re.compile(r"^(?:(?:TS\s+)?(?P<epoch>\d{9,11}(?:\.\d{1,9})?)(?:\s.*)?$|.*\d[:.]\d\d[:.]\d\d)")
 # Rate, its counter, and what one of it is worth.

@@ -8,12 +8,13 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from iocast import text
-from iocast.model.report import Cell, Column, Kind, Report, Row, Table
+from iocast.model.report import Cell, Column, Kind, Report, Row, Section, Table
 from iocast.report.cells import as_good, cell_text, numbers, with_unit
 from iocast.report.renderers.grid import GAP, SENTENCE_WIDTH, Grid, GridRow, lay_out, wrap
 from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
+ON_SCREEN = ("beside_database",)  # sections that were asked for by name stand on the screen of a card too
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
 
 # Where the output cannot show a sign, another says the same.
@@ -54,24 +55,30 @@ class Page:
 
     def write(self, report: Report) -> None:
         """All of it, its outcome once more at the end, where a terminal stands when it is done."""
-        report, prose = safe(report), min(self.width, PROSE_WIDTH)
+        report = safe(report)
         self._head(report)
         for section in report.sections:
-            self._line()
-            self._line(self._paint(self._plain(section.title), BOLD))
-            for paragraph in section.paragraphs:
-                self._paragraph(paragraph, prose)
-            for index, table in enumerate(section.tables):
-                if index or section.paragraphs:
-                    self._line()
-                self._table(table)
+            self._section(section)
         self._next(report)
         self._outcome(report)
+
+    def _section(self, section: Section) -> None:
+        self._line()
+        self._line(self._paint(self._plain(section.title), BOLD))
+        for paragraph in section.paragraphs:
+            self._paragraph(paragraph, min(self.width, PROSE_WIDTH))
+        for index, table in enumerate(section.tables):
+            if index or section.paragraphs:
+                self._line()
+            self._table(table)
 
     def write_screen(self, report: Report) -> None:
         """No more than a screen: verdict, next steps, where the rest is, outcome."""
         report = safe(report)
         self._head(report)
+        for each in report.sections:
+            if each.code in ON_SCREEN:
+                self._section(each)
         folder = report.subjects[0].folder if report.kind == "card" and report.subjects else ""
         more = (f"To see all figures: iocast report {shlex.quote(folder)}",) if folder else ()
         self._next(replace(report, next_steps=(*report.next_steps, *more)))

@@ -1,0 +1,82 @@
+"""--conf FILE: the settings of SLOB or pgio, under the options that are given beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+from click.core import ParameterSource
+
+from iocast.commands.shell.showing import say
+from iocast.errors import SpecError
+
+if TYPE_CHECKING:
+    from iocast.jobs.database_confs.conf_reading import ConfLoad
+    from iocast.model.database.database_load import DataSet, LoadRamp
+
+conf_option = click.option(
+    "--conf",
+    metavar="FILE",
+    default="",
+    help="A slob.conf or pgio.conf; options beside it override what it says.",
+)
+# Options of a load → their fields; those of the ramp itself first.
+_OF_RAMP = {"sessions": "sessions", "length": "seconds", "rate": "rate_per_s", "until_steady": "until_steady"}
+_OF_LOAD = {
+    **{name: name for name in ("driver", "update_pct", "scan_pct", "scan_blocks", "work_unit", "hot", "think", "redo")},
+    "zipf": "zipf_theta",
+}
+
+
+def read(conf: str) -> ConfLoad:
+    """The settings; what does nothing here is said. Raises SpecError."""
+    from iocast.sessions.database.load_by_conf import read_conf
+
+    found = read_conf(conf)
+    for note in found.notes:
+        say(f"note: {conf}: {note}")
+    return found
+
+
+def data_set_of(conf: str, size: str | None, tables: int | None, filling: Any, seed: int) -> DataSet:
+    """What is to be built, by the file and by the options. Raises SpecError."""
+    from msgspec.structs import replace
+
+    from iocast.model.database.database_load import DataSet
+    from iocast.units import parse_size
+
+    if conf:
+        asked = replace(read(conf).data_set(tables, seed), filling=filling)
+        return asked if size is None else replace(asked, size_bytes=parse_size(size))
+    if size is None:
+        raise SpecError("the size of the data set is missing", "give --size 64GiB, or --conf FILE")
+    return DataSet(size_bytes=parse_size(size), tables=tables or 1, filling=filling, seed=seed)
+
+
+def ramp_with_conf(conf: str, url: str, ask: Any, options: LoadRamp) -> LoadRamp:
+    """The load of a file on the data set at a URL, changed by the options that were given. Raises IocastError."""
+    from iocast.sessions.database.load_by_conf import ramp_on
+
+    return changed(ramp_on(read(conf), url, ask), options)
+
+
+def ramp_of_conf(conf: str, tables: int, options: LoadRamp) -> LoadRamp:
+    """The same for a data set of so many tables that is not built yet. Raises IocastError."""
+    from iocast.sessions.database.load_by_conf import read_conf
+
+    return changed(read_conf(conf).ramp(tables), options)
+
+
+def changed(ramp: LoadRamp, options: LoadRamp) -> LoadRamp:
+    """A ramp with what the command line itself says."""
+    from msgspec.structs import replace
+
+    given = {name for name in {**_OF_RAMP, **_OF_LOAD} if _is_given(name)}
+    load = replace(ramp.load, **{to: getattr(options.load, to) for name, to in _OF_LOAD.items() if name in given})
+    own = {to: getattr(options, to) for name, to in _OF_RAMP.items() if name in given}
+    return replace(ramp, load=load, **own)
+
+
+def _is_given(name: str) -> bool:
+    context = click.get_current_context()
+    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -1,0 +1,1 @@
+"""pgio, SLOB's method for PostgreSQL: its pgio.conf, and what its runit.sh prints."""

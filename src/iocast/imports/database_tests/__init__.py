@@ -1,0 +1,1 @@
+"""Results of tools that make their load through a database."""

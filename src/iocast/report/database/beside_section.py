@@ -1,0 +1,121 @@
+"""The storage as a database sees it, beside the storage as iocast sees it, and where the difference comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from iocast.analyse.database.beside_raw import CommitsBeside, ReadsBeside, commits_beside, reads_beside
+from iocast.model.finding import Grade
+from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.report.card.judged import Judged
+from iocast.report.database import database_text
+from iocast.report.wording import section as titled
+from iocast.text import counted, duration, percent, rate
+
+READS: Final = (
+    Column("sessions", "sessions", "count"),
+    Column("raw_per_s", "iocast\nreads/s", "rate", "as many users, one outstanding read each"),
+    Column("reads_per_s", "database\nreads/s", "rate", "that the engine sent below"),
+    Column("kept", "of it", "share"),
+    Column("raw_ns", "iocast\nread", "duration", "mean"),
+    Column("read_ns", "database\nread", "duration", "mean, by the engine's own clock"),
+    Column("engine_ns", "engine\n/ block", "duration", "the statement less its read"),
+    Column("statement_ns", "statement", "duration", "mean; one block each"),
+    Column("page_cache", "page\ncache", "share", "of the blocks, answered without the storage", spare=1),
+    Column("trust", "trust", "grade", "the lower of both rows"),
+)
+COMMITS: Final = (
+    Column("sessions", "sessions", "count"),
+    Column("raw_per_s", "iocast\nwrites/s", "rate", "8 KiB, buffered, each with fdatasync"),
+    Column("commits_per_s", "commits\n/s", "rate"),
+    Column("raw_ns", "write +\nfdatasync", "duration", "mean"),
+    Column("sync_ns", "WAL\nsync", "duration", "mean, by the engine's own clock"),
+    Column("commit_ns", "commit", "duration", "mean"),
+    Column("commits_per_sync", "commits\n/ sync", "ratio", "group commit"),
+    Column("trust", "trust", "grade", "the lower of both rows"),
+)
+SMALL: Final = 0.1  # of the time of a read: less is noise
+UNUSABLE: Final[set[Grade | None]] = {"D", "F"}
+
+
+def section(raw: Judged, loaded: Judged, tests: tuple[str, str]) -> Section:
+    """What both runs have in common. `tests`: the names of the raw reads and of the raw log writes."""
+    target = loaded.run.plan.target
+    server = target.database
+    assert server is not None
+    reads = reads_beside(raw.facts, loaded.facts, tests[0], server.block_bytes)
+    commits = commits_beside(raw.facts, loaded.facts, tests[1])
+
+    def trust(each: ReadsBeside | CommitsBeside) -> Grade | None:
+        letters = (judged.examination.trust.get(name) for judged, name in zip((raw, loaded), each.rows, strict=True))
+        return max((letter.grade for letter in letters if letter), default=None)
+
+    tables = []
+    if reads:
+        tables.append(Table("", READS, tuple(_row(each, READS, trust(each)) for each in reads), key="reads_beside"))
+    if commits:
+        rows = tuple(_row(each, COMMITS, trust(each)) for each in commits)
+        tables.append(Table("", COMMITS, rows, key="commits_beside"))
+    said = [*_reads_say(server.product, reads, loaded.run.host.cpus), *_commits_say(commits)]
+    if UNUSABLE & {*map(trust, reads), *map(trust, commits)}:
+        said.insert(0, "Rows of trust D or F are among these: measure again on an idle machine before you use them.")
+    place = f"{server.product} {server.version}. {database_text.data_set(server)} {database_text.caches(target)}"
+    own = f"Its own card: iocast report {loaded.folder}" if loaded.folder else ""
+    return titled("beside_database", tuple(each for each in (*said, place, own) if each), tuple(tables))
+
+
+def _row(each: ReadsBeside | CommitsBeside, columns: Sequence[Column], trust: Grade | None) -> Row:
+    cells: dict[str, Cell] = {column.key: getattr(each, column.key, None) for column in columns}
+    return Row({**cells, "trust": trust})
+
+
+def _reads_say(product: str, rows: Sequence[ReadsBeside], cpus: int) -> Iterator[str]:
+    """The verdict at the highest load, then what each part of the difference is."""
+    if not rows:
+        return
+    last = rows[-1]
+    yield (
+        f"{product} gets {percent(last.kept)} of the random reads that iocast gets with"
+        f" {counted(last.sessions, 'session')}: {rate(last.reads_per_s)} of {rate(last.raw_per_s)}."
+    )
+    for each in (rows[0], last) if len(rows) > 1 else (last,):
+        yield _gap(each, cpus)
+
+
+def _gap(each: ReadsBeside, cpus: int) -> str:
+    parts = []
+    longer = each.longer_ns
+    if longer is not None and longer > SMALL * each.raw_ns:
+        why = f", of which waiting for one of {cpus} CPUs is a part" if each.sessions > cpus else ""
+        parts.append(f"its read call takes {duration(round(longer))} longer than that of iocast{why}")
+    elif longer is not None and longer < -SMALL * each.raw_ns:
+        parts.append(f"its read call takes {duration(round(-longer))} less than that of iocast{_cached(each)}")
+    elif longer is not None:
+        parts.append("its read call takes as long as that of iocast")
+    if each.engine_ns is not None:
+        parts.append(f"the engine's own work is {duration(round(each.engine_ns))} a block")
+    if each.page_cache and (longer is None or longer >= -SMALL * each.raw_ns):
+        parts.append(f"the page cache answered {percent(each.page_cache)} of the blocks")
+    return f"{counted(each.sessions, 'session')}: {'; '.join(parts)}." if parts else ""
+
+
+def _cached(each: ReadsBeside) -> str:
+    if each.page_cache:
+        return f": the page cache answered {percent(each.page_cache)} of the blocks"
+    return ": the data of the database are another, smaller part of the storage"
+
+
+def _commits_say(rows: Sequence[CommitsBeside]) -> Iterator[str]:
+    if not rows:
+        return
+    first, last = rows[0], rows[-1]
+    sync = "" if first.sync_ns is None else f", {duration(round(first.sync_ns))} of them the sync of its log"
+    yield (
+        f"A commit takes {duration(round(first.commit_ns))} with"
+        f" {counted(first.sessions, 'session')}{sync}; a write of 8 KiB with fdatasync takes"
+        f" {duration(round(first.raw_ns))}."
+    )
+    if last is not first and last.commits_per_sync is not None:
+        shared = f"{last.commits_per_sync:.1f} commits share a sync of the log (group commit)"
+        yield f"{counted(last.sessions, 'session')}: {shared}."

@@ -1,0 +1,121 @@
+"""card --with postgres: after the card a PostgreSQL of our own runs on the same path, and does the same I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from iocast.errors import SpecError, TargetError
+from iocast.jobs.job import Job
+from iocast.model.database.database_load import CommitRamp, DatabaseLoad, DataSet, LoadRamp
+from iocast.model.plan import Phase
+from iocast.model.report import Section
+from iocast.sessions.carry_out import carry_out
+from iocast.sessions.database.database_finding import find_database
+from iocast.sessions.database.database_rows import commit_job, load_job
+from iocast.sessions.database.load_db import ROOM, BuildRequest, build
+from iocast.sessions.events import DatabaseNoted, Imported
+from iocast.sessions.listener import Listener
+from iocast.sessions.measure import Measured, measured_on
+from iocast.sessions.requests import MeasureRequest, asked_job
+from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
+from iocast.sessions.target_finding import find_target
+from iocast.text import capacity
+
+if TYPE_CHECKING:
+    from iocast.databases.postgresql.own_server import OwnServer
+
+SERVERS: Final = ("postgres",)
+DATA_BYTES: Final = 512 << 20
+READ_SESSIONS: Final = (1, 4, 8)
+COMMIT_SESSIONS: Final = (1, 4)
+READS: Final = "randread"
+LOG_WRITES: Final = "log write"
+SECONDS: Final = 3.0
+Starting = Callable[[], "AbstractContextManager[OwnServer]"]
+
+
+def measure_with_server(request: MeasureRequest, server: str, listener: Listener) -> Measured:
+    """The card of a directory, and in it the section of a server there. `server`: "postgres", or "postgres:DIR" with
+    the folder of its programs. Raises IocastError."""
+    from iocast.databases.postgresql.own_server import own_server
+    from iocast.databases.postgresql.server_programs import find_programs
+
+    kind, _, folder = server.partition(":")
+    if kind not in SERVERS:
+        raise SpecError(f'--with "{server}" is not a server that iocast can start', "--with postgres, or postgres:DIR")
+    target = find_target(request.path, request.options.destroy)
+    if target.kind != "directory":
+        raise TargetError(f"{request.path} is not a directory: a database needs one", "give a directory on the storage")
+    _require_driver()
+    programs = find_programs(folder)  # before minutes of load, not after them
+    job = with_twins(asked_job(request.job, request.options))
+    size_bytes = min(request.options.size_bytes or DATA_BYTES, DATA_BYTES)
+
+    def beside(card: Card) -> Section | None:
+        where = f"in {target.path}, on a socket of its own, with {capacity(size_bytes)} of data"
+        begins = f"PostgreSQL {programs.version} ({programs.origin}) starts {where}; it is removed afterwards"
+        listener.tell(DatabaseNoted(begins))
+
+        def starting() -> AbstractContextManager[OwnServer]:
+            return own_server(target.path, programs, room_bytes=ROOM * size_bytes)
+
+        return _loaded(card, request, size_bytes, listener, starting)
+
+    return measured_on(job, target, request, listener, beside)
+
+
+def _require_driver() -> None:
+    from iocast.formats.database_access.driver import needed_for
+
+    with needed_for("PostgreSQL"):
+        import psycopg  # noqa: F401
+
+
+def with_twins(job: Job) -> Job:
+    """The job with the rows that its database rows are held against, as far as it has them not."""
+    own = {(phase.test, phase.workload.users, phase.workload.depth) for phase in job.phases}
+    reads = next((each for each in job.phases if each.test == READS and each.workload.depth == 1), None)
+    commits = next((each for each in job.phases if each.test == "commit"), None)
+    if reads is None or commits is None:
+        raise SpecError("this job has no random reads and no commits to hold a database against", "iocast card PATH")
+    more = [_twin(reads, READS, users) for users in READ_SESSIONS if (READS, users, 1) not in own]
+    # As PostgreSQL writes its log: through the page cache, then fdatasync.
+    log = replace(reads.workload, mix=commits.workload.mix, locality=commits.workload.locality)
+    log = replace(log, direct=False, sync="none", fsync_every=1, fsync_op="fdatasync")
+    more += [_twin(replace(commits, workload=log), LOG_WRITES, users) for users in COMMIT_SESSIONS]
+    return replace(job, phases=(*job.phases, *more))
+
+
+def _twin(phase: Phase, test: str, users: int) -> Phase:
+    name = f"{test} 8k {users}x1"
+    return replace(phase, name=name, test=test, workload=replace(phase.workload, users=users))
+
+
+def _loaded(
+    card: Card, request: MeasureRequest, size_bytes: int, listener: Listener, starting: Starting
+) -> Section | None:
+    """Builds, loads and removes; the section, or None where it was stopped."""
+    from iocast.report.database import beside_section
+
+    seconds = request.options.duration_ns / 1e9 if request.options.duration_ns else SECONDS
+    with starting() as server:
+        data_set = DataSet(size_bytes=size_bytes, seed=request.options.seed)
+        build(BuildRequest(url=server.url, data_set=data_set, force=True), listener)
+        target = find_database(server.url)
+        assert target.database is not None
+        reads = load_job(LoadRamp(load=DatabaseLoad(), sessions=READ_SESSIONS, seconds=seconds), target.database)
+        commits = commit_job(CommitRamp(sessions=COMMIT_SESSIONS, seconds=seconds, floor=False), target.database)
+        job = replace(reads, name="card with postgres", phases=(*reads.phases, *commits.phases))
+        done = carry_out(job, target, replace(request.options, price=None), listener)
+    if done.folder is None:
+        done.or_error()
+        return None
+    loaded = make_card(done.run, shown_folder(done.folder))
+    keep_summary(loaded, loaded.report())
+    done.or_error()
+    listener.tell(Imported(loaded.folder))
+    return beside_section.section(card.judged, loaded.judged, (READS, LOG_WRITES)) if done.whole else None

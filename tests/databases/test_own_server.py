@@ -1,0 +1,172 @@
+"""A PostgreSQL of our own: it listens nowhere else, reaches the storage, and nothing of it outlives its process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import LiteralString
+
+import pytest
+from makers.database_servers import NoServer, postgres_programs
+
+from iocast.databases.postgresql.own_folder import FOLDER, MARK, leftover_in
+from iocast.databases.postgresql.own_server import OwnServer, own_server
+from iocast.databases.postgresql.server_programs import Identity, ServerPrograms, find_programs
+from iocast.errors import DatabaseError, TargetError
+from iocast.sessions.clean_up import clean_up
+
+psycopg = pytest.importorskip("psycopg")
+CHILD = """
+import sys, time
+from iocast.databases.postgresql.own_server import own_server
+from iocast.databases.postgresql.server_programs import find_programs
+with own_server(sys.argv[1], find_programs(sys.argv[2])) as server:
+    print(server.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def place() -> Iterator[str]:
+    """A directory that the user of the server may enter; pytest's own are closed."""
+    made = tempfile.mkdtemp(prefix="iocast-test-pg-")
+    os.chmod(made, 0o755)
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def programs(version: int) -> ServerPrograms:
+    try:
+        return find_programs(str(postgres_programs(version)))
+    except (NoServer, DatabaseError) as why:
+        pytest.skip(str(why))
+
+
+@pytest.fixture
+def some() -> ServerPrograms:
+    """Whatever can be had here."""
+    try:
+        return find_programs()
+    except DatabaseError as why:
+        pytest.skip(str(why))
+
+
+def value(server: OwnServer, statement: LiteralString) -> str:
+    with psycopg.connect(server.url) as connection:
+        row = connection.execute(statement).fetchone()
+        return str(row[0]) if row else ""
+
+
+@pytest.mark.parametrize("version", [14, 15, 16, 18])  # the oldest, Debian's, the first with O_DIRECT, the newest
+def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version: int, place: str) -> None:
+    with own_server(place, programs(version)) as server:
+        assert server.programs.major == version
+        assert value(server, "show listen_addresses") == ""
+        assert value(server, "show fsync") == "on"
+        assert value(server, "show data_directory") == f"{place}/{FOLDER}/data"
+        assert int(value(server, "select setting::bigint * 8192 from pg_settings where name = 'shared_buffers'")) == (
+            server.shared_buffers_bytes
+        )
+        assert server.direct_io == (version >= 16)
+        if server.direct_io:
+            assert value(server, "show debug_io_direct") == "data"
+        found = leftover_in(place)
+        assert found is not None
+        assert found.why_not == "is in use by an iocast process"
+    assert os.listdir(place) == []
+    assert not os.path.exists(f"/proc/{server.pid}")
+
+
+def test_a_path_too_long_for_a_socket_has_it_elsewhere(place: str, some: ServerPrograms) -> None:
+    deep = Path(place, "d" * 100)
+    deep.mkdir()
+    with own_server(str(deep), some) as server:
+        sockets = value(server, "show unix_socket_directories")
+        assert not sockets.startswith(place)
+    assert not os.path.exists(sockets)
+    assert list(deep.iterdir()) == []
+
+
+def test_it_ends_with_its_process_and_clean_removes_the_rest(place: str, some: ServerPrograms) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, place, some.folder], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        pid = int(child.stdout.readline())
+        assert clean_up(place).left == ((f"{place}/{FOLDER}", "is in use by an iocast process"),)
+        child.kill()
+    until(lambda: not os.path.exists(f"/proc/{pid}"))
+    with pytest.raises(TargetError, match="was left behind by an iocast that was killed"), own_server(place, some):
+        pass
+    (folder, freed_bytes) = clean_up(place, dry_run=True).removed[0]
+    assert folder == f"{place}/{FOLDER}"
+    assert freed_bytes > 20 << 20
+    assert clean_up(place).removed == ((folder, freed_bytes),)
+    assert os.listdir(place) == []
+
+
+def test_clean_ends_a_server_that_still_runs(place: str, some: ServerPrograms) -> None:
+    """One that the kernel did not end: told by where it works, not by a number that may be another's by now."""
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, place, some.folder], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        child.kill()
+    data = Path(place, FOLDER, "data")
+    until(lambda: not (data / "postmaster.pid").exists())
+    owner = data.stat()
+    identity = Identity() if os.geteuid() else Identity(user=owner.st_uid, group=owner.st_gid, extra_groups=[])
+    again = subprocess.Popen(
+        [f"{some.folder}/postgres", "-D", str(data)], stderr=subprocess.DEVNULL, cwd=data, **identity
+    )
+    until(lambda: (data / "postmaster.pid").exists() and "ready" in (data / "postmaster.pid").read_text())
+    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
+    assert again.wait(10) is not None
+    assert os.listdir(place) == []
+
+
+def test_what_iocast_did_not_make_is_left_alone(place: str, some: ServerPrograms) -> None:
+    folder = Path(place, FOLDER)
+    folder.mkdir()
+    (folder / "precious").write_text("data of others")
+    left = ((str(folder), "was not created by iocast"),)
+    assert clean_up(place).left == left
+    (folder / MARK).write_text('{"made_by": "iocast", "inode": 1, "owner": null, "sockets": ""}')  # of another folder
+    assert clean_up(place).left == left
+    with pytest.raises(TargetError, match="was not created by iocast"), own_server(place, some):
+        pass
+    assert (folder / "precious").exists()
+
+
+def test_a_folder_whose_mark_was_never_written_goes(place: str) -> None:
+    Path(place, FOLDER).mkdir()
+    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
+    assert os.listdir(place) == []
+
+
+def test_what_cannot_hold_a_server_is_refused(place: str, some: ServerPrograms) -> None:
+    with pytest.raises(TargetError, match="is not a directory"), own_server(f"{place}/missing", some):
+        pass
+    with pytest.raises(TargetError, match="MiB free"), own_server(place, some, room_bytes=1 << 60):
+        pass
+    with pytest.raises(DatabaseError, match="no PostgreSQL server that iocast can run in"):
+        find_programs(place)
+    if not os.geteuid():
+        os.chmod(place, 0o700)
+        with pytest.raises(TargetError, match="may not enter"), own_server(place, some):
+            pass
+    assert os.listdir(place) == []
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
