@@ -303,3 +303,10 @@ def harmless_json(document: str) -> str:
 def no_formula(words: str) -> str:
     """Words as a cell of a table that a spreadsheet does not compute: a quote in front of what it would."""
     return f"'{words}" if _FORMULA.match(words) and not _NUMBER.fullmatch(words) else words
+
+
+def about(seconds: float) -> str:
+    """A length of time as one plans with it: "40 s", "22 min", "2.1 h"."""
+    if seconds < 99.5:
+        return f"{max(1, round(seconds))} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"

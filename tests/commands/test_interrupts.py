@@ -13,7 +13,7 @@ import pytest
 
 from iocast.commands import run_command_line
 from iocast.commands.shell.interrupts import Interrupts
-from iocast.commands.shell.plan_lines import about
+from iocast.text import about
 
 
 @pytest.mark.parametrize(

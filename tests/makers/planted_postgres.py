@@ -19,7 +19,7 @@ from makers.database_servers import NoServer, Postgres, postgres
 from iocast import metrics
 from iocast.model.live.moment import Interval
 from iocast.observe.target.device_stack import describe
-from iocast.sessions.live.sources import Asked
+from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watching import LiveRequest, watching
 
 ROWS = 8192  # of a block each

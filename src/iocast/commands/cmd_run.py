@@ -13,7 +13,7 @@ from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 
 @click.command()

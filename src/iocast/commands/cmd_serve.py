@@ -17,7 +17,7 @@ from iocast.errors import LoadError, SpecError
 from iocast.sessions.requests import RUNS
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 
 @click.command()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from iocast.load import Layout
     from iocast.observe.background import Background
     from iocast.runner.observing import Beside
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 
 class Carried(Struct, frozen=True):

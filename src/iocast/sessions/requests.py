@@ -15,7 +15,7 @@ from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 RUNS = "iocast-runs"  # where run folders go
 MIB = 1 << 20

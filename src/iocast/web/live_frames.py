@@ -18,8 +18,8 @@ from iocast.model.live.moment import Interval, Moment
 from iocast.report.live.heat_lines import bound_label
 from iocast.report.live.histogram_choice import Choice, histograms, label, latencies_of
 from iocast.report.live.layers_view import overview
+from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.playing import Playing
-from iocast.sessions.live.sources import Asked
 from iocast.sessions.live.watching import LiveRequest, Reel, watching
 from iocast.text import harmless_line, instant
 

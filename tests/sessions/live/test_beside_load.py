@@ -11,7 +11,7 @@ from iocast import archive, metrics
 from iocast.errors import SpecError
 from iocast.model.view import views
 from iocast.sessions.listener import Quiet
-from iocast.sessions.live.sources import Asked
+from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watched_databases import local_endpoints
 from iocast.sessions.measure import measure
 from iocast.sessions.requests import MeasureRequest, RunOptions

@@ -14,10 +14,10 @@ from iocast.errors import ArchiveError, SourceError
 from iocast.model.live.moment import Moment
 from iocast.model.run import Blind
 from iocast.sessions.listener import Quiet
+from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.line_watch import TapeRequest, watched
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.recording import REEL_NS, Recorder
-from iocast.sessions.live.sources import Asked
 from iocast.sessions.live.watching import LiveRequest, Stopping
 
 VDA = (metrics.DISKSTATS, "vda")

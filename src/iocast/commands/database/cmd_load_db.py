@@ -75,7 +75,7 @@ def build(
     url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, ask: Any
 ) -> int:  # fmt: skip
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
-    from iocast.commands.database.database_lines import BuildListener
+    from iocast.commands.database.build_listener import BuildListener
     from iocast.sessions.database import load_db as session
 
     listener = BuildListener()

@@ -11,8 +11,8 @@ from iocast.commands.shell.showing import say
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
-    from iocast.jobs.database_confs.conf_reading import ConfLoad
     from iocast.model.database.database_load import DataSet, LoadRamp
+    from iocast.sessions.database.load_by_conf import ConfLoad
 
 conf_option = click.option(
     "--conf",

@@ -1,15 +1,12 @@
-"""What happens to a data set in a database, as lines; how far a build is, as one line that is written over."""
+"""What happens to a data set in a database, as lines."""
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 
-from iocast.commands.shell.streams import work_goes_on
-from iocast.commands.shell.terminal_listener import TerminalListener
+from iocast.model.database.database_result import DatabaseServer
 from iocast.sessions import events
-from iocast.text import capacity, duration, harmless_line
+from iocast.text import capacity, duration
 
 STEPS = {
     "fill": "filling table {}",
@@ -44,9 +41,9 @@ def database_lines(event: events.DatabaseEvent) -> Iterator[str]:
                 yield f"note: the schema iocast_load stays: others put objects there: {', '.join(left)}"
 
 
-def _fits(server: object) -> str:
-    cache, data = getattr(server, "cache_bytes", 0), getattr(server, "data_bytes", 0)
-    return ": the data set fits into it, so that loads test memory" if data and data < cache else ""
+def _fits(server: DatabaseServer) -> str:
+    fits = 0 < server.data_bytes < server.cache_bytes
+    return ": the data set fits into it, so that loads test memory" if fits else ""
 
 
 def step_line(event: events.BuildStep) -> str:
@@ -57,30 +54,3 @@ def step_line(event: events.BuildStep) -> str:
         left_ns = round(event.elapsed_s / part * (1 - part) * 1e9)
         says += f", about {duration(left_ns)} left"
     return says
-
-
-class BuildListener(TerminalListener):
-    """Writes how far a build is over itself on a terminal; elsewhere a line for each step."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._step = ("", 0)
-
-    def tell(self, event: events.Event) -> None:
-        """Steps are shown, all else is said."""
-        if not isinstance(event, events.BuildStep):
-            self._clear()
-            super().tell(event)
-        elif self._live:
-            with work_goes_on(""):
-                sys.stderr.write(f"\r{harmless_line(step_line(event))[:100]}\x1b[K")
-                sys.stderr.flush()
-        elif (event.step, event.table) != self._step:
-            self._step = (event.step, event.table)
-            super().tell(event)
-
-    def _clear(self) -> None:
-        if self._live:
-            with work_goes_on(""):
-                sys.stderr.write("\r\x1b[K")

@@ -14,8 +14,8 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
+    from iocast.sessions.live.asked_sources import Asked
     from iocast.sessions.live.line_watch import TapeRequest
-    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest, Reel
 
 

@@ -17,8 +17,8 @@ from iocast.text import harmless
 if TYPE_CHECKING:
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LineMode
+    from iocast.sessions.live.asked_sources import Asked
     from iocast.sessions.live.line_watch import TapeRequest
-    from iocast.sessions.live.sources import Asked
     from iocast.sessions.live.watching import LiveRequest
 
 MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 _OPTIONS = (
     click.option("--database", "databases", multiple=True, metavar="URL", help="A database, too; repeatable."),
@@ -34,7 +34,7 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
         packs: bool,
         **rest: Any,
     ) -> int:
-        from iocast.sessions.live.sources import Asked
+        from iocast.sessions.live.asked_sources import Asked
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
         asked: Asked = Asked(databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask)
@@ -62,7 +62,7 @@ def beside_options(command: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         if not (layers or databases or pids or every_io):
             return command(beside=None, **rest)
-        from iocast.sessions.live.sources import Asked
+        from iocast.sessions.live.asked_sources import Asked
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
         return command(beside=Asked(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)

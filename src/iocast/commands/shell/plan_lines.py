@@ -74,6 +74,8 @@ def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Ite
 
 def lasting(plan: Plan) -> str:
     """How long a plan takes, as far as that is known: "36 s", "10 s plus 2 rows limited by I/Os or bytes"."""
+    from iocast.text import about
+
     timed = any(phase.length.seconds is not None for phase in plan.phases)
     counted = sum(phase.length.seconds is None and not phase.length.follows for phase in plan.phases)
     most = "at most " if any(phase.until for phase in plan.phases) else "about " if plan.calibration else ""
@@ -82,13 +84,6 @@ def lasting(plan: Plan) -> str:
     if counted:
         parts.append(f"{counted} rows limited by I/Os or bytes" if counted > 1 else "1 row limited by I/Os or bytes")
     return " plus ".join(parts)
-
-
-def about(seconds: float) -> str:
-    """A length of time as one plans with it: "40 s", "22 min", "2.1 h"."""
-    if seconds < 99.5:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
 
 
 def rows(plan: Plan, width: int) -> Iterator[str]:
@@ -134,7 +129,7 @@ def image_line(images: Sequence[str]) -> str:
 
 def writing_line(phases: Sequence[Phase]) -> str:
     """What phases write, besides laying out their files."""
-    from iocast.text import capacity
+    from iocast.text import about, capacity
 
     if any(phase.workload.tree_only for phase in phases):
         return "writes  only in its tree"
@@ -149,6 +144,8 @@ def writing_line(phases: Sequence[Phase]) -> str:
 
 def repeated(plan: Plan, repeats: int) -> str:
     """How many cells are measured, how often, and the command that does it."""
+    from iocast.text import about
+
     cells = sum(phase.role == "measure" for phase in plan.phases)
     return (
         f"runs    {cells} cells x {repeats} repeats: {cells * repeats} runs, {about(repeats * plan.expected_seconds)}"

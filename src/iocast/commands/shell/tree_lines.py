@@ -20,8 +20,7 @@ BITS_A_FILE = 10
 
 def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterator[str]:
     """The tree that a plan works in; `make_seconds`: how long a simulated device takes to make it."""
-    from iocast.commands.shell.plan_lines import about
-    from iocast.text import capacity
+    from iocast.text import about, capacity
 
     assert plan.tree is not None
     tree, sums = plan.tree, totals(plan.tree, plan.most_users)

@@ -13,6 +13,7 @@ from iocast.jobs.job import Job
 from iocast.model.database.database_load import CommitRamp, DatabaseLoad, DataSet, LoadRamp
 from iocast.model.plan import Phase
 from iocast.model.report import Section
+from iocast.sessions.card import Card
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.database.database_finding import find_database
 from iocast.sessions.database.database_rows import commit_job, load_job
@@ -21,7 +22,7 @@ from iocast.sessions.events import DatabaseNoted, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import Card, keep_summary, make_card, shown_folder
+from iocast.sessions.run_card import keep_summary, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.text import capacity
 

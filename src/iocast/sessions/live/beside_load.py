@@ -16,7 +16,7 @@ from iocast.observe import Watch
 from iocast.observe.live import live_observers
 from iocast.observe.live.local_server import server_pid
 from iocast.observe.live.watched import Watched
-from iocast.sessions.live.sources import Asked
+from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watched_databases import WatchedDatabase, local_endpoints, open_databases
 
 

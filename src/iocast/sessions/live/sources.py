@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
-
-from msgspec import Struct
+from typing import Protocol
 
 from iocast import metrics
 from iocast.errors import SpecError
@@ -15,21 +13,7 @@ from iocast.observe import OBSERVERS, ObserverModule, Watch
 from iocast.observe.live import live_observers
 from iocast.observe.live.watched import Watched
 from iocast.observe.machine import machine_target
-
-if TYPE_CHECKING:
-    from iocast.databases.database import AskPassword as AskPassword
-
-
-class Asked(Struct, frozen=True, kw_only=True):
-    """Which disks (all, when none is named), processes and databases; `observers`: only these, by their names."""
-
-    devices: tuple[str, ...] = ()
-    pids: tuple[int, ...] = ()
-    databases: tuple[str, ...] = ()  # URLs without passwords
-    observers: tuple[str, ...] = ()
-    ask: AskPassword | None = None
-    every_io: bool = False  # layers are watched all of the time, whatever that costs
-    packs: bool = False  # views of a database that cost a licence of their own may be read
+from iocast.sessions.live.asked_sources import Asked
 
 
 class Sampled(Protocol):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from iocast.databases import connect, database_of
-from iocast.databases.address import Address, parsed
 from iocast.databases.database import AskPassword, DatabaseObserver
 from iocast.errors import SpecError
+from iocast.formats.database_access.address import Address, parsed
 from iocast.model.run import Blind, Sample
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.sources import Asked
+    from iocast.sessions.live.asked_sources import Asked
 
 _PORTS = {"postgresql": 5432, "mysql": 3306, "oracle": 1521}
 _SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL looks when no host is named

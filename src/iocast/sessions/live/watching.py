@@ -12,7 +12,8 @@ from msgspec import Struct
 from iocast.errors import SpecError
 from iocast.model.live.moment import Moment, moment_of
 from iocast.model.run import Blind, Sample
-from iocast.sessions.live.sources import Asked, Sampled, open_sources
+from iocast.sessions.live.asked_sources import Asked
+from iocast.sessions.live.sources import Sampled, open_sources
 
 _LOOK_S = 0.05
 _SHORTEST_NS = 100_000_000
