@@ -76,10 +76,56 @@ fn eight_digits(word: u64) -> Option<u64> {
     if digits != 0x3333_3333_3333_3333 {
         return None;
     }
-    let ones = word & 0x0f0f_0f0f_0f0f_0f0f;
+    Some(sum_of_eight(word & 0x0f0f_0f0f_0f0f_0f0f))
+}
+
+/// The number that eight digits are, a byte each.
+#[inline]
+fn sum_of_eight(ones: u64) -> u64 {
     let pairs = (ones.wrapping_mul(1 + (10 << 8)) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(1 + (100 << 16)) >> 16) & 0x0000_ffff_0000_ffff;
-    Some(fours.wrapping_mul(1 + (10_000 << 32)) >> 32)
+    fours.wrapping_mul(1 + (10_000 << 32)) >> 32
+}
+
+/// The whole number that a text begins with, and how many digits it has: none where there is none, or none that fits.
+///
+/// Where a field ends and what it says are found in the same step: fields of a few digits are cut from a word without a
+/// loop over them.
+#[inline]
+pub fn leading(text: &[u8]) -> (u64, usize) {
+    let (ones, digits) = leading_digits(text);
+    if digits < 8 { (sum_of_eight(ones), digits) } else { leading_long(text, sum_of_eight(ones)) }
+}
+
+/// The same of a text whose first eight digits are known.
+fn leading_long(text: &[u8], upper: u64) -> (u64, usize) {
+    let (ones, digits) = leading_digits(&text[8..]);
+    let value = upper * TENS[digits] + sum_of_eight(ones);
+    if digits < 8 {
+        return (value, 8 + digits);
+    }
+    let rest = text[16..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match unsigned(&text[..16 + rest]) {
+        _ if rest == 0 => (value, 16),
+        Some(longer) => (longer, 16 + rest),
+        None => (0, 0),
+    }
+}
+
+/// How many of the first eight bytes are digits before the first that is none, and those, a byte each, at the end of a
+/// word of zeros.
+#[inline]
+fn leading_digits(text: &[u8]) -> (u64, usize) {
+    let word = match text.first_chunk::<8>() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => text.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    // A digit less 0x30 is 0 to 9, and stays below 0x80 when 0x76 is added. What a sum carries over spoils only bytes
+    // behind the first that is no digit.
+    let ones = word ^ ZEROS;
+    let others = (ones.wrapping_add(0x7676_7676_7676_7676) | ones) & 0x8080_8080_8080_8080;
+    let digits = others.trailing_zeros() as usize / 8;
+    (if digits < 8 { ones << (56 - 8 * digits) << 8 } else { ones }, digits)
 }
 
 /// A whole number that may be negative.
@@ -159,6 +205,43 @@ mod tests {
         }
         assert_eq!(signed(b"-1"), Some(-1));
         assert_eq!(whole(b"9223372036854775808"), None);
+    }
+
+    #[test]
+    fn a_leading_number_ends_where_its_digits_do() {
+        for length in 1..=20 {
+            for value in [0_u64, 1, 9, 12_345_678, 98_765_432, 9_999_999_999_999_999_999] {
+                let text = format!("{value:0length$}");
+                for after in
+                    ["", " ", " obj#=1234567", "/", ":1", "\u{b5}", "\0\0\0\0\0\0\0\0\0", "x99999999"]
+                {
+                    let all = format!("{text}{after}");
+                    assert_eq!(leading(all.as_bytes()), (value, text.len()), "{all:?}");
+                }
+            }
+        }
+        assert_eq!(leading(b"18446744073709551615"), (u64::MAX, 20));
+        for bad in [
+            &b"18446744073709551616"[..],
+            b"",
+            b" 1",
+            b"-1",
+            b"x",
+            b"\xff1234567",
+            b"99999999999999999999999",
+        ] {
+            assert_eq!(leading(bad), (0, 0), "{bad:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_leading_number_is_what_a_loop_finds(text in "[0-9]{0,21}[^0-9]{0,3}[0-9a-z/:]{0,9}") {
+            let text = text.as_bytes();
+            let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let looped = long_unsigned(&text[..digits]).map_or((0, 0), |value| (value, digits));
+            proptest::prop_assert_eq!(leading(text), looped);
+        }
     }
 
     #[test]

@@ -9,13 +9,13 @@ use memchr::memmem;
 use crate::trace::call_rows::{Call, CallKind};
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, flags};
-use crate::trace::fields::whole;
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::little::Little;
 use crate::trace::reader::{Clock, Format, Head, LineReader, Options, Reading};
 use crate::trace::readers::oracle::oracle_calls::{CALLS, CallLine, Cursors, LOB_CALLS};
 use crate::trace::readers::oracle::oracle_clock::{Stamps, Tick, calibrated, tick_of};
-use crate::trace::readers::oracle::oracle_waits::{Kind, Place, Wait, kind_of};
+use crate::trace::readers::oracle::oracle_waits::{Kind, Parameter, Place, Wait};
+use crate::trace::readers::oracle::wait_forms::WaitForms;
 use crate::trace::report::FileReport;
 
 /// `WAIT #C: nam='...' ela= N ... tim=N` among calls, SQL text and binds.
@@ -56,6 +56,7 @@ enum Inside {
 
 struct OracleReader {
     inside: Inside,
+    forms: WaitForms,
     tick: Tick,
     block_bytes: Option<i64>,
     block_bytes_of: BTreeMap<i64, i64>,
@@ -63,6 +64,9 @@ struct OracleReader {
     name: Vec<u8>,
     /// Numbers of the names of files, by file number.
     files: Vec<Option<u32>>,
+    /// The cursor of the last I/O, and the number of its name.
+    last_cursor: Vec<u8>,
+    last_actor: Option<u32>,
     session: Option<Vec<u8>>,
     cursors: Cursors,
     /// Waits without a time, and how long they took.
@@ -93,12 +97,15 @@ impl OracleReader {
     fn new(options: &Options, head: &Head<'_>) -> OracleReader {
         let mut reader = OracleReader {
             inside: Inside::Nothing,
+            forms: WaitForms::default(),
             tick: Tick::Unknown,
             block_bytes: options.block_size_bytes.filter(|size| *size > 0),
             block_bytes_of: options.block_size_bytes_of_files.clone(),
             pid: Vec::new(),
             name: Vec::new(),
             files: vec![None; FILES_CACHED],
+            last_cursor: Vec::new(),
+            last_actor: None,
             session: None,
             cursors: Cursors::default(),
             held: Vec::new(),
@@ -309,6 +316,7 @@ impl OracleReader {
         if let Some(pid) = line.strip_prefix(b"Unix process pid: ") {
             let digits = pid.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(pid.len());
             self.pid = pid[..digits].to_vec();
+            self.last_actor = None;
         }
         Ok(Taken::Ignored("heading and other text"))
     }
@@ -345,7 +353,7 @@ impl OracleReader {
     }
 
     fn wait(&mut self, line: &[u8], number: u64, rows: &mut Rows) -> Verdict {
-        let wait = Wait::of(line)?;
+        let wait = self.forms.read(line)?;
         let broken = |rule| Broken { column: 1, rule };
         if let Some(tim) = wait.tim {
             self.unix.get_or_insert(tim > 1_000_000_000_000_000);
@@ -361,7 +369,7 @@ impl OracleReader {
         if let (Some(tim), Some(took), Some(ns)) = (wait.tim, took_ns, tick_ns) {
             start_ns = tim.checked_mul(ns).ok_or(broken("tim is too large"))?.checked_sub(took);
         }
-        let event = match kind_of(wait.event) {
+        let event = match wait.kind {
             Some(kind) => Some(self.io(&kind, &wait, (start_ns, took_ns), number, rows)?),
             None => {
                 self.seen.other_waits += 1;
@@ -400,18 +408,32 @@ impl OracleReader {
             event.flags |= flags::ASYNC_SUBMIT_ONLY;
         }
         self.place(kind, wait, &mut event, rows)?;
-        self.name.clear();
-        if !self.pid.is_empty() {
-            self.name.extend_from_slice(&self.pid);
-            self.name.push(b'/');
-        }
-        self.name.extend_from_slice(wait.cursor);
-        event.actor = Some(rows.actors.number(&self.name)?);
+        event.actor = Some(self.actor(wait.cursor, rows)?);
         if wait.event == b"db file sequential read" {
             self.seen.single += 1;
             self.seen.single_ela = self.seen.single_ela.saturating_add(wait.ela);
         }
         Ok(event)
+    }
+
+    /// The number of a cursor, with the process that it belongs to: most often that of the wait before.
+    fn actor(&mut self, cursor: &[u8], rows: &mut Rows) -> Result<u32, Broken> {
+        if let Some(actor) = self.last_actor
+            && self.last_cursor == cursor
+        {
+            return Ok(actor);
+        }
+        self.name.clear();
+        if !self.pid.is_empty() {
+            self.name.extend_from_slice(&self.pid);
+            self.name.push(b'/');
+        }
+        self.name.extend_from_slice(cursor);
+        let actor = rows.actors.number(&self.name)?;
+        self.last_cursor.clear();
+        self.last_cursor.extend_from_slice(cursor);
+        self.last_actor = Some(actor);
+        Ok(actor)
     }
 
     fn wait_row(
@@ -426,8 +448,8 @@ impl OracleReader {
         let mut call = self.cursors.call(kind, wait.cursor, number);
         (call.start_ns, call.elapsed_ns) = (start_ns, took_ns);
         call.event = Some(calls.event(wait.event)?);
-        if kind_of(wait.event).is_some_and(|kind| kind.place == Place::FileBlockCount) {
-            call.target = wait.parameters[0].and_then(whole);
+        if wait.kind.is_some_and(|kind| kind.place == Place::FileBlockCount) {
+            call.target = wait.parameters[0].and_then(|file| file.value);
         }
         if let Some(session) = &self.session {
             call.session = Some(calls.sessions.number(session)?);
@@ -477,29 +499,30 @@ impl OracleReader {
         rows: &mut Rows,
     ) -> Result<(), Broken> {
         let [first, second, third] = wait.parameters;
+        let value = |parameter: Parameter<'_>| parameter.value;
         match kind.place {
             Place::FileBlockCount => {
                 let mut block_bytes = self.block_bytes;
                 if let Some(file) = first {
                     event.target = Some(self.file(file, rows)?);
                     if !self.block_bytes_of.is_empty() {
-                        let own = whole(file).and_then(|file| self.block_bytes_of.get(&file).copied());
+                        let own = file.value.and_then(|file| self.block_bytes_of.get(&file).copied());
                         block_bytes = own.or(block_bytes);
                     }
                 }
-                let (block, count) = (second.and_then(whole), third.and_then(whole));
+                let (block, count) = (second.and_then(value), third.and_then(value));
                 self.count(count, block_bytes);
                 let bytes = |blocks: Option<i64>| blocks?.checked_mul(block_bytes?);
                 (event.offset, event.size) = (bytes(block), bytes(count));
             }
             Place::BlocksSecond => {
-                let count = second.and_then(whole);
+                let count = second.and_then(value);
                 self.count(count, self.block_bytes);
                 event.size = count.and_then(|count| count.checked_mul(self.block_bytes?));
                 event.target = Some(rows.targets.number(kind.target)?);
             }
             Place::BytesThird => {
-                event.size = third.and_then(whole);
+                event.size = third.and_then(value);
                 event.target = Some(rows.targets.number(kind.target)?);
             }
             Place::Unknown => event.target = Some(rows.targets.number(kind.target)?),
@@ -508,14 +531,15 @@ impl OracleReader {
     }
 
     /// The number of the name of a data file.
-    fn file(&mut self, file: &[u8], rows: &mut Rows) -> Result<u32, Broken> {
-        let cached = whole(file).filter(|_| file[0] != b'0').and_then(|number| usize::try_from(number).ok());
+    fn file(&mut self, file: Parameter<'_>, rows: &mut Rows) -> Result<u32, Broken> {
+        let plain = file.value.filter(|_| file.text[0] != b'0');
+        let cached = plain.and_then(|number| usize::try_from(number).ok());
         if let Some(Some(known)) = cached.and_then(|number| self.files.get(number)) {
             return Ok(*known);
         }
         self.name.clear();
         self.name.extend_from_slice(b"file ");
-        self.name.extend_from_slice(file);
+        self.name.extend_from_slice(file.text);
         let number = rows.targets.number(&self.name)?;
         if let Some(room) = cached.and_then(|number| self.files.get_mut(number)) {
             *room = Some(number);
