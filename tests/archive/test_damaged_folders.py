@@ -141,7 +141,9 @@ def test_a_column_whose_name_is_no_text_is_one_error(whole: Path, tmp_path: Path
         archive.load_courses(str(folder))
 
 
-def _tried_in_bounds(whole: Path, scratch: Path, number: int, kind: str, side_by_side: int = 3) -> None:
+def _tried_in_bounds(
+    whole: Path, scratch: Path, number: int, kind: str, *, side_by_side: int = 3, first: int = 0
+) -> None:
     """Folders of a kind with faults, each through all that reads one, in a process of 3 GiB."""
     command = [sys.executable, "-m", "makers.verbs_in_bounds", str(whole)]
     tests = str(Path(__file__).parents[1])
@@ -149,7 +151,7 @@ def _tried_in_bounds(whole: Path, scratch: Path, number: int, kind: str, side_by
     tried = []
     for at in range(side_by_side):
         (own := scratch / str(at)).mkdir()
-        seeds = (str(at * number), str(number), kind)
+        seeds = (str(first + at * number), str(number), kind)
         tried.append(subprocess.Popen([*command, str(own), *seeds], stdout=subprocess.PIPE, text=True, env=where))
     for process in tried:
         said, _ = process.communicate()
@@ -164,6 +166,11 @@ def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> Non
     105 folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
     """
     _tried_in_bounds(whole, tmp_path, 35 * TIMES, "run")
+
+
+def test_the_folder_that_ended_the_process(whole: Path, tmp_path: Path) -> None:
+    """A changed byte in the footer of a table: DuckDB's reader of Parquet died of it (SIGSEGV)."""
+    _tried_in_bounds(whole, tmp_path, 1, "run", side_by_side=1, first=293)
 
 
 def test_hostile_tapes_and_profiles_are_one_error(tmp_path: Path) -> None:
