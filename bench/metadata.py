@@ -3,9 +3,9 @@
     python bench/metadata.py [--dir DIR] [--files 20000] [--threads 1,2,4] [--rounds 7] [--out FILE]
 
 Each round makes, looks up and removes the same number of files without data in one directory a thread, once by every
-engine, in an order that turns; what counts is the ratio of operations per CPU-second within a round, and its median. CPU
-time is what the engine's threads used while they did the operations: iocast's of its whole process during the phase, fio's
-as it reports it.
+engine, in an order that turns; what counts is the ratio of operations per CPU-second within a round, and its median.
+CPU time is what the engine's threads used while they did the operations: iocast's of its whole process during the
+phase, fio's as it reports it.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def chi_square_quantile(q: float, degrees: float) -> float:
     """The value that chi-square falls below with probability `q`. Raises ValueError."""
 
 def make_tree_directories(tree_json: str, place: int, go_on: Callable[[], bool]) -> int:
-    """Makes the missing directories of a tree (plan/tree_plan.rs) in an open directory; returns how many. Raises OSError."""
+    """Makes the missing directories of a tree (plan/tree_plan.rs) in an open directory; how many. Raises OSError."""
 
 def look_at_tree(tree_json: str, place: int, sizes: bool, go_on: Callable[[], bool]) -> str:
     """What of a tree is there (tree/look.rs), as JSON; sizes of files too if asked. Raises OSError."""

@@ -1,4 +1,4 @@
-"""What a plan needs for its tree of files, in lines: files, inodes, memory; on a simulated device the time to make it."""
+"""What a plan needs for its tree of files, in lines: files, inodes, memory; if simulated the time to make it."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterat
         f"files   {sums.files:,} {sizes if tree.sizes else 'without data'} in {sums.directories:,} directories: "
         f"{capacity(sums.size_bytes)}, {sums.inodes:,} inodes{_free(plan)}"
     )
-    yield (
-        f"memory  {capacity(sums.files * BITS_A_FILE / 8)} of iocast; about {capacity(sums.inodes * CACHED_NAME_BYTES)} "
-        "of the kernel while all names stay cached"
-    )
+    own, cached = capacity(sums.files * BITS_A_FILE / 8), capacity(sums.inodes * CACHED_NAME_BYTES)
+    yield f"memory  {own} of iocast; about {cached} of the kernel while all names stay cached"
     if make_seconds is not None:
         yield f"making  about {about(make_seconds)} on this device (simulated)"
 

@@ -32,6 +32,7 @@ USERS = (1, 2, 4, 8, 16, 32, 64)
 A_DIRECTORY = 500  # files
 WIDTH = 20  # directories at a level
 SCALES = 1.5  # [J]
+HARDLY = 1.05  # [J]
 # What every number of users does, in this order: makes a tree, uses it, removes it.
 LADDER: tuple[Op, ...] = ("create", "stat", "open", "readdir", "rename", "unlink")
 PASSES = frozenset(("create", "unlink"))  # they end with their tree
@@ -100,10 +101,10 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         return Ruling(verdict="undecided", says="Nothing to compare: two numbers of users are needed.", table=table)
     best = max(looked, key=lambda each: each.measurement.rate_per_s)
     ratio = best.measurement.rate_per_s / looked[0].measurement.rate_per_s
-    says = (
-        f"{LOOKUP} reaches {rate(best.measurement.rate_per_s)} operations a second with "
-        f"{counted(best.phase.workload.users, 'user')}, {number(ratio)} times those of one user."
-    )
+    most = f"{rate(best.measurement.rate_per_s)} operations a second with {counted(best.phase.workload.users, 'user')}"
+    says = f"{LOOKUP} reaches {most}, {number(ratio)} times those of one user."
+    if ratio < HARDLY:
+        says = f"{LOOKUP} does not scale: the most is {most}."
     return Ruling(verdict="confirmed" if ratio >= SCALES else "rejected", says=says + _says_lists(run), table=table)
 
 
