@@ -8,6 +8,8 @@ from pathlib import Path
 
 from makers.command_line import iocast
 
+from iocast import archive
+
 FILE = """\
 fsd=fsd1,anchor=/nowhere,depth=2,width=2,files=5,size=8k
 fwd=fwd1,fsd=fsd1,operation=getattr,threads=2,xfersize=4k,fileio=sequential
@@ -32,12 +34,11 @@ def test_every_operation_runs_on_a_real_directory(tmp_path: Path) -> None:
         "clean clean",
     }
     (folder,) = (tmp_path / "iocast-runs").iterdir()
-    phases = {
-        each["phase"]["name"]: each["measurement"] for each in json.loads((folder / "run.json").read_text())["phases"]
-    }
-    counted = {name: sum(op["ios"] for op in each["ops"]) for name, each in phases.items() if "ops" in each}
-    assert counted["made format"] == counted["gone operation=delete max"] == counted["clean clean"] == FILES
-    assert not any(each.get("errors") for each in phases.values())
+    counted = {each.phase.name: each.measurement for each in archive.load(str(folder)).phases}
+    exact = ("made format", "gone operation=mkdir max", "gone operation=rmdir max", "gone operation=delete max")
+    assert [counted[name].ios for name in (*exact, "clean clean")] == [FILES] * 5
+    assert all(counted[name].ios > FILES for name in rows if name.endswith(("open max", "close max", "setattr max")))
+    assert not any(each.error_count for each in counted.values())
     flat = iocast("report", folder, "--format", "flatfile", cwd=tmp_path).stdout
     assert "made_format" in flat
     cleaned = iocast("clean", place, cwd=tmp_path)

@@ -174,3 +174,8 @@ def test_old_names_become_codes_by_rule() -> None:
         assert codes.code_of_old_name(OLD_NAMES.get(code, code.replace("_", " "))) == code
     every = [code for words in vars(codes).values() for code in get_args(words)]
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", code) for code in every)
+
+
+def test_a_slow_operation_on_a_name_has_no_offset() -> None:
+    row = {"phase": "create", "op": "create", "response_ns": 5, "at_ns": 1, "file": "d0/f1"}
+    assert msgspec.convert(row, documents.SlowRow).offset_bytes is None
