@@ -12,6 +12,7 @@ import rich_click as click
 from iocast.commands.shell.options import (
     full_option,
     grading,
+    json_option,
     page_option,
     seed_option,
     showing,
@@ -23,6 +24,8 @@ from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from iocast.model.database.database_load import HotSpot, Think
 
 _FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
@@ -68,8 +71,9 @@ def _ask(question: str) -> str:
 )
 @seed_option
 @_FORCE
+@json_option
 @_asking
-def build(url: str, size: str, tables: int, filling: Any, seed: int, force: bool, ask: Any) -> int:
+def build(url: str, size: str, tables: int, filling: Any, seed: int, force: bool, as_json: bool, ask: Any) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.database_lines import BuildListener
     from iocast.model.database.database_load import DataSet
@@ -78,7 +82,9 @@ def build(url: str, size: str, tables: int, filling: Any, seed: int, force: bool
 
     listener = BuildListener()
     data_set = DataSet(size_bytes=parse_size(size), tables=tables, filling=filling, seed=seed)
-    session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    built = session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    if as_json:
+        _print_json(built)
     return listener.exit_code
 
 
@@ -212,14 +218,23 @@ def commit(
 
 @load_db.command()
 @click.argument("url")
+@json_option
 @_asking
-def drop(url: str, ask: Any) -> int:
+def drop(url: str, as_json: bool, ask: Any) -> int:
     """Remove the data set at URL: the schema iocast_load, all of it that iocast made, and nothing else."""
     from iocast.sessions.database import load_db as session
 
     listener = TerminalListener()
-    session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    if as_json:
+        _print_json(dropped)
     return listener.exit_code
+
+
+def _print_json(told: Struct) -> None:
+    import msgspec
+
+    print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
 
 
 def numbers(text: str) -> tuple[int, ...]:
