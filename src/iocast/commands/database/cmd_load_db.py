@@ -13,6 +13,7 @@ from iocast.commands.database.conf_options import conf_option, data_set_of, ramp
 from iocast.commands.shell.options import (
     full_option,
     grading,
+    json_option,
     page_option,
     seed_option,
     showing,
@@ -24,6 +25,8 @@ from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from iocast.model.database.database_load import HotSpot, Think
 
 _FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
@@ -70,9 +73,10 @@ def _ask(question: str) -> str:
 )
 @seed_option
 @_FORCE
+@json_option
 @_asking
 def build(
-    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, ask: Any
+    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, as_json: bool, ask: Any
 ) -> int:  # fmt: skip
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.build_listener import BuildListener
@@ -80,7 +84,9 @@ def build(
 
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
-    session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    built = session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    if as_json:
+        _print_json(built)
     return listener.exit_code
 
 
@@ -236,7 +242,7 @@ def script(
 ) -> int:
     """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
 
-    They were not tried against a server. Between looks of iocast_capture.sql, which `iocast import` reads.
+    The scripts have not been run against a server. Run iocast_capture.sql beside the load: `iocast import` reads its spool.
     """
     from iocast.commands.database.conf_options import ramp_of_conf
     from iocast.sessions.database.oracle_scripts import write_scripts
@@ -249,14 +255,23 @@ def script(
 
 @load_db.command()
 @click.argument("url")
+@json_option
 @_asking
-def drop(url: str, ask: Any) -> int:
+def drop(url: str, as_json: bool, ask: Any) -> int:
     """Remove the data set at URL: the schema iocast_load, all of it that iocast made, and nothing else."""
     from iocast.sessions.database import load_db as session
 
     listener = TerminalListener()
-    session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    if as_json:
+        _print_json(dropped)
     return listener.exit_code
+
+
+def _print_json(told: Struct) -> None:
+    import msgspec
+
+    print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
 
 
 def numbers(text: str) -> tuple[int, ...]:
