@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
-from click.core import ParameterSource
 
 from iocast.commands.shell.showing import say
 from iocast.errors import SpecError
@@ -79,4 +78,5 @@ def changed(ramp: LoadRamp, options: LoadRamp) -> LoadRamp:
 
 def _is_given(name: str) -> bool:
     context = click.get_current_context()
-    return context is not None and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    source = context.get_parameter_source(name) if context else None
+    return source is not None and source.name == "COMMANDLINE"

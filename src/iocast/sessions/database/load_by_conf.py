@@ -9,7 +9,7 @@ from iocast.jobs.database_confs.conf_reading import read_conf
 from iocast.model.database.database_load import LoadRamp
 from iocast.sessions.database.database_finding import find_database
 
-__all__ = ["ramp_on", "read_conf"]
+__all__ = ["ConfLoad", "ramp_on", "read_conf"]
 
 
 def ramp_on(conf: ConfLoad, url: str, ask: AskPassword | None = None) -> LoadRamp:
