@@ -76,8 +76,16 @@ def _ask(question: str) -> str:
 @json_option
 @_asking
 def build(
-    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, as_json: bool, ask: Any
-) -> int:  # fmt: skip
+    url: str,
+    size: str | None,
+    tables: int | None,
+    conf: str,
+    filling: Any,
+    seed: int,
+    force: bool,
+    as_json: bool,
+    ask: Any,
+) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.build_listener import BuildListener
     from iocast.sessions.database import load_db as session
@@ -242,7 +250,8 @@ def script(
 ) -> int:
     """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
 
-    The scripts have not been run against a server. Run iocast_capture.sql beside the load: `iocast import` reads its spool.
+    The scripts have not been run against a server. Run iocast_capture.sql beside the load: `iocast import` reads its
+    spool.
     """
     from iocast.commands.database.conf_options import ramp_of_conf
     from iocast.sessions.database.oracle_scripts import write_scripts
