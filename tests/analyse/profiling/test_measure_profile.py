@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.made_traces import SECOND, database_load, profile_of, random_reads, scan
-from makers.trace_samples import SHARED, WITHOUT_SHARED
+from makers.trace_samples import MSR, SHARED, WITHOUT_SHARED
 
 from iocast.analyse.profiling.concurrency import concurrency, loop_of
 from iocast.analyse.profiling.layer_bands import latency_modes, layer_of
@@ -192,6 +192,17 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("PAR1 and nothing else")
     with pytest.raises(AnalysisError, match="cannot be profiled"):
         measure_profile(str(tmp_path / "a.parquet"), "a", "0")
+
+
+def test_a_footer_whose_words_are_no_json_is_one_error(tmp_path: Path) -> None:
+    (trace := tmp_path / "trace.csv").write_text(MSR)
+    events = tmp_path / "events.parquet"
+    read_traces((str(trace),), str(events))
+    table = events.read_bytes()
+    assert b'[{"path"' in table
+    events.write_bytes(table.replace(b'[{"path"', b'?{"path"'))
+    with pytest.raises(AnalysisError, match="what its footer says of its traces is damaged"):
+        measure_profile(str(events), "a", "0")
 
 
 @pytest.mark.parametrize(

@@ -106,8 +106,8 @@ class EventTable:
         self._columns = table.columns()
         self.about = _metadata(table.facts())
         self._database: DuckDBPyConnection = duckdb.connect(config=config)
-        self.target_names: list[str] = self.about.get("targets") or []
-        self.actor_names: list[str] = self.about.get("actors") or []
+        self.target_names: list[str] = _names(self.about.get("targets"))
+        self.actor_names: list[str] = _names(self.about.get("actors"))
 
     def __enter__(self) -> EventTable:
         return self
@@ -227,6 +227,10 @@ def _opened(path: str, columns: Sequence[str] | None = None) -> Tables:
 def _metadata(facts: list[tuple[str, str]]) -> dict[str, Any]:
     found = {key.removeprefix("iocast."): value for key, value in facts if key.startswith("iocast.")}
     return {key: _plain(value) for key, value in found.items()}
+
+
+def _names(said: object) -> list[str]:
+    return [str(name) for name in said] if isinstance(said, list) else []
 
 
 def _plain(text: str) -> Any:

@@ -18,6 +18,7 @@ from iocast.analyse.profiling.event_queries import (
     footprint,
     references_of,
     table_facts,
+    unreadable,
 )
 from iocast.errors import AnalysisError
 from iocast.model.codes import CountingEngine
@@ -86,7 +87,7 @@ def _profile(
     return Profile(
         name=named[0],
         iocast_version=named[1],
-        sources=tuple(_source(each) for each in about.get("files") or ()),
+        sources=_sources(table),
         **{name: getattr(facts, name) for name in facts.__struct_fields__ if name not in ("actors",)},
         actors=facts.actors,
         sessions=min(sessions, facts.actors) if facts.actors else 0,
@@ -102,6 +103,14 @@ def _profile(
         footprint=used,
         order=order,
     )
+
+
+def _sources(table: EventTable) -> tuple[TraceSource, ...]:
+    """The traces that a table says it was made from. Raises AnalysisError where it does not say so as iocast does."""
+    try:
+        return tuple(_source(each) for each in table.about.get("files") or ())
+    except (KeyError, TypeError, AttributeError) as error:
+        raise unreadable(table.path, ValueError("what its footer says of its traces is damaged")) from error
 
 
 def _source(file: dict[str, Any]) -> TraceSource:
