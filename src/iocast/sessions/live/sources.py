@@ -28,7 +28,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     databases: tuple[str, ...] = ()  # URLs without passwords
     observers: tuple[str, ...] = ()
     ask: AskPassword | None = None
-    every_io: bool = False  # layers are watched all of the time, whatever that costs
+    windows: bool = False  # above a budget layers are watched a part of the time only
     packs: bool = False  # views of a database that cost a licence of their own may be read
 
 
@@ -86,7 +86,7 @@ _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 def _chosen(asked: Asked) -> tuple[ObserverModule, ...]:
     """Live observers follow the processes that are asked for; none asked for: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
-    live = live_observers(Watched(pids=asked.pids, every_io=asked.every_io))
+    live = live_observers(Watched(pids=asked.pids, windows=asked.windows))
     return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
 
 
