@@ -125,11 +125,11 @@ class Planted:
 
     def watched(self, seconds: float = WINDOW_S) -> Interval:
         """What `iocast top --database URL --pid PID --device DISK` sees in one interval."""
-        return self.watched_while(lambda: time.sleep(seconds), every_io=False)
+        return self.watched_while(lambda: time.sleep(seconds))
 
-    def watched_while(self, work: Callable[[], object], *, every_io: bool = True) -> Interval:
+    def watched_while(self, work: Callable[[], object]) -> Interval:
         """The same around some work."""
-        asked = Asked(pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),), every_io=every_io)
+        asked = Asked(pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),))
         with watching(LiveRequest(asked=asked, interval_ns=100_000_000)) as live:
             for blind in live.blind:
                 if blind.observer == metrics.KERNEL_LAYERS:

@@ -249,7 +249,9 @@ impl Reader {
         self.count()?;
         let begun_ns = clock_ns(ClockId::ThreadCPUTime);
         let lost_events = self.lost()?;
-        let factor = self.cycle.factor(clock_ns(ClockId::Monotonic));
+        // While a window is open it stands for itself: counts are exact where it never closes.
+        let open = self.gate.state() == Listen::Everything;
+        let factor = if open { 1.0 } else { self.cycle.factor(clock_ns(ClockId::Monotonic)) };
         let followed = &self.followed;
         let mut calls =
             self.calls.as_ref().map(|calls| calls.counts(followed, factor)).filter(|_| self.with_calls);

@@ -10,14 +10,14 @@ from iocast.observe.limits import read_or_empty
 
 
 class Watched(Struct, frozen=True, kw_only=True):
-    """Neither pids nor commands: everybody. `scheduler`: each wait for a processor too, which costs more. `every_io`:
-    layers are watched all of the time, whatever that costs.
+    """Neither pids nor commands: everybody. `scheduler`: each wait for a processor too, which costs more. `windows`:
+    above a budget layers are watched a part of the time only.
     """
 
     pids: tuple[int, ...] = ()
     commands: tuple[str, ...] = ()  # as /proc/PID/comm has them: at most 15 characters
     scheduler: bool = False
-    every_io: bool = False
+    windows: bool = False
 
 
 EVERYBODY = Watched()

@@ -153,7 +153,7 @@ def _notes(found: list[RowLayers]) -> Iterator[str]:
     if any(not each.whole for each in seen.values()) and part < 1:
         yield (
             f"Layers were traced in windows, down to {text.percent(part)} of the time; each stands for the time until"
-            " the next (--every-io traces all of it, at its price)."
+            " the next."
         )
     if costs := [each.reader_share for each in seen.values() if each.reader_share is not None]:
         yield f"Reading the trace took up to {text.percent(max(costs))} of one CPU."

@@ -51,7 +51,7 @@ def _trace_lines(interval: Interval) -> Iterator[Line]:
     if found.lost_events:
         yield line(f"The trace lost {counted(found.lost_events, 'record')}: counts of the layers are too low.", "warn")
     else:
-        yield line(f"Traced {percent(found.share)} of the time, in windows; --every-io traces all of it.", "dim")
+        yield line(f"Traced {percent(found.share)} of the time, in windows.", "dim")
 
 
 def _when(interval: Interval) -> str:

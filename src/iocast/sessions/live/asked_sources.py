@@ -18,5 +18,5 @@ class Asked(Struct, frozen=True, kw_only=True):
     databases: tuple[str, ...] = ()  # URLs without passwords
     observers: tuple[str, ...] = ()
     ask: AskPassword | None = None
-    every_io: bool = False  # layers are watched all of the time, whatever that costs
+    windows: bool = False  # above a budget layers are watched a part of the time only
     packs: bool = False  # views of a database that cost a licence of their own may be read
