@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from iocast import metrics
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
-from iocast.observe import OBSERVERS, Observed, ObserverModule, Watch
+from iocast.observe import Observed, ObserverModule, Watch
 from iocast.observe.live import kernel_layers, live_observers
 from iocast.observe.live.watched import Watched
 
@@ -31,18 +30,12 @@ class Beside(Protocol):
         """What they cannot see, and why."""
 
 
-def observers_of(target: Target, *, tree: bool) -> tuple[ObserverModule, ...]:
-    """The observers of a load; of one through a database on this machine also of the server's own system calls.
-
-    A `tree` of files has no work files whose pages could be counted; without one nobody asks what names cost.
-    """
-    idle = metrics.PAGECACHE if tree else metrics.SLABS
-    common = tuple(each for each in OBSERVERS if idle != each.NAME)
+def server_observers(target: Target) -> tuple[ObserverModule, ...]:
+    """Of a load through a database on this machine, beside all others: the server's own system calls."""
     server = target.database.pid if target.database is not None else None
     if server is None:
-        return common
-    live = live_observers(Watched(pids=(server,)))
-    return (*common, *(each for each in live if each.NAME == kernel_layers.NAME))
+        return ()
+    return tuple(each for each in live_observers(Watched(pids=(server,))) if each.NAME == kernel_layers.NAME)
 
 
 class Observing:
