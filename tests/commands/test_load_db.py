@@ -55,9 +55,10 @@ def test_the_story_of_a_data_set(server: Postgres, tmp_path: Path) -> None:
     runs = sorted(str(each) for each in (tmp_path / "runs").iterdir())
     again = iocast("report", runs[0], "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["database_loads"] == loads
-    dropped = load_db("drop", url, cwd=tmp_path)
+    dropped = load_db("drop", url, "--json", cwd=tmp_path)
     assert dropped.returncode == 0, dropped.stderr
     assert "dropped 8 objects" in dropped.stderr
+    assert len(json.loads(dropped.stdout)["objects"]) == 8
 
 
 def test_repeats_are_compared(server: Postgres, tmp_path: Path) -> None:

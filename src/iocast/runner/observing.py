@@ -6,20 +6,19 @@ from collections.abc import Callable
 
 from iocast.model.run import Sample
 from iocast.model.target import Target
-from iocast.observe import OBSERVERS, Observed, ObserverModule, Watch
+from iocast.observe import Observed, ObserverModule, Watch
 from iocast.observe.live import kernel_layers, live_observers
 from iocast.observe.live.watched import Watched
 
 SAMPLE_EVERY_NS = 1_000_000_000
 
 
-def observers_of(target: Target) -> tuple[ObserverModule, ...]:
-    """All observers of a load; of one through a database on this machine also of the server's own system calls."""
+def server_observers(target: Target) -> tuple[ObserverModule, ...]:
+    """Of a load through a database on this machine, beside all others: the server's own system calls."""
     server = target.database.pid if target.database is not None else None
     if server is None:
-        return OBSERVERS
-    live = live_observers(Watched(pids=(server,)))
-    return (*OBSERVERS, *(each for each in live if each.NAME == kernel_layers.NAME))
+        return ()
+    return tuple(each for each in live_observers(Watched(pids=(server,))) if each.NAME == kernel_layers.NAME)
 
 
 class Observing:

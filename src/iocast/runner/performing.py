@@ -21,13 +21,13 @@ from iocast.model.plan import Phase, PhasePlan, Plan, left_is, seconds_of, stand
 from iocast.model.run import Blind, Host, PhaseRecord, Run
 from iocast.model.script import Done, FixedList, Group, Script
 from iocast.model.workload import Closed
-from iocast.observe import Watch
+from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
 from iocast.observe.host import describe_host
 from iocast.observe.memory_left import memory_left
 from iocast.observe.target.overwriting import held, refuse_used_files, unseen_users
-from iocast.runner.observing import Observing, observers_of
+from iocast.runner.observing import Observing, server_observers
 from iocast.runner.refilling import WorkFiles
 from iocast.runner.reporting import Progress
 from iocast.runner.saving import Performed, Saving, Status
@@ -216,7 +216,7 @@ class _Performance:
         self.saving.folder.begin(shown.name, number, total, left)
         files = tuple(file.path for file in self.layout.files)
         opened, spool = self._opened(plans), str(self.saving.folder.path)
-        observers = observers_of(self.plan.target) if self.loader.real_time else ()
+        observers = (*OBSERVERS, *server_observers(self.plan.target)) if self.loader.real_time else ()
         with Watch(self.plan.target, files, observers) as watch:
             verified = any(plan.verify is not None for plan in plans)
             observing = Observing(watch, self.verifying.sync if verified else None)

@@ -269,6 +269,31 @@ def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     loading.close()
 
 
+def test_a_load_whose_client_dies_leaves_no_session(newest: Postgres) -> None:
+    begin_anew(newest, SMALL)
+    client = subprocess.Popen([sys.executable, "-c", _LOAD.format(url=newest.url("loader"))], stdout=subprocess.PIPE)
+    assert client.stdout is not None
+    assert client.stdout.readline() == b"running\n"
+    client.kill()
+    client.wait()
+    client.stdout.close()
+    wait_until_gone(newest)
+    drop(newest)
+
+
+_LOAD = """
+from iocast.load.database.load_server import SessionAsked
+from iocast.load.database.postgresql import pg_load
+from iocast.model.database.database_load import DatabaseLoad
+server = pg_load.connect({url!r})
+server.prepare(DatabaseLoad())
+session = server.session(SessionAsked(0, 1, 7, DatabaseLoad(update_pct=20), 256, 8192))
+session.begin(server.now())
+print("running", flush=True)
+session.run(1_000_000_000)
+"""
+
+
 def test_drop_removes_what_is_ours_and_leaves_the_rest(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
     say(newest, "create table iocast_load.theirs (n int)", "create schema other", "create table other.t1 (n int)")

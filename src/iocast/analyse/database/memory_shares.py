@@ -46,4 +46,5 @@ def engine_ns_per_block(row: RowFacts) -> float | None:
         return None
     if did.statements.updates or not did.statements.table_blocks:
         return None  # an update also waits for its commit
-    return max(0.0, row.service().sum_ns - did.below.time_ns) / did.statements.table_blocks
+    above_ns = row.service().sum_ns - did.below.time_ns
+    return above_ns / did.statements.table_blocks if above_ns > 0 else None  # two clocks: it is too little to be told

@@ -13,6 +13,7 @@ from iocast.commands.database.conf_options import conf_option, data_set_of, ramp
 from iocast.commands.shell.options import (
     full_option,
     grading,
+    json_option,
     page_option,
     seed_option,
     showing,
@@ -24,6 +25,8 @@ from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from iocast.model.database.database_load import HotSpot, Think
 
 _FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
@@ -70,9 +73,11 @@ def _ask(question: str) -> str:
 )
 @seed_option
 @_FORCE
+@json_option
 @_asking
 def build(
-    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, ask: Any
+    url: str, size: str | None, tables: int | None, conf: str, filling: Any, seed: int, force: bool, as_json: bool,
+    ask: Any,
 ) -> int:  # fmt: skip
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.database_lines import BuildListener
@@ -80,7 +85,9 @@ def build(
 
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
-    session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    built = session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    if as_json:
+        _print_json(built)
     return listener.exit_code
 
 
@@ -231,8 +238,17 @@ def commit(
 @load_options
 @seed_option
 @click.option("--force", is_flag=True, help="Replace scripts that are there.")
+@json_option
 def script(
-    directory: str, size: str | None, tables: int | None, filling: Any, conf: str, seed: int, force: bool, **how: Any
+    directory: str,
+    size: str | None,
+    tables: int | None,
+    filling: Any,
+    conf: str,
+    seed: int,
+    force: bool,
+    as_json: bool,
+    **how: Any,
 ) -> int:
     """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
 
@@ -243,20 +259,33 @@ def script(
 
     data_set = data_set_of(conf, size, tables, filling, seed)
     ramp = ramp_of_conf(conf, data_set.tables, ramp_of(**how)) if conf else ramp_of(**how)
-    TerminalListener().tell(write_scripts(directory, data_set, ramp, force=force))
+    written = write_scripts(directory, data_set, ramp, force=force)
+    if as_json:
+        _print_json(written)
+    else:
+        TerminalListener().tell(written)
     return 0
 
 
 @load_db.command()
 @click.argument("url")
+@json_option
 @_asking
-def drop(url: str, ask: Any) -> int:
+def drop(url: str, as_json: bool, ask: Any) -> int:
     """Remove the data set at URL: the schema iocast_load, all of it that iocast made, and nothing else."""
     from iocast.sessions.database import load_db as session
 
     listener = TerminalListener()
-    session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    if as_json:
+        _print_json(dropped)
     return listener.exit_code
+
+
+def _print_json(told: Struct) -> None:
+    import msgspec
+
+    print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
 
 
 def numbers(text: str) -> tuple[int, ...]:

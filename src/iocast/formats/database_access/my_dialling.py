@@ -14,13 +14,15 @@ PORT = 3306
 _WAY_OUT = "give the password in MYSQL_PWD, in ~/.my.cnf under [client], or wait to be asked for it"
 _OPTIONS = {"socket", "ssl_ca", "ssl_cert", "ssl_key", "option_file"}
 _NEEDS_PASSWORD = {1045, 1698}
-_answers: dict[str, str] = {}  # what a person was asked for, by URL: for the further connections of this process
 
 
 class MyDialling:
-    """A server, and how it is reached. Raises SpecError for a URL with a password in it."""
+    """A server, and how it is reached. What a person was asked for is kept in `answers`, by URL, and printed by nobody.
 
-    def __init__(self, url: str, ask: AskPassword | None) -> None:
+    Raises SpecError for a URL with a password in it.
+    """
+
+    def __init__(self, url: str, ask: AskPassword | None, answers: dict[str, str] | None = None) -> None:
         self._address = parsed(url, _WAY_OUT)
         if unknown := sorted(self._address.options.keys() - _OPTIONS):
             raise SpecError(
@@ -30,6 +32,7 @@ class MyDialling:
             raise SpecError("the URL names more than one host", "give each server a URL of its own")
         self.redacted = self._address.redacted
         self._ask = ask
+        self._answers = {} if answers is None else answers
 
     def connect(self, name: str, *, read_timeout_s: int, **more: Any) -> tuple[Any, Any]:
         """PyMySQL, and a connection of it in autocommit, under a program name. Raises DatabaseError."""
@@ -37,16 +40,16 @@ class MyDialling:
         settings = self._settings(name, read_timeout_s) | more
         given = password_of("MYSQL_PWD")
         for attempt in range(2):
-            known = _answers.get(self.redacted)
+            known = self._answers.get(self.redacted)
             secret = given if known is None else known
             try:
                 made = pymysql.connect(**settings, **({} if secret is None else {"password": secret}))
             except (pymysql.Error, OSError, RuntimeError) as error:
                 if known is not None:
-                    del _answers[self.redacted]
+                    del self._answers[self.redacted]
                 if attempt or known is not None or self._ask is None or _code(error) not in _NEEDS_PASSWORD:
                     raise _refused(self._address, error) from None
-                _answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
+                self._answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
             else:
                 return pymysql, made
         raise AssertionError("unreachable")

@@ -10,21 +10,21 @@ from iocast.formats.database_access.driver import needed_for
 
 CONNECT_TIMEOUT_S = 10
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
-_answers: dict[str, str] = {}  # what a person was asked for, by URL: for the further connections of this process
 
 
 class PgDialling:
-    """A server, and how it is reached.
+    """A server, and how it is reached. What a person was asked for is kept in `answers`, by URL, and printed by nobody.
 
     Raises SpecError for a URL with a password in it, or with settings of the session.
     """
 
-    def __init__(self, url: str, ask: AskPassword | None) -> None:
+    def __init__(self, url: str, ask: AskPassword | None, answers: dict[str, str] | None = None) -> None:
         address = parsed(url, _WAY_OUT)
         if "options" in address.options:
             raise SpecError("the URL must not set options of the session: iocast sets them", "leave ?options= out")
         self.redacted = address.redacted
         self._url, self._ask = url, ask
+        self._answers = {} if answers is None else answers
 
     def connect(self, name: str, options: str) -> Any:
         """A psycopg connection in autocommit, under an application name, with settings of the session (`-c a=b`).
@@ -40,16 +40,16 @@ class PgDialling:
             "options": options,
         }
         for attempt in range(2):
-            known = _answers.get(self.redacted)
+            known = self._answers.get(self.redacted)
             secret = {} if known is None else {"password": known}
             try:
                 return psycopg.connect(**{**conninfo, **settings, **secret}, autocommit=True)
             except psycopg.OperationalError as error:
                 if known is not None:
-                    del _answers[self.redacted]
+                    del self._answers[self.redacted]
                 if attempt or known is not None or self._ask is None or not _wants_password(error):
                     raise _refused(self.redacted, error) from None
-                _answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
+                self._answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
         raise AssertionError("unreachable")
 
 

@@ -7,6 +7,7 @@ from iocast.formats.database_access.address import AskPassword, scheme_of
 from iocast.load.database.load_server import LoadServer
 
 _POSTGRESQL = ("postgresql", "postgres")
+_answers: dict[str, str] = {}  # passwords that a person gave
 SCHEMES = (*_POSTGRESQL, "mysql", "mariadb")
 
 
@@ -20,10 +21,11 @@ def connect(url: str, ask: AskPassword | None = None, *, building: bool = False)
     if not is_database(url):
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         raise SpecError("the URL names no database that iocast can load", f"it starts with one of {known}")
+    # A run connects several times: a person is asked once a process.
     if scheme_of(url) in _POSTGRESQL:
         from iocast.load.database.postgresql import pg_load
 
-        return pg_load.connect(url, ask, building=building)
+        return pg_load.connect(url, ask, building=building, answers=_answers)
     from iocast.load.database.mysql import my_load
 
-    return my_load.connect(url, ask)
+    return my_load.connect(url, ask, answers=_answers)

@@ -31,8 +31,8 @@ _FILES = (
 class MyLoad:
     """See `load_server.LoadServer`."""
 
-    def __init__(self, url: str, ask: AskPassword | None = None) -> None:
-        self._dialling = MyDialling(url, ask)
+    def __init__(self, url: str, ask: AskPassword | None, answers: dict[str, str] | None) -> None:
+        self._dialling = MyDialling(url, ask, answers)
         self.redacted = self._dialling.redacted
         self._on = MyConnection(self._dialling)
         self._data = MyDataSet(self._on)
@@ -149,6 +149,6 @@ class MyLoad:
         self._on.close()
 
 
-def connect(url: str, ask: AskPassword | None = None) -> MyLoad:
+def connect(url: str, ask: AskPassword | None = None, *, answers: dict[str, str] | None = None) -> MyLoad:
     """The server at a URL. Raises SpecError, DatabaseError."""
-    return MyLoad(url, ask)
+    return MyLoad(url, ask, answers)

@@ -41,8 +41,8 @@ _TOUCHED = (
 class PgLoad:
     """See `load_server.LoadServer`."""
 
-    def __init__(self, url: str, ask: AskPassword | None = None, *, building: bool = False) -> None:
-        self._dialling = PgDialling(url, ask)
+    def __init__(self, url: str, ask: AskPassword | None, *, building: bool, answers: dict[str, str] | None) -> None:
+        self._dialling = PgDialling(url, ask, answers)
         self.redacted = self._dialling.redacted
         self._on = PgConnection(self._dialling, building=building)
         if self._on.version < 14:
@@ -174,9 +174,11 @@ class PgLoad:
         self._on.close()
 
 
-def connect(url: str, ask: AskPassword | None = None, *, building: bool = False) -> PgLoad:
+def connect(
+    url: str, ask: AskPassword | None = None, *, building: bool = False, answers: dict[str, str] | None = None
+) -> PgLoad:
     """The server at a URL. Raises SpecError, DatabaseError."""
-    return PgLoad(url, ask, building=building)
+    return PgLoad(url, ask, building=building, answers=answers)
 
 
 def _whole(value: Any) -> int | None:
