@@ -245,8 +245,17 @@ def commit(
 @load_options
 @seed_option
 @click.option("--force", is_flag=True, help="Replace scripts that are there.")
+@json_option
 def script(
-    directory: str, size: str | None, tables: int | None, filling: Any, conf: str, seed: int, force: bool, **how: Any
+    directory: str,
+    size: str | None,
+    tables: int | None,
+    filling: Any,
+    conf: str,
+    seed: int,
+    force: bool,
+    as_json: bool,
+    **how: Any,
 ) -> int:
     """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
 
@@ -258,7 +267,11 @@ def script(
 
     data_set = data_set_of(conf, size, tables, filling, seed)
     ramp = ramp_of_conf(conf, data_set.tables, ramp_of(**how)) if conf else ramp_of(**how)
-    TerminalListener().tell(write_scripts(directory, data_set, ramp, force=force))
+    written = write_scripts(directory, data_set, ramp, force=force)
+    if as_json:
+        _print_json(written)
+    else:
+        TerminalListener().tell(written)
     return 0
 
 
