@@ -1,4 +1,4 @@
-"""Writes vdbench's flatfile: a line for each interval of each run, and the average of all but the first."""
+"""Writes vdbench's flatfile: a table with a line for each interval of each run, and the average but for the first."""
 
 from __future__ import annotations
 
