@@ -49,7 +49,7 @@ pub fn choose(plan: &PhasePlan) -> Result<Choice> {
     })
 }
 
-/// Operations on names are system calls each; a ring is taken where it is asked for and has them (decision 35).
+/// Operations on names are system calls each; a ring is taken where it is asked for and has them (decision 37).
 fn for_tree(plan: &PhasePlan, asked: Option<&Row>) -> Choice {
     match asked {
         Some(row) if row.virtual_time() => Choice::of(row.name, plan),

@@ -1,7 +1,7 @@
 //! The `tree_ring` engine: operations on the names of a tree through io_uring, where the kernel has their opcodes.
 //!
 //! The kernel hands nearly all of them to its own workers (they may sleep), which costs more than a system call each: this
-//! engine is used only where a plan asks for it (decision 35). What it needs open is opened by system calls first.
+//! engine is used only where a plan asks for it (decision 37). What it needs open is opened by system calls first.
 
 use io_uring::types::{Fd, FsyncFlags};
 use io_uring::{IoUring, Probe, opcode, squeue};
