@@ -124,14 +124,15 @@ impl Look<'_> {
     }
 
     fn name(&mut self, descriptor: RawFd, number: Option<u64>, name: &CStr) -> io::Result<()> {
-        match (known(name.to_bytes()), number) {
-            (Some((TOP, _)), None) | (Some((CHILD, _)), Some(_)) => return Ok(()),
+        let ours = match (known(name.to_bytes()), number) {
+            (Some((TOP, _)), None) | (Some((CHILD, _)), Some(_)) => true,
             (Some((kind, file)), Some(at)) if self.belongs(file, at) => {
-                if self.file(descriptor, kind, file, name)? {
-                    return Ok(());
-                }
+                self.file(descriptor, kind, file, name)?
             }
-            _ => {}
+            _ => false,
+        };
+        if ours {
+            return Ok(());
         }
         // The file that says what the tree is like.
         if number.is_none_or(|at| at == 0) && name.to_bytes().starts_with(b".iocast") {

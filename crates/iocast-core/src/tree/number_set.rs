@@ -94,9 +94,9 @@ impl NumberSet {
         }
         let summary = if present { &self.some } else { &self.lack };
         let next = word + 1;
-        for at in next / 64..summary.len() {
+        for (at, summary) in summary.iter().enumerate().skip(next / 64) {
             let from = if at == next / 64 { u64::MAX << (next % 64) } else { u64::MAX };
-            let words = summary[at] & from;
+            let words = summary & from;
             if words != 0 {
                 let word = at * 64 + words.trailing_zeros() as usize;
                 return Some(word as u64 * 64 + u64::from(self.suiting(word, present).trailing_zeros()));
