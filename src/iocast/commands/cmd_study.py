@@ -9,18 +9,17 @@ import rich_click as click
 from iocast.commands.shell.options import presenting, run_options
 from iocast.commands.shell.showing import print_json, print_listed, put
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.errors import SpecError
 
 
 @click.command()
 @click.argument("study", required=False)
-@click.argument("path", required=False)
+@click.argument("path", default=".")
 @click.option("--label", metavar="NAME", default="", help="The configuration that PATH stands for, e.g. bare.")
 @click.option("--plan", "dry", is_flag=True, help="Show the cells without running them.")
 @click.option("--out", "folder", default="", metavar="DIR", help="Folder of the study; default: iocast-studies/NAME.")
 @run_options(out=False)
 @presenting
-def study(study: str | None, path: str | None, dry: bool, form: str, **asked: Any) -> int:
+def study(study: str | None, path: str, dry: bool, form: str, **asked: Any) -> int:
     """Run a matrix of loads on PATH, several times each. Without STUDY: list the studies that come with iocast.
 
     STUDY is a preset (`vmware`: 96 cells x 3 repeats) or a study file. Every run is kept as soon as it ends: the same
@@ -45,8 +44,6 @@ def study(study: str | None, path: str | None, dry: bool, form: str, **asked: An
             for line in plan_lines(plan):
                 put(line)
         return 0
-    if path is None:
-        raise SpecError("PATH is missing", f"iocast study {study} DIRECTORY --label NAME; --plan shows the cells")
     request = study_runs.StudyRequest(
         study=study, path=path, label=asked["label"], out=asked["folder"], options=asked["options"]
     )

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from iocast.sessions.live.asked_sources import Asked
 
 _OPTIONS = (
-    click.option("--database", "databases", multiple=True, metavar="URL", help="A database, too; repeatable."),
+    click.option("--database", "databases", multiple=True, metavar="URL", help="Also watch this database; repeatable."),
     click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable."),
-    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="This process, with its children."),
-    click.option("--windows", is_flag=True, help="Above 6,000 I/Os a second trace layers a part of the time."),
+    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="Watch this process and its children."),
+    click.option("--windows", is_flag=True, help="Above 6,000 IOPS, trace the layers only part of the time."),
     click.option("--diagnostics-pack", "packs", is_flag=True, help="Oracle: views that need this licence may be read."),
 )
 
@@ -47,9 +47,11 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
 
 _BESIDE_A_LOAD = (
     click.option("--layers", is_flag=True, help="Record the layers below the load: calls, block layer, device."),
-    click.option("--database", "databases", multiple=True, metavar="URL", help="Record it, too; repeatable."),
-    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="And this process, with its children."),
-    click.option("--windows", is_flag=True, help="Above 6,000 I/Os a second trace layers a part of the time."),
+    click.option(
+        "--database", "databases", multiple=True, metavar="URL", help="Also record this database; repeatable."
+    ),
+    click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="Record this process and its children."),
+    click.option("--windows", is_flag=True, help="Above 6,000 IOPS, trace the layers only part of the time."),
 )
 
 
