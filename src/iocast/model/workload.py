@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from iocast.model.service_laws import ServiceLaw
 from iocast.model.tree import Select
 
-Op = Literal[
-    "read",
-    "write",
-    "fsync",
-    "fdatasync",
-    "trim",
+# Of a tree of files only: what goes to its names, in the order in which reports list them.
+TreeOp = Literal[
     "create",
     "mkdir",
     "rmdir",
@@ -35,30 +31,9 @@ Op = Literal[
     "getxattr",
     "statfs",
 ]
+Op = Literal["read", "write", "fsync", "fdatasync", "trim", TreeOp]
 SyncOp = Literal["fsync", "fdatasync"]
-
-# Of a tree of files only: what goes to its names, in the order in which reports list them.
-TREE_OPS: Final[tuple[Op, ...]] = (
-    "create",
-    "mkdir",
-    "rmdir",
-    "open",
-    "close",
-    "stat",
-    "statx",
-    "access",
-    "readdir",
-    "readdirplus",
-    "rename",
-    "link",
-    "symlink",
-    "unlink",
-    "fsyncdir",
-    "setattr",
-    "setxattr",
-    "getxattr",
-    "statfs",
-)
+TREE_OPS: Final[tuple[Op, ...]] = get_args(TreeOp)
 # Of those, what goes to a directory and not to a file.
 DIRECTORY_OPS: Final[frozenset[Op]] = frozenset(("readdir", "readdirplus", "fsyncdir", "statfs"))
 # After these a tree has other names.
