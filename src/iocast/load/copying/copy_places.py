@@ -53,7 +53,7 @@ def open_source(source: Source) -> int:
         descriptor = os.open(source.path, _SAFELY)
     except OSError as error:
         raise refusal("cannot read", source.path, error) from error
-    if _source(source.path, os.fstat(descriptor)) != source:
+    if not _unchanged(source, os.fstat(descriptor)):
         os.close(descriptor)
         raise TargetError(f"{source.path} was changed during the copies", "copy a file that nobody writes to")
     return descriptor
@@ -102,6 +102,12 @@ def block_bytes(directory: Path) -> int:
         return os.stat(directory).st_blksize
     except OSError as error:
         raise refusal("cannot look at", str(directory), error) from error
+
+
+def _unchanged(source: Source, now: os.stat_result) -> bool:
+    """Room on the disk does not count: a file system lays it out, or gives it back, some time after a write."""
+    known = (source.device, source.inode, source.size_bytes, source.modified_ns)
+    return known == (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
 def _source(path: str, found: os.stat_result) -> Source:
