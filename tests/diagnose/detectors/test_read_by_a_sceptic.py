@@ -261,3 +261,5 @@ def test_reads_below_the_baseline_that_became_slower_too_have_spent_no_credits(t
     found = planted.suspected(run)
     assert "burst_credits" not in found
     assert "cache_in_the_storage" not in found, "a small region as quick as the whole before the fall"
+    told = conclusion(examine(run).findings, Diagnosis())
+    assert told == "Only noted: several latency peaks; no suspicion to test.", "no anomaly, above two levels of a row"
