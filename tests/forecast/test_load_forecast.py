@@ -6,6 +6,7 @@ import pytest
 from makers.ladder_runs import ladder_run, pool
 
 from iocast.analyse.facts import Facts
+from iocast.forecast.answer import Question, answer
 from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
@@ -139,3 +140,17 @@ def test_a_cache_takes_load_off(eight: Forecaster) -> None:
     assert cached.demonstrated_per_s == pytest.approx(2 * eight.demonstrated_per_s)
     plain, hits = eight.at(4000).figure(None), cached.at(8000).figure(None)
     assert hits.base_s == pytest.approx(0.5 * 0.0002 + 0.5 * plain.base_s, rel=1e-6)
+
+
+def test_what_is_kept_at_the_peak_is_no_headroom_of_zero() -> None:
+    """Few I/Os at one user make the interval wide when idle: "within the SLO" stood above "not even when idle"."""
+    facts = ladder_run("sim:cached-array", loads=(1, 8, 32, 64), seconds=4.0)
+    few = forecaster(facts)
+    peak = few.limit_per_s / 2
+    idle, busy = few.curve(0.99, [few.limit_per_s * 1e-3, peak])
+    assert idle.high_s > busy.high_s, "what this test is about"
+    limit_s = (idle.high_s + busy.high_s) / 2
+    found = answer(Question(rate_per_s=peak, load=READS, q=0.99, limit_s=limit_s), facts, {}, {})
+    assert found.verdict == "ok"
+    assert found.headroom is not None
+    assert found.headroom.surely_per_s >= peak

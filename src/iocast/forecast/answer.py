@@ -271,7 +271,8 @@ def _reason(given: Verdict, of: Outlook, *, composed: bool) -> Reason:
 
 def headroom(question: Question, by: Forecaster) -> Headroom:
     """Up to which rates the SLO is kept."""
-    surely, expected, best = (by.highest_rate(question.q, question.limit_s, end) for end in ("high", "base", "low"))
+    q, limit_s, peak = question.q, question.limit_s, question.peak_per_s
+    surely, expected, best = (by.highest_rate(q, limit_s, end, peak) for end in ("high", "base", "low"))
     error = by.utilisation(by.demonstrated_per_s).high
     return Headroom(
         surely_per_s=surely,

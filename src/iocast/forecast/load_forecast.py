@@ -314,9 +314,13 @@ class Forecaster(Struct, frozen=True, dict=True):
         few = not weak[0] and not weak[-1] and sum(weak) <= MOST_WEAK * len(weak)
         return few and not of.composed and not self.hits
 
-    def highest_rate(self, q: float | None, limit_s: float, end: End) -> float:
+    def highest_rate(self, q: float | None, limit_s: float, end: End, kept_per_s: float = 0.0) -> float:
         """The highest rate whose figure stays within a limit, by the low, the middle or the high end of its interval;
-        0 where even an idle storage breaks it, `limit_per_s` where every rate that is foretold keeps it."""
+        0 where even an idle storage breaks it, `limit_per_s` where every rate that is foretold keeps it.
+
+        `kept_per_s` is tried first: few I/Os make the interval wider at low loads, and what is kept at a higher one is
+        not lost there.
+        """
         errors = self._errors_by_rate(q)
 
         def breaks(rate_per_s: float) -> bool:
@@ -324,7 +328,9 @@ class Forecaster(Struct, frozen=True, dict=True):
             return {"low": found.low_s, "base": found.base_s, "high": found.high_s}[end] > limit_s
 
         low, high = 0.0, self.limit_per_s
-        if breaks(high * 1e-3):
+        if 0 < kept_per_s < high and not breaks(kept_per_s):
+            low = kept_per_s
+        elif breaks(high * 1e-3):
             return 0.0
         if not breaks(high):
             return high

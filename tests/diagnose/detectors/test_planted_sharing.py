@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 from makers import card_runs, planted
@@ -386,3 +388,18 @@ def test_a_busy_generator_is_told() -> None:
     assert found.severity == "severe"
     assert "lower limit" in found.says
     assert list(generator_bound.detect(Facts(card_runs.run(record)))) == []
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_bursts_that_slow_all_of_their_interval_do_not_hide_in_their_own_scatter(seed: int, tmp_path: Path) -> None:
+    """A disk in which 20 I/Os of 80 ms end in an interval: the bursts made its times scatter as much as its rate."""
+    run = planted.measured("sim:hdd,noise=67/s:1s/4s", planted.SUSTAINED, tmp_path, seed)
+    assert shared_drives.CODE in planted.suspected(run)
+
+
+def test_one_level_has_no_quick_half() -> None:
+    """However few I/Os an interval has, no row of one level varies by three such scatters."""
+    draw = random.Random(7)
+    for _ in range(200):
+        rates = [draw.gauss(80, draw.choice((4, 8, 16))) for _ in range(60)]
+        assert 3 * shared_drives.scatter_of_the_quick(rates) > stdev(rates) / fmean(rates)

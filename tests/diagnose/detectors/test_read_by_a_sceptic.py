@@ -245,3 +245,21 @@ def test_what_is_open_of_a_confirmed_kind_is_said_of_its_other_rows() -> None:
     confirmed = Finding(code=one.code, severity="warn", phase="r", says="", state="confirmed")
     said = conclusion((confirmed, *others), Diagnosis())
     assert said == "Confirmed: storage cache. Open: storage cache on 2 more rows."
+
+
+def test_a_level_is_told_of_its_own_rows(tmp_path: Path) -> None:
+    """It said "8 outstanding I/Os reached 525 IOPS, 1 reached 503" on a list of rows that began with 66,000 IOPS."""
+    run = survey("sim:sata-ssd", tmp_path, "card-quick")
+    found = planted.suspected(run)["throttle"]
+    assert found.says.startswith("8 outstanding I/Os reached 525 IOPS on read 1M 8x1, 1 reached 50")
+
+
+def test_reads_below_the_baseline_that_became_slower_too_have_spent_no_credits(tmp_path: Path) -> None:
+    """Service times four times as long from 20 s on were "credits for about 571,013 I/Os … were spent by then", severe,
+    and reads at an eighth of what was left were as much slower, which nobody paces."""
+    run = survey("sim:nvme,slow=20s..70s:4", tmp_path)
+    found = planted.suspected(run)
+    assert "burst_credits" not in found
+    assert "cache_in_the_storage" not in found, "a small region as quick as the whole before the fall"
+    told = conclusion(examine(run).findings, Diagnosis())
+    assert told == "Only noted: several latency peaks; no suspicion to test.", "no anomaly, above two levels of a row"

@@ -100,3 +100,11 @@ def test_rows_without_free_cpu_raise_no_suspicion_and_the_card_says_so() -> None
     assert "none found; 1 row not judged for lack of free CPU" in shown
     idle = card_runs.run(record)
     assert "No suspicion is raised" not in _shown(card(idle, examine(idle), "runs/x"))
+
+
+def test_what_no_experiment_can_decide_is_explained() -> None:
+    """The list said "not testable, 70%" above a note that knew two states, and that `iocast diagnose` tests it."""
+    notes = "Not testable: suspected, and no experiment on this machine can decide it."
+    phase = card_runs.quick_card().measured[0].phase.name
+    assert notes in _shown(_card(replace(FINDING, detector="several_peaks", phase=phase)))
+    assert notes not in _shown(_card(replace(FINDING, detector="throttle", phase=phase)))

@@ -155,7 +155,7 @@ def test_one_user_gets_what_several_get() -> None:
 
 
 @pytest.mark.parametrize(
-    ("size_bytes", "words"), [(8192, "An 8k commit"), (4096, "A 4k commit"), (512, "A 512 commit")]
+    ("size_bytes", "words"), [(8192, "An 8k commit"), (4096, "A 4k commit"), (512, "A 512 byte commit")]
 )
 def test_a_commit_has_the_right_article(size_bytes: int, words: str) -> None:
     assert f"{words} takes" in _sim(_phase(MixItem("write", size_bytes), sync="dsync"))

@@ -25,6 +25,7 @@ STATES_NOTE = (
     "Confirmed: counted, or decided by an experiment. Suspected: the figures suggest it; `iocast diagnose --for RUN`"
     " tests it. The percentage is the confidence."
 )
+UNTESTABLE_NOTE = "Not testable: suspected, and no experiment on this machine can decide it."
 
 
 class Found(NamedTuple):
@@ -66,9 +67,15 @@ def findings_section(run: Run, examination: Examination, untestable: frozenset[F
         _row(run, each, untestable, told_next=each.finding.remedy == after)
         for each, after in zip(found, following, strict=True)
     )
-    notes = (STATES_NOTE,) if any(not each.finding.certain for each in found) else ()
-    tables = (Table("", COLUMNS, rows, key="findings", notes=notes),) if rows else ()
+    tables = (Table("", COLUMNS, rows, key="findings", notes=_notes(found, untestable)),) if rows else ()
     return section("findings", said, tables)
+
+
+def _notes(found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
+    """What the states mean, where one of them is not certain."""
+    unsure = [each.finding for each in found if not each.finding.certain]
+    never = any(each.state == "suggested" and each.code in untestable for each in unsure)
+    return (STATES_NOTE, UNTESTABLE_NOTE)[: 1 + never] if unsure else ()
 
 
 def _row(run: Run, found: Found, untestable: frozenset[FindingCode], *, told_next: bool) -> Row:

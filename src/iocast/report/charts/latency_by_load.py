@@ -104,9 +104,10 @@ def _summary(ladder: tuple[Member, ...]) -> str:
     for member in (first, last):
         slow = 1 - member.times.count_up_to(GOOD_NS) / member.times.total
         half = text.brief_time(member.times.quantile_ns(0.5))
-        most = text.brief_time(member.times.quantile_ns(0.95))
+        known = published(member.times, 0.95)
+        most = "" if known is None else f", p95 {text.brief_time(known)}"
         beyond = f", {text.percent(slow)} above 10 ms" if slow else ""
-        said.append(f"{member.load_text}: p50 {half}, p95 {most}{beyond}")
+        said.append(f"{member.load_text}: p50 {half}{most}{beyond}")
     return ". ".join(said) + "."
 
 

@@ -63,6 +63,9 @@ def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
     open_ = [f"{name}{rows}" for name, rows in more.items()]
     if open_:
         parts.append(f"Open: {', '.join(open_)}.")
+    noted = list(dict.fromkeys(words(f.code) for f in findings if f.state != "rejected"))
+    if not parts and noted:
+        parts.append(f"Only noted: {', '.join(noted)}; no suspicion to test.")
     if not parts:
         parts.append("No anomaly was found; no experiment was needed.")
     made = text.counted(sum(counts.values()), "experiment")

@@ -5,7 +5,8 @@ Why it matters: the rate before they ran out does not last: a database that work
 How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
 raises the load; a pause restores exactly as many credits as it saved. Rows of other sizes at the same IOPS, or at the
 same throughput, tell what is counted. Where only a part of the data lies on such a volume, the slow reads come at a
-constant rate, and the quick ones between them do not.
+constant rate, and the quick ones between them do not. Credits make nobody wait who asks for less than the baseline:
+where such rows are as much slower than before, the device itself is.
 How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
 What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
@@ -28,7 +29,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Constant, MixItem, Uniform, Workload
+from iocast.model.workload import Closed, Constant, MixItem, Uniform, Workload
 from iocast.text import brief_percent, brief_throughput, brief_time, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
@@ -42,6 +43,8 @@ RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
 SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
 BURST_S, SPENT_S = 1.0, 2.0
 DRAIN_MORE = 1.3
+BELOW = 0.5  # of the baseline: what asks for no more than that needs no credits [J]
+AS_MUCH = 0.8  # of the fall: how much longer such I/Os take where the device itself became slower [J]
 LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 
 
@@ -61,7 +64,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         level = level or _level_after(facts, at, found)
         fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
         spent = _spent(fell, inside, limited, level)
-        if spent.ios > 0:
+        if spent.ios > 0 and not _slower_by_itself(facts, fell, inside):
             yield _finding(fell, inside, limited, spent, level, "" if fell is row else f" on {row.name}")
             return
 
@@ -151,6 +154,29 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
         before_per_s=before,
         ios=sum(series.ios[:at]),
         bytes=sum(series.bytes[:at]),
+    )
+
+
+def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:
+    """Whether later reads that ask for far less than the baseline take as much longer than the same ones before."""
+    at = facts.rows.index(fell)
+    least = AS_MUCH * found.before_per_s / found.after_per_s
+    return any(
+        later.measurement.rate_per_s <= BELOW * found.after_per_s and later.p50_ns >= least * earlier.p50_ns
+        for later in facts.rows[at + 1 :]
+        for earlier in facts.rows[:at]
+        if _same_reads(earlier, later) and earlier.measurement.ios and later.measurement.ios
+    )
+
+
+def _same_reads(one: RowFacts, other: RowFacts) -> bool:
+    """Whether two rows read alike, with as many outstanding, wherever that is."""
+    return (
+        one.only_reads
+        and one.workload.mix == other.workload.mix
+        and one.workload.arrival == other.workload.arrival == Closed()
+        and type(one.workload.locality) is type(other.workload.locality)
+        and one.measurement.asked_depth == other.measurement.asked_depth
     )
 
 

@@ -405,8 +405,9 @@ def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
     """What one level shows, with the rows of other kinds that the same cap holds back."""
     deep, least = level.deep, level.points[0]
     names = list(dict.fromkeys([*(row.name for row in alike), *(each.deep.record.phase.name for each in beside)]))
-    others = ""
+    others, where = "", ""
     if names:
+        where = f" on {deep.record.phase.name}"  # those of the others, which stand beside it, are not at these figures
         more = f" and {counted(len(names) - 1, 'more row')}" if len(names) > 1 else ""
         same = (
             f"move{'' if more else 's'} as many bytes"
@@ -415,7 +416,7 @@ def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
         )
         others = f"; {names[0]}{more} {same}, though the I/Os differ in kind or size"
     return (
-        f"{deep.load} outstanding I/Os reached {number(deep.rate_per_s)} IOPS, {least.load} reached"
+        f"{deep.load} outstanding I/Os reached {number(deep.rate_per_s)} IOPS{where}, {least.load} reached"
         f" {number(least.rate_per_s)}; {_evenly(deep, _spread(deep))}, as behind a rate"
         f" limit{_or_else(level)}{others}."
     )

@@ -104,7 +104,7 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
         arm = whole_ns > ARM_NS and small.p50_ns > FLOOR_NS
         apart = times_ratio(whole, small)
         carried = (apart.ratio if apart.high is None else apart.high) < TWICE
-        if small_ns < TWICE * whole_ns and carried and not arm:
+        if small_ns < TWICE * whole_ns and carried and not arm and not _slower_since(facts, small, whole):
             yield _suggested(
                 small.record,
                 says=f"Repeated reads of {capacity(small.data_bytes)} took {brief_time(small_ns)}, reads of the whole"
@@ -112,6 +112,19 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
                 evidence={"small_ns": small_ns, "whole_ns": whole_ns, "ratio": small_ns / whole_ns},
             )
             return
+
+
+def _slower_since(facts: Facts, small: RowFacts, whole: RowFacts) -> bool:
+    """Whether a rate fell for good between the two, and the same reads of as much data as the whole, or more, had been
+    about as quick as those of the small region: then it is not the region that made these quick."""
+    rows = facts.rows
+    between = rows[rows.index(small) + 1 : rows.index(whole)]
+    return any(row.drop is not None for row in between) and any(
+        small.mean_ns > TWICE * other.mean_ns
+        for pair in facts.pairs("region")
+        for other in pair
+        if small in pair and other.data_bytes >= whole.data_bytes and other.measurement.ios >= ENOUGH
+    )
 
 
 def _groups(row: RowFacts, *, arm: bool) -> tuple[float, float, float] | None:
