@@ -13,7 +13,7 @@ from iocast.analyse.live.session_shares import activity, watched_databases
 from iocast.analyse.live.traced import traced
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
-from iocast.report.live.device_lines import device_lines, processor_line
+from iocast.report.live.device_lines import device_lines, processor_lines
 from iocast.report.live.instance_line import instance_lines
 from iocast.report.live.latency.event_table import event_table
 from iocast.report.live.layer_table import layer_table
@@ -48,9 +48,9 @@ def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterato
 def _machine(interval: Interval, width: int) -> Iterator[Line]:
     """The verdict, devices and layers; a tape of a database or of latency records alone has none of them."""
     yield from verdict_lines(interval, width)
-    yield processor_line(interval)
+    yield from processor_lines(interval, width)
     yield ()
-    yield from device_lines(interval)
+    yield from device_lines(interval, width)
     yield ()
     yield from layer_table(layer_rows(interval), width)
     yield from _trace_lines(interval)
