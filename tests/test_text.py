@@ -124,3 +124,11 @@ def test_a_negative_time_is_a_difference() -> None:
     assert text.duration(-2_286_965, space="") == "-2.29ms"
     assert text.duration(-999.6) == "-1.00 µs"
     assert text.brief_time(-2_286_965) == "-2.3 ms"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.5, "500 ms"), (42, "42.0 s"), (300, "5 min"), (3_930, "1 h 5 min"), (86_400, "24 h"), (273_700, "3 d 4 h")],
+)
+def test_a_long_duration_has_two_units(seconds: float, said: str) -> None:
+    assert text.long_duration(seconds * 1e9) == said

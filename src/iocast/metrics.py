@@ -130,6 +130,9 @@ def bucket_upper_ns(metric: str) -> int | None:
     return int(bound) if metric == f"{_BELOW}{bound}ns" and bound.isascii() and bound.isdigit() else None
 
 
+# Records of LatencyMap tools: the observer of their counts, whose subject is their label.
+LATENCY_MAP: Final = "latency_map"
+
 # When a source began to count: ns since 1970, as it says itself, sampled with the counters: of the subject "" for all
 # subjects of the observer, of a subject for itself. Another epoch than before: what lies between is unknown. Counters
 # of an observer with an epoch never go back, and a subject that is not listed at a sample stands at nought.

@@ -310,3 +310,18 @@ def about(seconds: float) -> str:
     if seconds < 99.5:
         return f"{max(1, round(seconds))} s"
     return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
+
+
+def long_duration(value_ns: float) -> str:
+    """A length of time that may be days, by its two largest units: "20.1 s", "5 min", "24 h", "3 d 4 h"."""
+    if value_ns < 99.5e9:
+        return duration(value_ns)
+    left, found = round(value_ns / 1e9), list[str]()
+    days = ((86_400, "d"),) if left >= 2 * 86_400 else ()
+    for seconds, unit in (*days, (3_600, "h"), (60, "min"), (1, "s")):
+        whole, left = divmod(left, seconds)
+        if whole and len(found) < 2:
+            found.append(f"{whole} {unit}")
+        elif found:
+            break
+    return " ".join(found)

@@ -73,6 +73,7 @@ def test_every_line_fits(width: int) -> None:
         for said in ("vda", "device read", "DataFileRead (IO)", "select scratch", "Active sessions: 4.0"):
             assert said in text
         assert " 75%" in text
+        assert " busy" in text  # the last column of devices was cut off at 80
 
     _piloted(test, (width, 30))
 

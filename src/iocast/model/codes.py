@@ -269,6 +269,7 @@ SectionCode = Literal[
     "response_time",
     # of a tape
     "layers",
+    "events",
     "activity",
     "databases",
     "not_seen",

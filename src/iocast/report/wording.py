@@ -69,6 +69,7 @@ SECTIONS: dict[SectionCode, str] = {
     "phases": "Phases",
     "response_time": "Response time of calls",
     "layers": "Layers",
+    "events": "Latencies of events",
     "activity": "What sessions did",
     "databases": "Databases",
     "not_seen": "Not seen",

@@ -17,9 +17,9 @@ from textual.worker import get_current_worker
 
 from iocast.errors import IocastError
 from iocast.model.live.moment import Moment
-from iocast.report.live.heat_view import heat_view
 from iocast.report.live.help_lines import help_lines
-from iocast.report.live.histogram_choice import histograms
+from iocast.report.live.latency.heat_view import heat_view
+from iocast.report.live.latency.histogram_choice import histograms
 from iocast.report.live.layers_view import overview
 from iocast.report.live.notes_lines import notes_lines
 from iocast.report.live.styled_lines import Line, Style, line

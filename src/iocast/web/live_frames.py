@@ -12,11 +12,11 @@ from contextlib import closing, contextmanager
 from typing import Any, Final
 
 from iocast import archive
-from iocast.analyse.live.latency_columns import HeatMap, Latencies
+from iocast.analyse.live.latency_columns import HeatMap, Latencies, grid_of
 from iocast.errors import IocastError
 from iocast.model.live.moment import Interval, Moment
-from iocast.report.live.heat_lines import bound_label
-from iocast.report.live.histogram_choice import Choice, histograms, label, latencies_of
+from iocast.report.live.latency.heat_lines import bound_label
+from iocast.report.live.latency.histogram_choice import Choice, bounds_of, histograms, label, latencies_of
 from iocast.report.live.layers_view import overview
 from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.playing import Playing
@@ -91,11 +91,14 @@ class Frames:
         choices = histograms(here)
         choice = next((each for each in (*choices, *histograms(interval(newest))) if _name(each) == chosen), None)
         choice = choice or _chosen(chosen) or (choices[0] if choices else None)
+        grid = BOUNDS_NS if choice is None else grid_of(bounds_of(moments[-1], choice), BOUNDS_NS)
         lines = overview(here, self._reel.texts, min(max(width, NARROWEST), WIDEST))
         columns = (
             []
             if choice is None
-            else [_column(number, interval(number), choice) for number in range(max(oldest, after + 1), newest + 1)]
+            else [
+                _column(number, interval(number), choice, grid) for number in range(max(oldest, after + 1), newest + 1)
+            ]
         )
         return found | {
             "at": shown,
@@ -103,7 +106,7 @@ class Frames:
             "lines": [[[harmless_line(piece.text), piece.style] for piece in each] for each in lines],
             "histograms": [[_name(each), harmless_line(label(each))] for each in sorted(choices, key=label)],
             "chosen": "" if choice is None else _name(choice),
-            "bounds": [bound_label(number, BOUNDS_NS) for number in range(len(BOUNDS_NS) + 1)],
+            "bounds": [bound_label(number, grid) for number in range(len(grid) + 1)],
             "columns": columns,
         }
 
@@ -156,9 +159,9 @@ def _chosen(name: str) -> Choice | None:
     return (observer, subject) if blank else None
 
 
-def _column(number: int, interval: Interval, choice: Choice) -> dict[str, Any]:
+def _column(number: int, interval: Interval, choice: Choice, grid: tuple[int, ...]) -> dict[str, Any]:
     found: Latencies | None = latencies_of(interval, choice)
-    heat = HeatMap(BOUNDS_NS, 1)
+    heat = HeatMap(grid, 1)
     heat.add(found)
     return {
         "number": number,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makers.command_line import compare
 
 from iocast.analyse.live.latency_columns import HeatMap, Latencies
-from iocast.report.live.heat_lines import BLUES, BOUNDS_NS, REDS, heat_lines
+from iocast.report.live.latency.heat_lines import BLUES, BOUNDS_NS, REDS, heat_lines
 
 US, SECOND_NS = 1_000, 1_000_000_000
 

@@ -66,7 +66,7 @@ def test_a_day_takes_the_memory_of_an_hour_and_nothing_of_it_is_lost(tmp_path: P
     assert of_a_day < 2 * of_an_hour, (of_a_day, of_an_hour)
     assert sum(1 for _ in Playing(str(tape)).moments(lambda: False)) == 24 * HOUR_NS // EVERY_NS + 1
     report = report_of_tape(str(tape))
-    assert report.verdict.startswith("Watched for 86400 s from")
+    assert report.verdict.startswith("Watched for 24 h from")
     (layers,) = [each for each in report.sections if each.code == "layers"]
     assert layers.paragraphs == (f"The trace lost {LOST} records: what the layers counted is too low.",)
     (row,) = layers.tables[0].rows

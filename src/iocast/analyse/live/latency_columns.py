@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -71,6 +71,16 @@ def on_grid(found: Latencies, bounds: Sequence[int]) -> list[int]:
     for upper_ns, count in found.counts.items():
         counts[next((at for at, bound_ns in enumerate(bounds) if upper_ns <= bound_ns), len(bounds))] += count
     return counts
+
+
+def grid_of(uppers_ns: Iterable[int], bounds: Sequence[int]) -> tuple[int, ...]:
+    """Bounds that a source with these bounds fits: 1.024 times as high where it counts by powers of two of nanoseconds.
+
+    `bounds` are powers of two of microseconds. On them, 262,144 to 524,288 ns would stand below 1,024 us, not 512.
+    """
+    if any(upper_ns != ENDLESS_NS and upper_ns & (upper_ns - 1) == 0 for upper_ns in uppers_ns):
+        return tuple(bound_ns * 128 // 125 for bound_ns in bounds)
+    return tuple(bounds)
 
 
 class HeatMap:

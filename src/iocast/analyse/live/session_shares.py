@@ -29,6 +29,17 @@ class Activity(Struct, frozen=True):
     statements: tuple[Share, ...]
     sessions: tuple[Share, ...]
 
+    @property
+    def wait_classes(self) -> tuple[Share, ...]:
+        """Waits by their class, as MOATS has them; CPU is one."""
+        found: dict[str, tuple[float, float]] = {}
+        for each in self.waits:
+            name = each.subject.partition("|")[0]
+            share, active_mean = found.get(name, (0.0, 0.0))
+            found[name] = share + each.share, active_mean + each.active_mean
+        ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
+        return tuple(Share(name, *figures) for name, figures in ordered)
+
 
 def watched_databases(seen: Seen) -> tuple[str, ...]:
     """The databases whose sessions are looked at: "postgresql", "oracle"; by the names of their observers."""

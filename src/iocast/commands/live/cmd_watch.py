@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm")
+MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm", "latencymap")
+_COLOURED = "latencymap"  # its colours are its figures; what it has from elsewhere, it makes harmless itself
 _HEADING_EVERY = 20  # intervals
 
 
@@ -54,19 +56,20 @@ def watch(
 
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
     perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon`, `sysmetric` or `asm`
-    (Oracle), with --database. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
+    (Oracle), with --database. `latencymap` draws the two heat maps of a latency histogram.
+    Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
     from msgspec.structs import replace
 
     from iocast.model.live.moment import Interval
-    from iocast.report.live.line_modes import LINE_MODES
+    from iocast.report.live.line_modes import LINE_MODES, line_mode
     from iocast.sessions.live.line_watch import watched
 
     if sqlplus_script:
         return _print_script()
     if as_json and as_csv:
         raise SpecError("--json and --csv exclude each other", "omit one of them")
-    chosen = next((each for each in LINE_MODES if mode == each.NAME), None)
+    chosen = line_mode(mode, shutil.get_terminal_size((100, 30)).columns)
     if chosen is None and not (record or listen):
         chosen = LINE_MODES[0]
     if chosen is not None and chosen.DATABASE and not (record or listen):
@@ -134,8 +137,9 @@ class _Printer:
 
     def show(self, interval: Interval) -> None:
         """Each line is printed when it is made, so that a pipe gets it."""
+        raw = self._mode is not None and self._mode.NAME == _COLOURED and not self._form
         for line in self._lines(interval):
-            print(harmless(line), flush=True)
+            print(line if raw else harmless(line), flush=True)
         self._shown += 1
         database = self._mode.DATABASE if self._mode else ""
         self._seen = self._seen or not database or any(name.startswith(database) for name in interval.observers)

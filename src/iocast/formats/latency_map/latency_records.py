@@ -12,9 +12,12 @@ from msgspec import Struct
 from iocast.formats.source_files import refuse
 
 BEGIN, END = "<begin record>", "<end record>"
+DAY_US = 86_400_000_000
 UNITS_NS = {"nanosec": 1, "microsec": 1_000, "millisec": 1_000_000}
 _QUANTIZE = re.compile(r"^\s*(\d{1,18})\s*\|@*\s+(\d{1,18})\s*$")
 _MOMENT = re.compile(r"(?:microsec|musec|usec)\s*,\s*(\d{1,18})\b")
+_LOWER = ("dtrace", "systemtap", "stap", "bpf")
+_UPPER = ("oracle", "event_histogram", "histogram historical data from awr")
 _LIKE_BUCKET = re.compile(r"^\d+\s*[|,]")
 _PAIR = re.compile(r"^\s*(\d{1,18})\s*,\s*(\d{1,18})\s*$")
 
@@ -24,6 +27,7 @@ class Record(Struct):
 
     line: int
     moment_us: int | None = None
+    clock: str = ""  # the same moment as people read it, in the form of its source
     unit_ns: int | None = None
     label: str = ""
     source: str = ""
@@ -59,6 +63,25 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
     return found
 
 
+def edges_ns(path: str, record: Record, bound: int) -> tuple[int, int]:
+    """Where the bucket of a bound begins and ends: Oracle names the upper edge, all others the lower one."""
+    if record.unit_ns is None or record.moment_us is None:
+        raise refuse(path, record.line, "a record without timestamp or unit")
+    source = record.source or record.label.lower()
+    lower = record.drawn or any(name in source for name in _LOWER)
+    if not lower and not any(name in source for name in _UPPER):
+        raise refuse(path, record.line, "its source is unknown, and so whether bounds are lower or upper edges")
+    low, high = (bound, bound * 2) if lower else (bound // 2, bound)
+    return low * record.unit_ns, high * record.unit_ns
+
+
+def span_us(first_us: int, last_us: int) -> int:
+    """From one moment to the other: Oracle's scripts count from midnight, and begin again there."""
+    if last_us < first_us - DAY_US // 2 and first_us < DAY_US:
+        return last_us - first_us + DAY_US
+    return last_us - first_us
+
+
 def _line(path: str, at: int, line: str, record: Record) -> None:
     key, _, value = (part.strip() for part in line.partition(","))
     if key == "timestamp":
@@ -66,6 +89,7 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         if not moment:
             raise refuse(path, at, "a timestamp that is not in microseconds")
         record.moment_us = int(moment[1])
+        record.clock = value[moment.end() :].strip(" ,")
     elif key == "latencyunit":
         if value not in UNITS_NS:
             raise refuse(path, at, f'"{value}" is not a unit of latency')

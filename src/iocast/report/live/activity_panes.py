@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iocast.analyse.live.session_shares import Activity, Share
@@ -21,7 +22,12 @@ def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: 
     fitting = max(1, min(len(panes), (width + len(_GAP)) // (_LEAST + len(_GAP))))
     each = (width - len(_GAP) * (fitting - 1)) // fitting
     yield line(f"Active sessions: {found.active_mean:.1f} on average ({found.polls} looks)", "strong")
-    columns = [list(_pane(title, shares, _named(texts, kind), most)) for title, shares, kind in panes[:fitting]]
+    if classes := found.wait_classes:
+        shown = (f"{each.subject} {100 * each.share:.0f}% ({each.active_mean:.1f})" for each in classes)
+        said = f"Wait classes (sessions): {', '.join(shown)}"
+        yield from map(line, textwrap.wrap(said, width, subsequent_indent=" " * 4))
+    nobody = "not reported" if found.waits else "none was active"
+    columns = [list(_pane(title, shares, _named(texts, kind), most, nobody)) for title, shares, kind in panes[:fitting]]
     for at in range(max(len(column) for column in columns)):
         pieces: list[Piece] = []
         for column in columns:
@@ -31,16 +37,22 @@ def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: 
 
 
 def _named(texts: Mapping[str, str], kind: str) -> Callable[[str], str]:
-    """The text of a subject; databases keep those of statements and sessions apart by a prefix."""
-    return lambda subject: " ".join(texts.get(f"{kind}{subject}", "").split())
+    """The text of a subject; databases keep those of statements and sessions apart by a prefix.
+
+    Sessions of one program have the same text: their own name stands before it.
+    """
+    own = kind == "session|"
+    return lambda subject: " ".join((f"{subject} " * own + texts.get(f"{kind}{subject}", "")).split())
 
 
-def _pane(title: str, shares: Sequence[Share], text_of: Callable[[str], str], most: int) -> Iterator[tuple[str, bool]]:
+def _pane(
+    title: str, shares: Sequence[Share], text_of: Callable[[str], str], most: int, nobody: str
+) -> Iterator[tuple[str, bool]]:
     yield title, True
     for share in shares[:most]:
         yield f"{100 * share.share:>3.0f}% {text_of(share.subject) or waited_for(share.subject)}", False
     if not shares:
-        yield "none was active", False
+        yield nobody, False
 
 
 def waited_for(subject: str) -> str:

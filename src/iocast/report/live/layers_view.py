@@ -6,18 +6,22 @@ import time
 from collections.abc import Iterator, Mapping
 
 from iocast import metrics
+from iocast.analyse.live.event_rows import event_rows
 from iocast.analyse.live.instance_rates import instance_rates
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
 from iocast.analyse.live.traced import traced
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
-from iocast.report.live.device_lines import device_lines, processor_line
+from iocast.report.live.device_lines import device_lines, processor_lines
 from iocast.report.live.instance_line import instance_lines
+from iocast.report.live.latency.event_table import event_table
 from iocast.report.live.layer_table import layer_table
 from iocast.report.live.styled_lines import Line, cut, line
 from iocast.report.live.verdict_lines import verdict_lines
 from iocast.text import counted, percent
+
+_OF_THE_MACHINE = (metrics.DISKSTATS, metrics.CPU, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS)
 
 
 def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -28,19 +32,28 @@ def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterat
 
 def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
     yield line(_when(interval), "dim")
-    yield from verdict_lines(interval, width)
-    yield processor_line(interval)
-    yield ()
-    yield from device_lines(interval)
-    yield ()
-    yield from layer_table(layer_rows(interval), width)
-    yield from _trace_lines(interval)
+    if any(observer in interval.observers for observer in _OF_THE_MACHINE):
+        yield from _machine(interval, width)
+    if events := event_rows(interval):
+        yield ()
+        yield from event_table(events, width)
     for database in watched_databases(interval):
         yield ()
         yield from instance_lines(database, instance_rates(interval, database), width)
         found = activity(interval, database)
         if found is not None:
             yield from activity_panes(found, texts, width)
+
+
+def _machine(interval: Interval, width: int) -> Iterator[Line]:
+    """The verdict, devices and layers; a tape of a database or of latency records alone has none of them."""
+    yield from verdict_lines(interval, width)
+    yield from processor_lines(interval, width)
+    yield ()
+    yield from device_lines(interval, width)
+    yield ()
+    yield from layer_table(layer_rows(interval), width)
+    yield from _trace_lines(interval)
 
 
 def _trace_lines(interval: Interval) -> Iterator[Line]:

@@ -8,6 +8,7 @@ from typing import Protocol
 from iocast.model.live.moment import Interval
 from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
 from iocast.report.live.database_modes import asm_lines, oramon_lines, pgmon_lines, sysmetric_lines
+from iocast.report.live.latency.latencymap_lines import LatencyMapLines
 from iocast.report.live.line_table import Table
 
 
@@ -37,6 +38,7 @@ class LineMode(Protocol):
         """The same as its model prints them."""
 
 
+# Those without a memory; `latencymap` has one.
 LINE_MODES: tuple[LineMode, ...] = (
     iostat_lines,
     iolatency_lines,
@@ -46,3 +48,10 @@ LINE_MODES: tuple[LineMode, ...] = (
     sysmetric_lines,
     asm_lines,
 )
+
+
+def line_mode(name: str | None, width: int) -> LineMode | None:
+    """A mode by its name, for a screen of so many columns; None for a name that is none."""
+    if name == LatencyMapLines.NAME:
+        return LatencyMapLines(width)
+    return next((each for each in LINE_MODES if name == each.NAME), None)

@@ -14,6 +14,7 @@ from iocast.model.run import Run
 from iocast.model.view import View
 from iocast.report.charts import charts_at
 from iocast.report.tape.database_tables import database_tables
+from iocast.report.tape.event_latencies import event_latencies
 from iocast.report.wording import section
 
 DEVICES = (
@@ -52,9 +53,11 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
         )
     texts = run.tape.texts if run.tape else {}
     drawn = charts_at("tape", tape) if charts else ()
+    layers, events = layer_rows(tape), event_latencies(tape)
     parts = (
         section("devices", (), _filled(_devices(tape))),
-        section("layers", tuple(_traced(tape)), _filled(_layers(layer_rows(tape))), drawn),
+        section("layers", tuple(_traced(tape)), _filled(_layers(layers)), drawn if layers else ()),
+        section("events", (), _filled(events), () if layers else drawn),
         *(
             _activity(database, found, texts)
             for database in watched_databases(tape)
@@ -75,10 +78,10 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
 def _verdict(run: Run, tape: TapeSummary) -> str:
     assert run.tape is not None
     began = text.instant(tape.started_ns)
-    said = f"Watched for {text.duration(tape.elapsed_ns)} from {began}"
+    said = f"Watched for {text.long_duration(tape.elapsed_ns)} from {began}"
     gaps_ns = tape.length_ns - tape.elapsed_ns
     if gaps_ns > 10 * run.tape.interval_ns:
-        said += f", with {text.duration(gaps_ns)} of gaps"
+        said += f", with {text.long_duration(gaps_ns)} of gaps"
     if run.tape.provenance != "real":
         said += f"; the samples are {'synthetic' if run.tape.provenance == 'synthetic' else 'a public sample'}"
     return f"{said}."

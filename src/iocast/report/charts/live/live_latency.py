@@ -12,7 +12,7 @@ from iocast.report.charts.drawing.parts import LABEL_ROOM, Spec, needed, number,
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.drawing.time_grid import time_grid
 from iocast.report.charts.place import Place
-from iocast.report.live.histogram_choice import Choice, label
+from iocast.report.live.latency.histogram_choice import Choice, label
 
 PLACE = Place("tape", wide=True)
 MOST = 4  # charts of one tape: the busiest histograms

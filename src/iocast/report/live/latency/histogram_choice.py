@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
-from iocast.model.live.moment import Interval
+from iocast.metrics import LATENCY_MAP, bucket_upper_ns
+from iocast.model.live.moment import Interval, Moment
 
 Choice = tuple[str, str]  # observer, subject
 
@@ -24,7 +25,15 @@ def latencies_of(interval: Interval, choice: Choice) -> Latencies | None:
     return None if view is None else latencies(view)
 
 
+def bounds_of(moment: Moment, choice: Choice) -> list[int]:
+    """The upper bounds of its buckets in ns, also of those without counts."""
+    counters = moment.values(choice[0]).get(choice[1], {})
+    return [upper_ns for metric in counters if (upper_ns := bucket_upper_ns(metric)) is not None]
+
+
 def label(choice: Choice) -> str:
     """In words: the observer's name and the parts of the subject."""
     observer, subject = choice
+    if observer == LATENCY_MAP:  # its labels say what they are of
+        return subject
     return f"{observer.replace('_', ' ')}: {subject.replace('|', ', ')}" if subject else observer.replace("_", " ")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from iocast.analyse.live.latency_columns import SHADES, HeatMap, shade
+from iocast.text import harmless_line
 
 # 256 colours, from nothing to the largest value.
 BLUES: Final = (15, 51, 45, 39, 33, 27, 21)
@@ -81,7 +82,7 @@ def _footer(heat: HeatMap, label: str) -> Iterator[str]:
     newest = heat.columns[-1] if heat.columns else None
     latest = None if newest is None or newest.mean_ns is None else newest.mean_ns / _MS
     yield f"Mean latency: {_blank(mean)} ms over all columns, {_blank(latest)} ms in the newest."
-    yield f"{label}, interval {heat.taken}"
+    yield harmless_line(f"{label}, interval {heat.taken}")
 
 
 def _blank(value: float | None) -> str:

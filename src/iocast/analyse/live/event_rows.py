@@ -1,0 +1,35 @@
+"""Events that a source counts by their latency: waits of a database, labels of latency records; busiest first."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast.analyse.live.latency_columns import Latencies, latencies
+from iocast.metrics import LATENCY_MAP
+from iocast.model.live.seen import Seen
+
+
+class EventRow(Struct, frozen=True):
+    """One event of one source. `found` is None where its counters began anew: the interval is unknown."""
+
+    observer: str
+    subject: str
+    found: Latencies | None
+
+    @property
+    def per_s(self) -> float | None:
+        """Waits or I/Os a second."""
+        return None if self.found is None else self.found.total * 1e9 / self.found.elapsed_ns
+
+
+def event_rows(seen: Seen) -> list[EventRow]:
+    """Those that took most time first. Observers of databases have a dot in their names, those of the kernel none."""
+    rows = []
+    for observer in seen.observers:
+        if observer != LATENCY_MAP and "." not in observer:
+            continue
+        for subject, view in seen.views(observer).items():
+            found = latencies(view)
+            if (found is not None and found.total) or (found is None and observer == LATENCY_MAP):
+                rows.append(EventRow(observer, subject, found))
+    return sorted(rows, key=lambda row: (-(row.found.waited_ns if row.found else 0.0), row.observer, row.subject))
