@@ -193,7 +193,7 @@ def test_no_field_of_a_run_is_forgotten_in_its_file() -> None:
     }
     assert set(Plan.__struct_fields__) == {
         *("name", "target", "phases", "files", "engine", "polling", "seed", "interval_ns", "job", "experiment"),
-        "calibration",
+        *("calibration", "tree"),
     }
 
 

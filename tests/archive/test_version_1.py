@@ -20,6 +20,7 @@ from iocast.report.card.judged import judge
 from iocast.report.renderers import RENDERERS
 
 OLD = Path(__file__).parent / "version_1"
+SINCE = {"select": "sequential"}  # defaults of fields that came later
 FOLDERS = ("card", "diagnosed", "imported")
 
 
@@ -32,9 +33,13 @@ def _as_json(run: object) -> Any:
 
 
 def _known(now: Any, then: Any) -> Any:
-    """What there was then; fields that came since are left out where they say nothing (None, False)."""
+    """What there was then; fields that came since are left out where they say nothing (None, False, a default)."""
     if isinstance(now, dict) and isinstance(then, dict):
-        return {name: _known(value, then.get(name)) for name, value in now.items() if name in then or value}
+        return {
+            name: _known(value, then.get(name))
+            for name, value in now.items()
+            if name in then or (value and value != SINCE.get(name))
+        }
     if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
         return [_known(one, other) for one, other in zip(now, then, strict=True)]
     return now

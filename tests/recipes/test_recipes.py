@@ -86,7 +86,7 @@ def use_engine(copy: Copy) -> None:
     job.write_text(job.read_text().replace("[defaults]", '[defaults]\nengine = "null"'))
     refused = copy.iocast("run", job, copy.place, "--out", copy.root / "runs")
     assert refused.returncode != 0
-    assert 'unknown "null"; known are auto, uring, sync, sim' in refused.stderr + refused.stdout
+    assert 'unknown "null"; known are auto, uring, sync, tree_ring, tree_calls, sim' in refused.stderr + refused.stdout
 
 
 def use_observer(copy: Copy) -> None:

@@ -37,7 +37,7 @@ COUNTS = [
 REFUSED = [
     ("oracle_10046/ora19120_fetch500.trc", "no I/O in 2053 lines"),
     ("blktrace/leveldb_blkparse.txt", "completions only"),
-    ("blktrace/btt_keks.txt", "no trace format"),
+    ("blktrace/btt_keks.txt", "a report of btt"),
     ("fio_output/local__la_clat.1.log", "an average of several I/Os"),
     ("fio_output/local__fl_bw.3.log", "a log of bw has no latency"),
     ("fio_output/fio_plot_hdd10k_rr16_lat.1.log", "four columns"),

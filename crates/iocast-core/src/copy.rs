@@ -6,12 +6,14 @@
 mod by_calls;
 mod by_ring;
 mod content;
+pub mod copy_speed;
 mod method;
 mod usage;
 mod way;
 
 pub use content::{Content, content_of};
 pub use method::Method;
+pub use way::Refusal;
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 
@@ -31,19 +33,6 @@ pub struct Order {
     pub size_bytes: u64,
     /// `st_blksize` of the destination.
     pub block_bytes: usize,
-}
-
-/// Where a way of copying was refused.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct Refusal {
-    /// The system call: "copy_file_range".
-    pub call: String,
-    /// Why; 0: the source ended before its size.
-    pub errno: i32,
-    /// Its symbolic name.
-    pub name: String,
-    /// How much had been copied.
-    pub at_bytes: u64,
 }
 
 /// What a copy took. The first figures are those until the last byte was handed over, the `sync_` ones those of the
@@ -108,4 +97,4 @@ pub fn copy_file(
 }
 
 #[cfg(test)]
-mod tests;
+mod copy_tests;

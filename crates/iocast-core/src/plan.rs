@@ -20,6 +20,7 @@ pub mod replay_plan;
 pub mod simulated;
 pub mod step;
 pub mod step_checks;
+mod tree_checks;
 pub mod tree_plan;
 
 pub use self::operations::{Class, Locality, MixItem, Op, Start};

@@ -15,5 +15,6 @@ mod merge;
 pub mod part;
 pub mod phase;
 mod refill;
+pub(crate) mod signals;
 mod slots;
 pub mod worker;

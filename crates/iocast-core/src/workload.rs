@@ -7,6 +7,7 @@ pub mod next_io;
 pub mod offsets;
 pub mod pacing;
 pub mod payload;
+pub(crate) mod random;
 pub mod recorded;
 pub mod scatter;
 pub mod source;

@@ -7,7 +7,7 @@ mod core_error;
 mod layer_watching;
 mod profiling;
 mod statistics;
-mod tables;
+mod table_batches;
 mod traces;
 mod trees;
 
@@ -171,7 +171,7 @@ fn read_back(py: Python<'_>, plan_json: &str, on_tick: Py<PyAny>) -> PyResult<St
 #[pyfunction]
 fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
     py.detach(|| {
-        iocast_core::copy_speed::copy_bytes_per_s(Duration::from_secs_f64(budget_s.clamp(0.0, 10.0)))
+        iocast_core::copy::copy_speed::copy_bytes_per_s(Duration::from_secs_f64(budget_s.clamp(0.0, 10.0)))
     })
 }
 
@@ -184,7 +184,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<layer_watching::LayerWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
-    module.add_class::<tables::Tables>()?;
+    module.add_class::<table_batches::Tables>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(statistics::student_t_cdf, module)?)?;
     module.add_function(wrap_pyfunction!(statistics::f_survival, module)?)?;

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from makers import card_runs
 from makers.card_pages import report_of
+from makers.copied_files import copies, copy
 from makers.graded_runs import graded_charts
 from makers.ladder_runs import forecast_charts
 from makers.live_moments import tape_of_a_load
@@ -68,6 +69,9 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
         *calibrated,
         *charts_at("profile", profile_of(tmp_path_factory.mktemp("made"), database_load(20))),
         *report_of_tape(tape_of_a_load(tmp_path_factory.mktemp("tape")), charts=True).charts,
+        *charts_at(
+            "copy", copies(*(copy(way, s, at) for way, s in (("splice", 1.0), ("mmap_window", 2.0)) for at in (1, 2)))
+        ),
     ):
         found.setdefault(chart.kind, chart)
     return found

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{Error, Result};
-use crate::signals;
+use crate::run::signals;
 
 /// What reads rings, round after round.
 pub trait Emptied: Send + 'static {

@@ -45,7 +45,7 @@ pub(super) fn how_ios_end(plan: &PhasePlan) -> Result<Ends> {
     small.users = 1;
     let (sender, receiver) = channel();
     let body = move || {
-        crate::signals::only_waker();
+        crate::run::signals::only_waker();
         // Said before the ring is taken down, which waits for whatever hangs.
         let _ = match Prober::new(small) {
             Ok(mut prober) => sender.send(prober.watch()),

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr::null_mut;
 
-use super::method::WINDOW_BYTES;
+use super::way::WINDOW_BYTES;
 use super::way::{End, Way};
 use crate::workload::buffers::Buffers;
 

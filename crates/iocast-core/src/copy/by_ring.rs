@@ -5,8 +5,8 @@ use std::io;
 use io_uring::types::Fd;
 use io_uring::{IoUring, opcode, squeue};
 
-use super::method::{PIECE_BYTES, PIECES};
 use super::way::{End, Way};
+use super::way::{PIECE_BYTES, PIECES};
 use crate::workload::buffers::Buffers;
 
 /// Offsets and lengths of direct I/O are multiples of it.

@@ -4,16 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::by_calls;
 use super::by_ring;
-use super::way::{End, Way};
+use super::way::{End, PIECE_BYTES, PIECES, WINDOW_BYTES, Way};
 use crate::error::Result;
 use crate::workload::buffers::Buffers;
-
-/// The window of a mapped copy, and the buffer of a copy in large pieces: that of cp8M.
-pub const WINDOW_BYTES: usize = 8 << 20;
-/// The pieces of a pipelined copy, and how many there are: together one window.
-pub const PIECE_BYTES: usize = 1 << 20;
-/// How many I/Os a pipelined copy has outstanding.
-pub const PIECES: usize = WINDOW_BYTES / PIECE_BYTES;
 
 /// A way of copying.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]

@@ -4,10 +4,31 @@ use std::io;
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
-use super::Refusal;
+use serde::Serialize;
+
 use crate::error::errno_name;
 
+/// The window of a mapped copy, and the buffer of a copy in large pieces: that of cp8M.
+pub const WINDOW_BYTES: usize = 8 << 20;
+/// The pieces of a pipelined copy, and how many there are: together one window.
+pub const PIECE_BYTES: usize = 1 << 20;
+/// How many I/Os a pipelined copy has outstanding.
+pub const PIECES: usize = WINDOW_BYTES / PIECE_BYTES;
+
 const BETWEEN_TICKS: Duration = Duration::from_millis(100);
+
+/// Where a way of copying was refused.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct Refusal {
+    /// The system call: "copy_file_range".
+    pub call: String,
+    /// Why; 0: the source ended before its size.
+    pub errno: i32,
+    /// Its symbolic name.
+    pub name: String,
+    /// How much had been copied.
+    pub at_bytes: u64,
+}
 
 /// Why a copy ended early.
 #[derive(Debug)]

@@ -14,8 +14,8 @@ use super::{Clock, Completion, Engine, Request};
 use crate::error::{Error, Result};
 use crate::plan::Op;
 use crate::plan::simulated::Serialised;
-use crate::random::mix64;
 use crate::record::result::EngineReport;
+use crate::workload::random::mix64;
 
 mod blocks;
 mod flow;

@@ -108,7 +108,7 @@ mod tests {
         let mix = serde_json::json!([{"op": "create", "size_bytes": 0}]);
         let plan = plan(serde_json::json!({"files": files, "tree": tree, "mix": mix}));
         make_directories(plan.tree.as_ref().unwrap(), open.as_raw_fd(), || true).unwrap();
-        let work = Arc::new(TreeWork::of(&plan).unwrap().unwrap());
+        let work = Arc::new(TreeWork::of(&plan, false).unwrap().unwrap());
         let (choice, world) = (Choice::of("tree_calls", &plan), SimWorld::default());
         let setup = Setup { plans: vec![Arc::new(plan)], choice, world, tree: Some(Arc::clone(&work)) };
         let mut engine = TreeCalls::new(&setup).unwrap();

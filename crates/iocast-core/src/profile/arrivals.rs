@@ -167,7 +167,7 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::SmallRng;
 
-    use crate::random::exponential;
+    use crate::workload::random::exponential;
 
     #[test]
     fn random_arrivals_have_a_dispersion_of_one_at_every_scale() {

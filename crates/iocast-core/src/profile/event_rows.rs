@@ -8,7 +8,7 @@ use arrow_array::types::{Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
 
 use crate::error::{Error, Result};
-use crate::tables::{Tables, reason};
+use crate::guarded_tables::{Batches, Tables, reason};
 
 const COLUMNS: [&str; 8] = ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "flags"];
 /// The number of a target, or an actor, that has no name.
@@ -67,7 +67,7 @@ pub fn for_each_row(path: &Path, mut take: impl FnMut(&EventRow) -> Result<()>) 
     };
     let columns = COLUMNS.map(String::from);
     let table = Tables::open(&[(None, path.to_path_buf())], Some(&columns));
-    let batches = Arc::new(table.map_err(|error| refused(reason(&error)))?).batches();
+    let batches = Batches::new(Arc::new(table.map_err(|error| refused(reason(&error)))?));
     for batch in batches {
         let batch = batch.map_err(|error| refused(error.to_string()))?;
         let columns = Columns::of(&batch).ok_or_else(|| refused("a column of events is missing".into()))?;

@@ -22,7 +22,7 @@ use crate::record::generator::Absence;
 use crate::record::interval_log::IntervalLog;
 use crate::record::result::EngineReport;
 use crate::record::spool::Spool;
-use crate::signals;
+use crate::run::signals;
 
 const TICK: Duration = Duration::from_millis(100);
 /// How long in-flight I/Os are waited for after someone asked to stop.

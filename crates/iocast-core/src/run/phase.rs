@@ -11,6 +11,7 @@ use super::merge::merge;
 use crate::engine::Clock;
 use crate::engine::setup::Choice;
 use crate::engine::sim::world::SimWorld;
+use crate::engine::table::asked;
 use crate::error::Result;
 use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
@@ -19,7 +20,7 @@ use crate::record::result::{EngineReport, PhaseResult};
 use crate::record::tally::Counts;
 use crate::replay::facts::ReplayFacts;
 use crate::replay::replay_schedule::Schedule;
-use crate::signals;
+use crate::run::signals;
 use crate::tree::work::TreeWork;
 
 /// Runs phases at once, each on the engine that was chosen for it, from one start and on one clock.
@@ -32,7 +33,7 @@ pub fn run_chosen(
     signals::install_waker();
     let engines = engines(chosen)?;
     let plans: Vec<Arc<PhasePlan>> = plans.iter().map(|plan| Arc::new(plan.clone())).collect();
-    let (replays, trees) = (Schedule::for_plans(&plans)?, TreeWork::for_plans(&plans)?);
+    let (replays, trees) = (Schedule::for_plans(&plans)?, trees_of(&plans)?);
     let threads = plans.iter().zip(&engines).map(|(plan, engine)| threads_of(plan, engine)).sum();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut crew = Crew::new(plans.clone(), engines[0].virtual_time(), may_spin(&plans, threads, processors));
@@ -97,4 +98,10 @@ fn results(
             result
         })
         .collect()
+}
+
+/// The tree of each plan that has one.
+fn trees_of(plans: &[Arc<PhasePlan>]) -> Result<Vec<Option<Arc<TreeWork>>>> {
+    let simulated = |plan: &PhasePlan| Ok(asked(&plan.engine)?.is_some_and(|row| row.virtual_time()));
+    plans.iter().map(|plan| Ok(TreeWork::of(plan, simulated(plan)?)?.map(Arc::new))).collect()
 }

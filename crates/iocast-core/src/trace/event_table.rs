@@ -8,7 +8,7 @@ use arrow_array::types::{ArrowPrimitiveType, Int16Type, Int64Type, UInt8Type, UI
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
 
 use crate::error::{Error, Result};
-use crate::tables::{Tables, reason};
+use crate::guarded_tables::{Batches, Tables, reason};
 use crate::trace::event::Op;
 
 const COLUMNS: [&str; 8] = ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "err"];
@@ -63,7 +63,7 @@ impl EventTable {
     /// Hands over every row, in the order of the table.
     pub fn each(self, take: &mut dyn FnMut(TableRow)) -> Result<()> {
         let path = self.path;
-        for batch in Arc::new(self.table).batches() {
+        for batch in Batches::new(Arc::new(self.table)) {
             let batch = batch.map_err(|error| refused(&path, &error))?;
             rows_of(&batch, take)
                 .ok_or_else(|| refused(&path, &"a column has another type than in an event table"))?;

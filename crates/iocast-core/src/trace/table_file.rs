@@ -17,7 +17,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::tables::new_file::new_file;
+use crate::guarded_tables::new_file::new_file;
 
 /// Rows of a row group: what is held in memory, compressed.
 const GROUP_ROWS: usize = 1 << 20;

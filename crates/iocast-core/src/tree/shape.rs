@@ -4,7 +4,7 @@
 //! left to right. Files are numbered through: the first ones are in the first directory that has files.
 
 use crate::plan::tree_plan::{FilesIn, TreePlan};
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 /// Of a place: which of a file's names.
 const KIND_BITS: u32 = 2;

@@ -1,12 +1,10 @@
 //! `TreeWork`: what the users of a phase share of its tree: its shape, its directories, and what was there at the start.
 
 use std::os::fd::AsRawFd;
-use std::sync::Arc;
 
 use super::directories::Directories;
 use super::look::{Names, look_in};
 use super::shape::Shape;
-use crate::engine::table::asked;
 use crate::error::{Error, Result};
 use crate::plan::PhasePlan;
 use crate::plan::tree_plan::{Present, TreePlan};
@@ -24,16 +22,11 @@ pub struct TreeWork {
 }
 
 impl TreeWork {
-    /// The tree of each plan that has one: its directories are opened by the descriptor that came with the plan.
-    pub fn for_plans(plans: &[Arc<PhasePlan>]) -> Result<Vec<Option<Arc<TreeWork>>>> {
-        plans.iter().map(|plan| Ok(TreeWork::of(plan)?.map(Arc::new))).collect()
-    }
-
-    /// The tree of a plan.
-    pub fn of(plan: &PhasePlan) -> Result<Option<TreeWork>> {
+    /// The tree of a plan, if it has one: its directories are opened by the descriptor that came with the plan; a
+    /// simulated one has none.
+    pub fn of(plan: &PhasePlan, simulated: bool) -> Result<Option<TreeWork>> {
         let Some(tree) = &plan.tree else { return Ok(None) };
         let shape = Shape::new(tree);
-        let simulated = asked(&plan.engine)?.is_some_and(|row| row.virtual_time());
         if simulated {
             let all = tree.present != Present::None;
             let names = plan.counts_names().then(|| Names::new(shape.files(), all));

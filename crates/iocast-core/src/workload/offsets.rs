@@ -6,7 +6,7 @@ use rand::rngs::SmallRng;
 use super::scatter::{ZipfRanks, permute};
 use super::span::{Place, Span};
 use crate::plan::{Locality, PhasePlan, Start};
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 fn walk_in_order(backwards: bool, from: u64, to: u64, next: u64) -> Walk {
     if backwards {

@@ -4,7 +4,7 @@
 use rand::rngs::SmallRng;
 
 use crate::plan::Arrival;
-use crate::random::exponential;
+use crate::workload::random::exponential;
 
 /// The due times of one user, in ns since the start of the phase.
 #[derive(Clone, Debug)]

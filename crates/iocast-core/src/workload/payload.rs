@@ -4,7 +4,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, RngExt, SeedableRng};
 
 use crate::plan::Payload;
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 /// The unit that payloads keep unique: no storage dedupes smaller blocks than 4 KiB.
 const BLOCK_BYTES: usize = 4096;

@@ -3,7 +3,7 @@
 use rand::RngExt;
 use rand::rngs::SmallRng;
 
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 /// Zipf ranks by rejection-inversion (W. Hörmann, G. Derflinger 1996): constant time for any n.
 #[derive(Clone, Debug)]

@@ -11,9 +11,9 @@ use super::recorded::Recorded;
 use super::source::Source;
 use super::tree_drawn::TreeDrawn;
 use crate::plan::{Op, PhasePlan};
-use crate::random::mix64;
 use crate::replay::replay_schedule::UserRows;
 use crate::tree::work::TreeWork;
+use crate::workload::random::mix64;
 
 /// See the module.
 pub struct Stream {

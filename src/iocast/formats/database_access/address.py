@@ -14,6 +14,7 @@ from iocast.errors import SpecError
 AskPassword = Callable[[str], str]  # the question → the answer; it is not kept
 
 _SECRETS = ("password", "passwd", "pwd", "sslpassword", "wallet_password", "oauth_client_secret")
+_HOST = re.compile(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]*))(?::(?P<port>\d{1,5}))?")
 
 
 class Address(Struct, frozen=True, kw_only=True):
@@ -63,7 +64,7 @@ def parsed(url: str, way_out: str) -> Address:
 
 
 def _host(text: str, url: str) -> tuple[str, int]:
-    match = re.fullmatch(r"(?:\[(?P<six>[^\]]+)\]|(?P<name>[^:\[\]]*))(?::(?P<port>\d{1,5}))?", text)
+    match = _HOST.fullmatch(text)
     if match is None or int(match["port"] or 1) > 65535:
         raise SpecError("the host in the URL is not HOST or HOST:PORT", f"{scheme_of(url)}://user@host:port/database")
     return unquote(match["six"] or match["name"] or ""), int(match["port"] or 0)

@@ -66,7 +66,7 @@ def section(facts: Facts) -> Section | None:
     verdicts = {layers.phase: verdict(layers.times) for _, layers in found}
     rows = tuple(row for record, layers in found for row in _rows(record, layers, verdicts[layers.phase]))
     columns = tuple(column for column in COLUMNS if any(row.cells.get(column.key) is not None for row in rows))
-    table = Table("", columns, rows, key="layers", notes=(NOTE, *_notes([layers for _, layers in found])))
+    table = Table("", columns, rows, key="row_layers", notes=(NOTE, *_notes([layers for _, layers in found])))
     return titled("layers", tuple(_sentences(verdicts)), (table,))
 
 

@@ -28,6 +28,7 @@ from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.workload import Op
 from iocast.report.database.database_documents import DatabaseCommitRow, DatabaseLoadRow
+from iocast.report.layers.layer_documents import RowLayersRow
 from iocast.report.renderers import calibration_rows as of_calibration
 from iocast.report.renderers.comparison_documents import PairDocument, RelativeRow, RepeatsRow
 from iocast.report.renderers.document_values import Duration, Number, Value
@@ -363,6 +364,7 @@ class CardDocument(_OfARun, kw_only=True, tag="card"):
     grades: list[GradeRow] = []
     bounds: list[BoundRow] = []
     layers: list[LayerRow] = []
+    row_layers: list[RowLayersRow] = []
     database_loads: list[DatabaseLoadRow] = []
     database_commits: list[DatabaseCommitRow] = []
     whereabouts: list[TimeRow] = []

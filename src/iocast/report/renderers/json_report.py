@@ -16,6 +16,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.database.database_documents import DATABASE_TABLES
+from iocast.report.layers.layer_documents import LAYER_TABLES
 from iocast.report.renderers import documents as doc
 from iocast.report.renderers import forecast_documents
 from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES, RepeatedMaximumRow
@@ -49,6 +50,7 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "errors": doc.ErrorRow,
     "slowest": doc.SlowRow,
     **DATABASE_TABLES,
+    **LAYER_TABLES,
     **CALIBRATION_TABLES,
 }
 

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 /// Builds hashers for numbers.
 #[derive(Clone, Copy, Debug, Default)]

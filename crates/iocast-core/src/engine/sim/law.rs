@@ -4,7 +4,7 @@ use rand::RngExt;
 use rand::rngs::SmallRng;
 
 use crate::plan::simulated::ServiceLaw;
-use crate::random::exponential;
+use crate::workload::random::exponential;
 
 /// A service time in ns. `seek` is the distance from the arm to the I/O as a share of the disk, `None` when
 /// it goes on in order; only disks ask for it.

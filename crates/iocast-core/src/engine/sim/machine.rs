@@ -14,7 +14,7 @@ use super::tier::Tier;
 use crate::engine::Request;
 use crate::plan::simulated::{SimCache, SimDevice, SimReduction};
 use crate::plan::{Op, Payload, PhasePlan};
-use crate::random::mix64;
+use crate::workload::random::mix64;
 
 /// A trim is a note in the device's own tables.
 const TRIM_NS: u64 = 50_000;

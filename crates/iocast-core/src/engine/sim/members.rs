@@ -9,8 +9,8 @@ use rand::{RngExt, SeedableRng};
 use super::flow::Pipe;
 use super::law::draw;
 use crate::plan::simulated::{SimDevice, SimNoise, SimStall};
-use crate::random::exponential;
-use crate::random::mix64;
+use crate::workload::random::exponential;
+use crate::workload::random::mix64;
 
 /// So many I/Os of others, about, are made up for between two of ours.
 const MOST_FOREIGN: f64 = 1e6;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use iocast_core::error::Error;
-use iocast_core::tables;
+use iocast_core::guarded_tables::{self, Batches};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
@@ -15,7 +15,7 @@ use crate::core_error::refused;
 /// Parquet tables of one schema as one Arrow C stream, which may be asked for again.
 #[pyclass(frozen, module = "iocast._core")]
 pub struct Tables {
-    tables: Arc<tables::Tables>,
+    tables: Arc<guarded_tables::Tables>,
 }
 
 #[pymethods]
@@ -30,8 +30,8 @@ impl Tables {
     ) -> PyResult<Tables> {
         let number = |at: usize| numbers.as_ref().and_then(|known| known.get(at).copied());
         let files: Vec<_> = paths.into_iter().enumerate().map(|(at, path)| (number(at), path)).collect();
-        let opened = py.detach(|| tables::Tables::open(&files, columns.as_deref()));
-        let why = |error| refused(Error::Table(tables::reason(&error)));
+        let opened = py.detach(|| guarded_tables::Tables::open(&files, columns.as_deref()));
+        let why = |error| refused(Error::Table(guarded_tables::reason(&error)));
         opened.map(|tables| Tables { tables: Arc::new(tables) }).map_err(why)
     }
 
@@ -42,7 +42,7 @@ impl Tables {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let batches = RecordBatchIterator::new(self.tables.batches(), self.tables.schema());
+        let batches = RecordBatchIterator::new(Batches::new(self.tables.clone()), self.tables.schema());
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), c"arrow_array_stream")
     }
 

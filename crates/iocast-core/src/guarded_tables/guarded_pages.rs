@@ -14,8 +14,8 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 
+use super::table_footers::{refused, unread};
 use super::thrift_walk::page_claims;
-use super::{refused, unread};
 
 /// Bytes of a header: those of known writers have some tens.
 const MOST_HEADER: usize = 1 << 16;

@@ -1,15 +1,4 @@
-//! Tables that anybody may have made, read in bounded memory: whatever their bytes are, what comes out is rows or an error.
-//!
-//! Footers and page headers are walked before the `parquet` crate decodes them ([`thrift_walk`]); each page is measured
-//! before it is unpacked ([`guarded_pages`]); a panic of a decoder is an error of the table ([`batches`]). [`new_file`]:
-//! how a table is begun.
-
-mod batches;
-mod guarded_pages;
-pub mod new_file;
-#[cfg(test)]
-mod tests;
-mod thrift_walk;
+//! Tables by their footers: opened, measured, and what of them is read.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,7 +12,8 @@ use parquet::arrow::{FieldLevels, parquet_to_arrow_field_levels, parquet_to_arro
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 
-pub use self::batches::Batches;
+use super::decoder_panics::caught;
+use super::thrift_walk::is_sound;
 
 /// Bytes of a footer: the names of a trace's targets are in it.
 const MOST_FOOTER: u64 = 64 << 20;
@@ -33,25 +23,25 @@ const NUMBER: &str = "phase";
 
 /// Tables of one schema, one after the other.
 pub struct Tables {
-    tables: Vec<Table>,
-    schema: SchemaRef,
+    pub(super) tables: Vec<Table>,
+    pub(super) schema: SchemaRef,
 }
 
 /// One of them, of which the footer was read.
-struct Table {
-    path: PathBuf,
-    number: Option<i32>,
-    metadata: Arc<ParquetMetaData>,
+pub(super) struct Table {
+    pub(super) path: PathBuf,
+    pub(super) number: Option<i32>,
+    pub(super) metadata: Arc<ParquetMetaData>,
     /// Positions of the columns that are read.
-    roots: Vec<usize>,
+    pub(super) roots: Vec<usize>,
     /// With strings as views, which share the bytes of a dictionary.
-    fields: Fields,
+    pub(super) fields: Fields,
 }
 
 impl Tables {
     /// Reads their footers. `columns`: those that are read, without them all of known types; `number`s become the first column, `phase`.
     pub fn open(tables: &[(Option<i32>, PathBuf)], columns: Option<&[String]>) -> Result<Tables> {
-        let opened = batches::caught(|| {
+        let opened = caught(|| {
             tables
                 .iter()
                 .map(|(number, path)| Table::open(path, *number, columns))
@@ -80,15 +70,10 @@ impl Tables {
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
-
-    /// All rows, from the first.
-    pub fn batches(self: &Arc<Tables>) -> Batches {
-        Batches::new(self.clone())
-    }
 }
 
 impl Table {
-    fn open(path: &Path, number: Option<i32>, columns: Option<&[String]>) -> Result<Table> {
+    pub(super) fn open(path: &Path, number: Option<i32>, columns: Option<&[String]>) -> Result<Table> {
         let (file, length) = regular(path)?;
         let metadata = footer(&file, length)?;
         let known = parquet_to_arrow_schema(metadata.file_metadata().schema_descr(), None)?;
@@ -111,19 +96,19 @@ impl Table {
     }
 
     /// Of its row groups, not what the footer says of all: the groups are what is read.
-    fn rows(&self) -> u64 {
+    pub(super) fn rows(&self) -> u64 {
         let groups = self.metadata.row_groups().iter();
         groups.map(|group| u64::try_from(group.num_rows()).unwrap_or(u64::MAX)).fold(0, u64::saturating_add)
     }
 
-    fn schema(&self) -> Schema {
+    pub(super) fn schema(&self) -> Schema {
         let number = self.number.map(|_| Field::new(NUMBER, DataType::Int32, false));
         let read = self.roots.iter().map(|root| self.fields[*root].as_ref().clone());
         Schema::new(number.into_iter().chain(read).collect::<Vec<_>>())
     }
 
     /// What the decoder is told of the columns that are read.
-    fn levels(&self) -> Result<FieldLevels> {
+    pub(super) fn levels(&self) -> Result<FieldLevels> {
         let schema = self.metadata.file_metadata().schema_descr();
         let mask = ProjectionMask::roots(schema, self.roots.iter().copied());
         parquet_to_arrow_field_levels(schema, mask, Some(&self.fields))
@@ -131,7 +116,7 @@ impl Table {
 }
 
 /// Opens what is a regular file; nothing else of that name is waited for.
-fn regular(path: &Path) -> Result<(File, u64)> {
+pub(super) fn regular(path: &Path) -> Result<(File, u64)> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unread)?;
     let about = file.metadata().map_err(unread)?;
@@ -151,7 +136,7 @@ fn footer(file: &File, length: u64) -> Result<ParquetMetaData> {
     }
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
     file.read_exact_at(&mut bytes, length - 8 - size).map_err(unread)?;
-    if !thrift_walk::is_sound(&bytes) {
+    if !is_sound(&bytes) {
         return Err(refused("its footer is damaged"));
     }
     ParquetMetaDataReader::decode_metadata(&bytes)
@@ -179,11 +164,11 @@ fn viewed(field: &Field) -> Field {
     field.clone().with_data_type(kind)
 }
 
-fn refused(why: &str) -> ParquetError {
+pub(super) fn refused(why: &str) -> ParquetError {
     ParquetError::General(why.to_string())
 }
 
-fn unread(error: io::Error) -> ParquetError {
+pub(super) fn unread(error: io::Error) -> ParquetError {
     ParquetError::General(error.to_string())
 }
 

@@ -1,21 +1,20 @@
 //! The rows of tables, batch by batch; a fault of a table ends them with an error, also one on which a decoder panics.
 
-use std::cell::Cell;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use std::sync::{Arc, Once};
 
 use arrow_array::{ArrayRef, Int32Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
 use parquet::arrow::FieldLevels;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, RowGroups};
 use parquet::column::page::PageIterator;
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 
+use super::decoder_panics::caught;
 use super::guarded_pages::{Chunk, GuardedPages, OnlyOne};
-use super::{Table, Tables, reason, refused, regular};
+use super::table_footers::{Table, Tables, reason, refused, regular};
 
 /// Rows at a time: as many as stay in a cache, fewer where each has lists.
 const ROWS: usize = 16_384;
@@ -34,7 +33,8 @@ pub struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(tables: Arc<Tables>) -> Batches {
+    /// All rows, from the first.
+    pub fn new(tables: Arc<Tables>) -> Batches {
         Batches { tables, table: 0, group: 0, open: None, rows: None, over: false }
     }
 
@@ -128,25 +128,4 @@ impl RowGroups for OneGroup<'_> {
     fn metadata(&self) -> &ParquetMetaData {
         self.metadata
     }
-}
-
-thread_local! {
-    static CAUGHT: Cell<bool> = const { Cell::new(false) };
-}
-
-/// What `work` returns; a panic in it is an error, of which nothing is printed.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T> {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(|| {
-        let loud = take_hook();
-        set_hook(Box::new(move |panic| {
-            if !CAUGHT.get() {
-                loud(panic);
-            }
-        }));
-    });
-    let before = CAUGHT.replace(true);
-    let done = catch_unwind(AssertUnwindSafe(work));
-    CAUGHT.set(before);
-    done.map_err(|_| ParquetError::General("it is damaged".to_string()))
 }

@@ -53,7 +53,7 @@ fn read(path: &Path) -> std::result::Result<usize, String> {
     let tables = Tables::open(&[(Some(7), path.to_path_buf())], None).map_err(|error| reason(&error))?;
     let claimed = tables.rows();
     let mut found = 0;
-    for batch in Arc::new(tables).batches() {
+    for batch in Batches::new(Arc::new(tables)) {
         found += batch.map_err(|error| error.to_string())?.num_rows();
     }
     assert!(found as u64 <= claimed, "{found} rows of {claimed}");
@@ -88,8 +88,9 @@ fn columns_are_chosen_and_numbered() {
     let tables = Arc::new(Tables::open(&files, Some(&asked)).unwrap());
     let names: Vec<_> = tables.schema().fields().iter().map(|field| field.name().clone()).collect();
     assert_eq!(names, ["phase", "numbers", "lists"]);
-    let again: Vec<_> =
-        (0..2).map(|_| tables.batches().map(|batch| batch.unwrap().num_rows()).sum::<usize>()).collect();
+    let again: Vec<_> = (0..2)
+        .map(|_| Batches::new(tables.clone()).map(|batch| batch.unwrap().num_rows()).sum::<usize>())
+        .collect();
     assert_eq!(again, [2 * ROWS, 2 * ROWS]);
     let absent = Tables::open(&files, Some(&["nothing".to_string()]));
     assert_eq!(reason(&absent.err().unwrap()), "it has no column `nothing`");
@@ -190,7 +191,7 @@ fn a_page_unpacks_to_no_more_than_it_claims() {
     let zeros = zstd::encode_all(&vec![0_u8; 100 << 20][..], 1).unwrap();
     let claimed = [320, 100 << 20].map(|unpacked| {
         let packed = zeros.len().min(200) as i64;
-        forged(super::tests::zstd(), &header(unpacked, packed, 40, 0), &zeros[..packed as usize])
+        forged(zstd(), &header(unpacked, packed, 40, 0), &zeros[..packed as usize])
     });
     assert!(claimed.iter().all(|why| !why.is_empty()));
 }
