@@ -1,7 +1,7 @@
 """Truth: a real PostgreSQL under planted conditions; the verdict of the live screen names each, and none when quiet.
 
-IOCAST_PLANTED=5 tries five seeds of each and ten quiet runs, and prints the table of the docs. The suite leaves it out: on
-a machine that is short of CPU most conditions look alike.
+IOCAST_PLANTED=5 tries five seeds of each and ten quiet runs, and prints the table of the docs. The suite leaves it out:
+on a machine that is short of CPU most conditions look alike.
 """
 
 from __future__ import annotations
