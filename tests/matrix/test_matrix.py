@@ -32,7 +32,10 @@ SMALL = [
 
 # What is no condition of a place: failures have tests of their own, imported times no place, and of this machine
 # nobody plants what happens by itself.
-UNPLANTED = {"errors", "writes_did_not_come_back", "generator_did_not_run", "asynchronous_timing", "long_tail"}
+UNPLANTED = {
+    *("errors", "writes_did_not_come_back", "generator_did_not_run", "asynchronous_timing", "long_tail"),
+    "memory_test",  # of loads through a database: tests/diagnose/detectors/test_memory_test.py
+}
 
 
 def condition(name: str) -> Condition:
