@@ -188,9 +188,10 @@ def test_a_build_that_was_killed_goes_on(newest: Postgres) -> None:
     done = wait_for_rows(newest, 1)
     client.kill()
     client.wait()
+    # Until its server process has noticed, the data set is still being built: another refusal, and a right one.
+    wait_until_gone(newest)
     with pytest.raises(TargetError, match="not complete"):
         slices(newest, DatabaseLoad())
-    wait_until_gone(newest)
     loading = pg_load.connect(newest.url("loader"), building=True)
     with recovering(newest), pytest.raises(LoadError, match="gone"):
         loading.build(data_set, lambda *_: kill_backend(loading))
