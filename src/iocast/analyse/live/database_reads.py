@@ -15,7 +15,7 @@ def database_reads(views: Mapping[str, View]) -> LayerTime | None:
 
     Reads of PostgreSQL 18 are operations; before, combined reads are counted as blocks, which is no latency.
     """
-    data = [view for subject, view in views.items() if subject.endswith("|relation|normal")]
+    data = [view for subject, view in views.items() if subject.split("|")[1:2] == ["relation"]]
     known = [view for view in data if view.delta("read_bytes") is not None and view.delta("read_time_ns") is not None]
     if not known:
         return None
