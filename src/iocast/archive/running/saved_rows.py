@@ -32,7 +32,7 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def append_rows(folder: Path, run: Run, first: int, texts: Mapping[str, str]) -> None:
-    """Adds the phases of a run from number `first` on, and with them the texts of a tape that are new. Raises ArchiveError."""
+    """Adds the phases of a run from number `first` on, and the texts of a tape that are new. Raises ArchiveError."""
     sources = () if run.tape is None else run.tape.sources
     lines = (
         _Line(replace(record, samples=(), series=Series()), run.warnings, run.blind, sources, dict(texts))
