@@ -1,8 +1,8 @@
 """Truth: a real PostgreSQL under planted conditions; the verdict of the live screen names each, and none when quiet.
 
 Each seed plants the condition in another strength. IOCAST_PLANTED=5 tries five seeds of each and ten quiet runs, once
-each, and prints the rows of the table in docs/diagnosis.md. The suite leaves it out: on a machine that is short of CPU
-most conditions look alike.
+each, and prints the rows of the table in docs/live-verdict.md. The suite leaves it out: on a machine that is short of
+CPU most conditions look alike.
 """
 
 from __future__ import annotations

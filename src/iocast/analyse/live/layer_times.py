@@ -75,7 +75,8 @@ class ReachedLimit(Struct, frozen=True, kw_only=True):
 
 class LayerTimes(Struct, frozen=True, kw_only=True):
     """All layers that were seen between two instants. `quota_share`: of the time in which a CPU quota held a group.
-    `own_read_bytes`: what those who are followed read from storage, as the kernel charges it to processes.
+    `own_read_bytes`: what those who are followed read from storage, as the kernel charges it to processes;
+    `own_asked_bytes`: what they asked for, cached or not.
     """
 
     elapsed_ns: int
@@ -83,6 +84,7 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     limits: tuple[ReachedLimit, ...] = ()
     quota_share: float | None = None
     own_read_bytes: int | None = None
+    own_asked_bytes: int | None = None
 
     def mean_ns(self, layer: LayerCode) -> float | None:
         """None where the layer was not seen, or did nothing."""
@@ -110,6 +112,16 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
         if calls is None or calls.bytes is None or requests is None or not requests.bytes:
             return None
         return max(0.0, 1 - max(calls.bytes, self.own_read_bytes or 0) / requests.bytes)
+
+    @property
+    def own_cached_share(self) -> float | None:
+        """The share of the bytes that the followed processes asked for and storage did not read, at the least.
+
+        Both are the kernel's own counters of these processes. None where they read nothing or were not seen.
+        """
+        if not self.own_asked_bytes or self.own_read_bytes is None:
+            return None
+        return max(0.0, 1 - self.own_read_bytes / self.own_asked_bytes)
 
     def count(self, layer: LayerCode) -> int:
         """0 where it was not seen."""
@@ -159,7 +171,8 @@ def layer_times(
         layers=found,
         limits=limits,
         quota_share=_quota_share(seen),
-        own_read_bytes=_own_read_bytes(seen, commands),
+        own_read_bytes=_of_processes(seen, commands, metrics.READ_BYTES),
+        own_asked_bytes=_of_processes(seen, commands, metrics.RCHAR),
     )
 
 
@@ -215,8 +228,8 @@ def _processes(samples: Sequence[Sample], commands: Sequence[str]) -> Iterator[V
             yield view
 
 
-def _own_read_bytes(samples: Sequence[Sample], commands: Sequence[str]) -> int | None:
-    known = [read for view in _processes(samples, commands) if (read := view.delta(metrics.READ_BYTES)) is not None]
+def _of_processes(samples: Sequence[Sample], commands: Sequence[str], metric: str) -> int | None:
+    known = [delta for view in _processes(samples, commands) if (delta := view.delta(metric)) is not None]
     return sum(known) if known else None
 
 
