@@ -63,44 +63,48 @@ def once(path: Path, options: Options, ios: int) -> tuple[float, float, int]:
     return used / done * 1e9, seen["events"] / done, seen["lost_events"]
 
 
-def rate(path: Path, options: Options, seconds: float, depth: int) -> tuple[float, float, int]:
-    """I/Os a second, the share of the time that was traced, lost records."""
+def rate(path: Path, options: Options, seconds: float, depth: int) -> tuple[float, float, int, float]:
+    """I/Os a second, the share of the time that was traced, lost records, the reads that were told of those made."""
     load = replace(plan(path, depth, seconds), engine="uring")
     watch = None if options is None else _core.LayerWatch(json.dumps(options))
     done = measure(load, lambda *_: True)[0]
     if watch is None:
-        return done.ios * 1e9 / done.elapsed_ns, 0.0, 0
+        return done.ios * 1e9 / done.elapsed_ns, 0.0, 0, 0.0
     seen = json.loads(watch.snapshot())
     watch.stop()
-    return done.ios * 1e9 / done.elapsed_ns, seen["watched_ns"] / done.elapsed_ns, seen["lost_events"]
+    told = sum(each["counts"]["count"] for each in seen["blocks"] if (each["clock"], each["op"]) == ("driver", "read"))
+    rate_per_s = done.ios * 1e9 / done.elapsed_ns
+    return rate_per_s, seen["watched_ns"] / done.elapsed_ns, seen["lost_events"], told / done.ios
 
 
 def rates(path: Path, rounds: int, seconds: float, depth: int) -> None:
     """Prints the ratios to nothing in the same round."""
-    both = ways(path)["both"]
+    known = ways(path)
+    both, all_of_them = known["both"], known["both, and the run queue"]
     assert both is not None
+    assert all_of_them is not None
     budget = {"budget_per_s": float(BUDGET_PER_S)}
-    blocks = ways(path)["block layer"]
-    assert blocks is not None
     chosen: dict[str, Options] = {
         "nothing": None,
         "nothing, again": None,
-        "both, within the budget": both | budget,
-        "block layer, every I/O": blocks,
+        "both, by default": both | budget,
+        "with the run queue, default": all_of_them | budget,
         "both, every I/O": both,
     }
-    found: dict[str, list[tuple[float, float, int]]] = {name: [] for name in chosen}
+    found: dict[str, list[tuple[float, float, int, float]]] = {name: [] for name in chosen}
     for turn in range(rounds):
         names = list(chosen)
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             found[name].append(rate(path, chosen[name], seconds, depth))
-    print(f"{'watched':24} {'I/Os a second':>13} {'of nothing: median (quartiles)':>32} {'traced':>7} {'lost':>5}")
+    ratio = "of nothing: median (quartiles)"
+    print(f"{'watched':28} {'I/Os a second':>13} {ratio:>32} {'traced':>7} {'told':>7} {'lost':>5}")
     for name, runs in found.items():
         ratios = [run[0] / base[0] for run, base in zip(runs, found["nothing"], strict=True)]
         low, _, high = quantiles(ratios, n=4)
         said = f"{median(ratios):.3f} ({low:.3f} to {high:.3f})"
-        traced, lost = median(run[1] for run in runs), sum(run[2] for run in runs)
-        print(f"{name:24} {median(run[0] for run in runs):13,.0f} {said:>32} {traced:7.0%} {lost:5}")
+        traced, told = median(run[1] for run in runs), median(run[3] for run in runs)
+        shown = f"{traced:7.0%} {told:7.1%}" if chosen[name] else " " * 15
+        print(f"{name:28} {median(run[0] for run in runs):13,.0f} {said:>32} {shown} {sum(run[2] for run in runs):5}")
 
 
 def main() -> None:

@@ -173,7 +173,7 @@ def test_ios_of_a_ring_are_counted(loop_device: Callable[[int], str]) -> None:
 
 
 def test_windows_stand_for_all_of_the_time(loop_device: Callable[[int], str]) -> None:
-    """Above the budget a part of the time is watched; what was counted is made up for the rest."""
+    """Above the budget a part of the time is watched; what was counted stands for what the device did in all."""
     device = loop_device(SIZE_BYTES)
     number, _ = find_device(device)
     options = {"blocks": True, "devices": [{"major": number.major, "minor": number.minor}], "budget_per_s": 4000.0}
@@ -186,8 +186,9 @@ def test_windows_stand_for_all_of_the_time(loop_device: Callable[[int], str]) ->
     assert records < did.ios, "all of it was watched"
     for clock in ("bio", "request", "driver"):
         reads = [each["counts"] for each in seen["blocks"] if (each["clock"], each["op"]) == (clock, "read")]
-        # While it traces, the load itself is slower: on a busy machine by a lot.
-        assert 0.3 * did.ios <= sum(each["count"] for each in reads) <= 2 * did.ios, clock
+        # While it traces, the load itself is slower, on a busy machine by a lot: the device's own counter tells how
+        # many a window stands for. What was done since the last window is open is not in it.
+        assert 0.85 * did.ios <= sum(each["count"] for each in reads) <= 1.02 * did.ios, clock
         assert all(sum(count for _, count in each["buckets"]) == each["count"] for each in reads)
     apart = seen["blocks_apart"]
     assert apart["bio"] + apart["request"] + apart["driver"] <= 0.01 * did.ios

@@ -1,7 +1,8 @@
 """Truth: a real PostgreSQL under planted conditions; the verdict of the live screen names each, and none when quiet.
 
-IOCAST_PLANTED=5 tries five seeds of each and ten quiet runs, and prints the table of the docs. The suite leaves it out:
-on a machine that is short of CPU most conditions look alike.
+Each seed plants the condition in another strength. IOCAST_PLANTED=5 tries five seeds of each and ten quiet runs, once
+each, and prints the rows of the table in docs/live-verdict.md. The suite leaves it out: on a machine that is short of
+CPU most conditions look alike.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from random import Random
 from typing import NamedTuple
 
 import pytest
@@ -37,12 +39,12 @@ if "IOCAST_PLANTED" not in os.environ:
     pytest.skip("planted conditions need a machine that does nothing else: IOCAST_PLANTED=5", allow_module_level=True)
 SEEDS = int(os.environ.get("IOCAST_PLANTED", "1"))
 QUIET_RUNS = 10 if SEEDS > 1 else 1
-ATTEMPTS = 3
-CAP_PER_S, WRITE_CAP_PER_S = 1500, 120
+ATTEMPTS = 3 if SEEDS == 1 else 1  # for the table every try counts
 COMMIT = "insert into committed values (repeat('x', 200) || '{seed}')"
 # Beyond these others on this machine, and not what was planted, may have set the times.
-IDLE_LEAST, FOREIGN_MOST = 0.25, 0.05
-TOO_BUSY, FAR_TOO_BUSY = 2.0, 6.0  # processes that want each processor
+IDLE_LEAST, FOREIGN_MOST = 0.15, 0.05
+AHEAD_MOST = 0.3  # of the blocks: what read-ahead may have brought before it was asked for
+TOO_BUSY, FAR_TOO_BUSY = 4.0, 8.0  # processes that want each processor, over a minute
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +62,10 @@ def _load() -> float:
 
 
 class Case(NamedTuple):
-    """A condition, who works under it, and what the verdict is to say."""
+    """A condition of a random strength, who works under it, and what the verdict is to say."""
 
     name: str
-    plant: Callable[[Planted], AbstractContextManager[None]]
+    plant: Callable[[Planted, Random], AbstractContextManager[None]]
     statement: str
     clients: int
     code: str
@@ -71,17 +73,38 @@ class Case(NamedTuple):
     says: str
 
 
+def _starved(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    return starved(server, hogs=drawn.randint(4, 8))
+
+
+def _quota(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    return cpu_quota(server, drawn.uniform(0.05, 0.2))
+
+
+def _capped_reads(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    return capped(server, "read", drawn.randint(500, 3000))
+
+
+def _capped_writes(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    return capped(server, "write", drawn.randint(60, 300))
+
+
+def _neighbour(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    return neighbour(server, depth=drawn.choice((64, 128, 256)), size_bytes=drawn.choice((32, 64, 128)) << 10)
+
+
+def _nothing(_: Planted, __: Random) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+READ_ONCE = "select read_for(4, {seed}, 1, 8192)"
 CASES = (
-    Case("CPU starvation", starved, reads(), 2, "cpu", 1, "CPU starvation, not the storage"),
-    Case("CPU quota", lambda server: cpu_quota(server, 0.1), reads(), 2, "cpu", 1, "CPU quota"),
-    Case("cap of reads", lambda server: capped(server, "read", CAP_PER_S), reads(), 4, "throttle", 2, "Throttle above"),
-    Case(
-        "cap of writes", lambda server: capped(server, "write", WRITE_CAP_PER_S), COMMIT, 1, "throttle", 2, "Throttle"
-    ),
-    Case("neighbour", neighbour, reads(), 2, "device_queue", 3, "The queue of the device"),
-    Case(
-        "late statistics", lambda _: nullcontext(), "select read_for(4, {seed}, 1, 8192)", 1, "late_statistics", 9, ""
-    ),
+    Case("CPU starvation", _starved, reads(), 2, "cpu", 1, "CPU starvation, not the storage"),
+    Case("CPU quota", _quota, reads(), 2, "cpu", 1, "CPU quota"),
+    Case("cap of reads", _capped_reads, reads(), 4, "throttle", 2, "Throttle above"),
+    Case("cap of writes", _capped_writes, COMMIT, 1, "throttle", 2, "Throttle"),
+    Case("neighbour", _neighbour, reads(), 2, "device_queue", 3, "The queue of the device, shared"),
+    Case("late statistics", _nothing, READ_ONCE, 1, "late_statistics", 9, ""),
 )
 
 
@@ -117,7 +140,7 @@ def figures(planted: Planted, interval: Interval, found: LayersVerdict) -> str:
 def test_a_planted_condition_is_named(planted: Planted, case: Case, seed: int, say: Callable[[str], None]) -> None:
     wrong, load = "", _load()
     for _ in range(ATTEMPTS):
-        with case.plant(planted), planted.work(case.statement, case.clients):
+        with case.plant(planted, Random(seed)), planted.work(case.statement, case.clients):
             interval = planted.watched()
         found = verdict_of(interval)
         if (found.code, found.rule) == (case.code, case.rule) and found.says.startswith(case.says):
@@ -149,7 +172,7 @@ def test_a_quiet_server_has_no_culprit(planted: Planted, run: int, say: Callable
 def test_blocks_read_are_calls_and_requests(planted: Planted) -> None:
     """With direct I/O a block that is read is one call, one bio and one request of the device."""
     files = {planted.path_of("kept"), planted.path_of("kept_pkey")}
-    interval = planted.watched_while(lambda: planted.say(f"select read_each(1, {ROWS // 2})"))
+    interval = planted.watched_while(lambda: planted.say(f"select read_each(1, {ROWS // 2})"), every_io=True)
     table = interval.views("postgresql.pg_statio_user_tables")["public|kept"]
     index = interval.views("postgresql.pg_statio_user_indexes")["public|kept|kept_pkey"]
     blocks = (table.delta("heap_blks_read") or 0) + (index.delta("idx_blks_read") or 0)
@@ -171,19 +194,28 @@ def test_blocks_read_are_calls_and_requests(planted: Planted) -> None:
             pytest.skip(f"others read the same disk: {of_blocks} requests of 8k for {blocks} blocks")
 
 
-def test_what_the_page_cache_answers_is_told() -> None:
-    """Half of the table is in memory, and each block is asked for once: half of the calls have no bio."""
+@pytest.fixture(scope="module")
+def buffered() -> Iterator[Planted]:
     need()
     with planted_postgres(debug_io_direct="''") as server:
-        for _ in range(ATTEMPTS):
-            resident(server.table_file(), 0.5)
-            interval = server.watched_while(lambda: server.say(f"select read_each(1, {ROWS})"))
-            share, found = times_of(server, interval).cached_share, verdict_of(interval)
-            assert share is not None
-            if 0.44 <= share <= 0.56 and found.code == "none":
-                assert found.evidence["cached_share"] == pytest.approx(share, abs=0.02)
-                assert "the page cache answers" in found.says
-                return
-            why = disturbed(server, interval)
-            assert why, (share, found.says)
+        yield server
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_what_the_page_cache_answers_is_told(buffered: Planted, seed: int, say: Callable[[str], None]) -> None:
+    """A part of the table is in memory, and each block is asked for once: so many calls have no bio."""
+    planted_share = Random(seed).uniform(0.3, 0.7)
+    for _ in range(ATTEMPTS):
+        resident(buffered.table_file(), planted_share)
+        interval = buffered.watched_while(lambda: buffered.say(f"select read_each(1, {ROWS})"), every_io=True)
+        share, found = times_of(buffered, interval).cached_share, verdict_of(interval)
+        assert share is not None
+        if planted_share - 0.05 <= share <= planted_share + AHEAD_MOST and found.code == "none":
+            assert found.evidence["cached_share"] == pytest.approx(share, abs=0.02)
+            assert "the page cache answers" in found.says
+            if SEEDS > 1:
+                say(f"| page cache, {planted_share:.0%} resident | {figures(buffered, interval, found)}")
+            return
+        why = disturbed(buffered, interval)
+        assert why, (planted_share, share, found.says)
     pytest.skip(f"this machine is not quiet: {why}")

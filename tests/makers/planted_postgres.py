@@ -39,11 +39,13 @@ create function read_for(seconds float8, seed float8, low int, high int) returns
 declare
   until timestamptz := clock_timestamp() + seconds * interval '1 s';
   done bigint := 0;
+  key int;
   found text;
 begin
   perform setseed(seed);
   while clock_timestamp() < until loop
-    select filler into found from kept where id = low + floor(random() * (high - low))::int;
+    key := low + floor(random() * (high - low))::int;  -- inside of the query it would be drawn anew for each row
+    select filler into found from kept where id = key;
     done := done + 1;
   end loop;
   return done;
@@ -127,9 +129,9 @@ class Planted:
         """What `iocast top --database URL --pid PID --device DISK` sees in one interval."""
         return self.watched_while(lambda: time.sleep(seconds))
 
-    def watched_while(self, work: Callable[[], object]) -> Interval:
+    def watched_while(self, work: Callable[[], object], every_io: bool = False) -> Interval:
         """The same around some work."""
-        asked = Asked(pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),))
+        asked = Asked(pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),), every_io=every_io)
         with watching(LiveRequest(asked=asked, interval_ns=100_000_000)) as live:
             for blind in live.blind:
                 if blind.observer == metrics.KERNEL_LAYERS:
@@ -233,10 +235,10 @@ import sys
 from iocast.load.core_phases import measure
 from iocast.model.plan import FileRegion, Length, PhasePlan
 from iocast.model.workload import Closed, MixItem, Uniform, Unique
-path, size = sys.argv[1], int(sys.argv[2])
+path, size, depth, block = sys.argv[1], *map(int, sys.argv[2:])
 plan = PhasePlan(
-    name="neighbour", role="measure", engine="uring", files=(FileRegion(path, 0, size),), mix=(MixItem("read", 65536),),
-    locality=Uniform(), arrival=Closed(), users=2, depth=256, direct=True, sync="none", fsync_every=0,
+    name="neighbour", role="measure", engine="uring", files=(FileRegion(path, 0, size),), mix=(MixItem("read", block),),
+    locality=Uniform(), arrival=Closed(), users=2, depth=depth, direct=True, sync="none", fsync_every=0,
     payload=Unique(), length=Length(seconds=20.0), interval_ns=1_000_000_000, seed=3,
 )
 print("begun", flush=True)
@@ -245,16 +247,18 @@ measure(plan, lambda *_: True)
 
 
 @contextmanager
-def neighbour(planted: Planted) -> Iterator[None]:
-    """While entered, another process keeps the queue of the same disk full."""
-    size_bytes = 128 << 20
+def neighbour(planted: Planted, depth: int = 256, size_bytes: int = 64 << 10) -> Iterator[None]:
+    """While entered, another process keeps the queue of the same disk full: two users that read blocks of this size."""
+    file_bytes = 128 << 20
     file = planted.server.folder / "neighbour"
     with file.open("wb") as out:
-        for _ in range(size_bytes >> 20):
+        for _ in range(file_bytes >> 20):
             out.write(os.urandom(1 << 20))
         os.fsync(out.fileno())
     process = subprocess.Popen(
-        [sys.executable, "-c", _NEIGHBOUR, str(file), str(size_bytes)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _NEIGHBOUR, *map(str, (file, file_bytes, depth, size_bytes))],
+        stdout=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout is not None

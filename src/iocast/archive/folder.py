@@ -68,6 +68,7 @@ class RunFolder:
         self._rows: tuple[RowSoFar, ...] = ()
         self._document: Run | None = None  # what run.json says while the run is under way: all but its phases
         self._appended = 0  # phases
+        self._texts: dict[str, str] = {}  # of a tape, that are in the folder already
         self._now = UnderWay()
         self._told = (0, 0, 0)
         self._left: TimeLeft | None = None
@@ -164,12 +165,18 @@ class RunFolder:
         new = len(run.phases) > self._appended
         if new and known is not None:  # the line of a phase has them, too
             rest = msgspec.structs.replace(rest, warnings=known.warnings, blind=known.blind)
+            if run.tape is not None:
+                rest = msgspec.structs.replace(rest, plan=known.plan, tape=known.tape)
+        texts = {} if run.tape is None else dict(run.tape.texts)
         if rest != known:
             put_readable(self.path / RUN_FILE, document_of(rest))
             self._document = rest
+            self._texts |= {} if rest.tape is None else rest.tape.texts
         if new:
-            append_rows(self.path, run, self._appended)
+            fresh = {subject: text for subject, text in texts.items() if self._texts.get(subject) != text}
+            append_rows(self.path, run, self._appended, fresh)
             self._appended = len(run.phases)
+            self._texts |= fresh
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
         """Writes the series (an imported phase has none) and the samples of one phase. Raises ArchiveError."""

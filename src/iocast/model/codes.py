@@ -58,6 +58,13 @@ FindingCode = Literal[
     "misaligned",
     "maintenance",
     "cache_pollution",
+    # Seen in the layers that were recorded beside the load.
+    "cpu_starvation",
+    "throttle_above_block_layer",
+    "neighbour_on_device",
+    "double_buffering",
+    "late_statistics",
+    "blocks_timed_as_reads",
 ]
 
 # What must be known of copies of a file.

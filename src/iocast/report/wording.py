@@ -168,6 +168,12 @@ FINDINGS: dict[FindingCode, str] = {
     "misaligned": "misaligned I/O",
     "maintenance": "maintenance",
     "cache_pollution": "cache pollution",
+    "cpu_starvation": "CPU starvation",
+    "throttle_above_block_layer": "throttle above the block layer",
+    "neighbour_on_device": "neighbour on the device",
+    "double_buffering": "double buffering",
+    "late_statistics": "late statistics",
+    "blocks_timed_as_reads": "time of blocks, not of reads",
 }
 
 COPY_METHODS: dict[MethodCode, str] = {

@@ -13,6 +13,10 @@ MIB = 1 << 20
 # Of ten seconds.
 MOATS = {
     "execute count": 30_501,
+    "user calls": 6_331,
+    "parse count (total)": 2_146,
+    "parse count (hard)": 91,
+    "session cursor cache hits": 32_846,
     "user commits": 4_467,
     "session logical reads": 281_649,
     "physical read total IO requests": 59_840,
@@ -40,6 +44,9 @@ def _rates(interval: Interval) -> dict[str, float | None]:
 def test_the_header_of_moats() -> None:
     found = _rates(_interval(*MOATS.items()))
     assert (found["statements"], found["commits"], found["logical_reads"]) == (3050.1, 446.7, 28164.9)
+    assert (found["calls"], found["hard_parses"], found["cursor_hits"]) == (633.1, 9.1, 3284.6)
+    assert found["soft_parses"] == pytest.approx(205.5)
+    assert (found["reads"], found["writes"]) == (5984.0, 1657.4)
     reads, read, writes, written = (found[each] for each in ("reads", "read_bytes", "writes", "written_bytes"))
     assert reads is not None
     assert writes is not None

@@ -55,3 +55,22 @@ def test_statements_that_nobody_reports_are_not_idle() -> None:
     """A database whose sessions waited had "none was active" as its top statements."""
     assert "not reported" in plain(activity_panes(_found({"1": 100}, WAITS | REST), {}, 100))
     assert "none was active" in plain(activity_panes(_found({}, {}), {}, 100))
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_busiest_statement_is_told_in_two_lines_at_most(width: int) -> None:
+    """MOATS has the text of the top statement below its panels: the pane itself cuts it off."""
+
+    def counters(factor: int) -> dict[tuple[str, str], dict[str, float]]:
+        looked = {("oracle.waits", ""): {"polls": 10.0 * factor}, ("oracle.waits", "CPU"): {"samples": 10.0 * factor}}
+        return {**looked, ("oracle.active_sql", "c13sma6rkr27c"): {"samples": 7.0 * factor}}
+
+    found = activity(Interval(moment(0, counters(1)), moment(1, counters(2))), "oracle")
+    assert found is not None
+    text = "select c from t where " + " and ".join(f"c{at} = :{at}" for at in range(40))
+    told = plain(activity_panes(found, {"sql|c13sma6rkr27c": text}, width)).splitlines()
+    assert [line for line in told if line.startswith("70% select c from t where c0 = :0 and c1")]
+    assert told[-1].endswith("…")
+    assert all(len(line) <= width for line in told)
+    short = plain(activity_panes(found, {"sql|c13sma6rkr27c": "commit"}, width)).splitlines()
+    assert len(short) == len(told) - 2

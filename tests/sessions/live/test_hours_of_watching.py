@@ -9,6 +9,7 @@ from pathlib import Path
 from makers.live_moments import SECOND_NS, device, histogram, moment
 
 from iocast import metrics
+from iocast.archive.file_names import ROWS_FILE, RUN_FILE
 from iocast.model.live.moment import Moment
 from iocast.model.run import Blind
 from iocast.sessions.live.playing import Playing
@@ -82,3 +83,40 @@ def test_nothing_of_hours_is_lost(tmp_path: Path) -> None:
     assert layers.paragraphs == (f"The trace lost {LOST} records: what the layers counted is too low.",)
     (row,) = layers.tables[0].rows
     assert row.cells["rate"] == 100
+
+
+class Growing(Day):
+    """Its statements become more from hour to hour."""
+
+    def __init__(self, hours: int) -> None:
+        super().__init__(hours)
+        self.texts: Mapping[str, str] = {}
+
+    def moments(self, stopping: Stopping) -> Generator[Moment]:
+        for at, each in enumerate(super().moments(stopping)):
+            self.texts = {**self.texts, f"sql|{at}": f"select {at}"}
+            yield each
+
+
+def test_a_tape_that_is_under_way_only_grows_and_is_whole(tmp_path: Path) -> None:
+    """run.json is not written again with each reel; what a killed recorder has saved is all there."""
+    reel = Growing(3)
+    recorder = Recorder(str(tmp_path), reel)
+    document, written = recorder.path / RUN_FILE, set()
+    for each in reel.moments(lambda: False):
+        recorder.add(each)
+        written.add((document.stat().st_ino, document.stat().st_size))
+    assert len(written) == 1
+    playing = Playing(str(recorder.path))
+    phases = playing.run.phases
+    assert len(phases) >= 3 * REELS_AN_HOUR - 6
+    assert [phase.name for phase in playing.run.plan.phases] == [record.phase.name for record in phases]
+    moments = sum(1 for _ in playing.moments(lambda: False))
+    assert playing.texts == {f"sql|{at}": f"select {at}" for at in range(moments)}
+    lines = (recorder.path / ROWS_FILE).read_text().splitlines()
+    assert max(len(line) for line in lines) < 2 * min(len(line) for line in lines), (
+        "a reel does not repeat what was told"
+    )
+    recorder.close()
+    assert dict(Playing(str(recorder.path)).texts) == dict(reel.texts)
+    assert not (recorder.path / ROWS_FILE).exists()

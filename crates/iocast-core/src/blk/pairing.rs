@@ -1,7 +1,7 @@
 //! Puts the steps of a request together by device, sector and operation: how long it queued, how long the device had it.
 //!
-//! The tracepoints name no request, so two of the same operation at the same sector are taken first in, first
-//! out. What began before the watch, or was merged into another, is never averaged in: it is counted apart.
+//! The tracepoints name no request, so of two of the same operation at the same sector the one that is as long as what
+//! ended is taken, and first in, first out among those. What began before the watch, or was merged into another, is never averaged in: it is counted apart.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -171,7 +171,7 @@ impl Pairing {
     }
 
     fn complete(&mut self, key: Key, event: &Event) -> Option<Done> {
-        let Some(open) = self.take_issued(key) else {
+        let Some(open) = self.take_issued(key, event.sectors) else {
             // The carrier of a flush has nothing to issue: the flush itself is a request of its own.
             // While the watch closes, others end that it never followed.
             self.apart.unpaired += u64::from(event.sectors > 0 && !self.closing);
@@ -187,9 +187,12 @@ impl Pairing {
         Some(done_by(event, &open))
     }
 
-    fn take_issued(&mut self, key: Key) -> Option<Open> {
+    /// Where lengths differ: taken for one that ended in part, the longer one would leave a rest behind, and each request
+    /// at that place would be given the beginning of the one before.
+    fn take_issued(&mut self, key: Key, sectors: u32) -> Option<Open> {
         let slot = self.open.get_mut(&key)?;
-        let open = slot.0.remove_first(|open| open.issued_ns > 0)?;
+        let whole = slot.0.remove_first(|open| open.issued_ns > 0 && open.left == sectors);
+        let open = whole.or_else(|| slot.0.remove_first(|open| open.issued_ns > 0))?;
         // What was inserted before it and never issued has gone into another request.
         slot.0.drop_where(|left| left.issued_ns == 0 && left.inserted_ns <= open.inserted_ns);
         if slot.0.is_empty() {

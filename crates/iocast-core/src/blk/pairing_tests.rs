@@ -50,6 +50,19 @@ fn what_began_before_is_counted_apart() {
 }
 
 #[test]
+fn of_two_at_the_same_place_the_one_that_is_as_long_has_ended() {
+    let events = [
+        step(Step::Issue, 10, 8, 8),
+        step(Step::Issue, 20, 8, 16),
+        step(Step::Complete, 110, 8, 16), // it overtakes the first
+        step(Step::Complete, 130, 8, 8),
+        step(Step::Issue, 200, 16, 8), // nothing is left over of the others
+        step(Step::Complete, 210, 16, 8),
+    ];
+    assert_eq!(figures(after(&events)), (3, 0, 0, 90 + 120 + 10, 0));
+}
+
+#[test]
 fn two_at_the_same_place_are_first_in_first_out() {
     let events = [
         step(Step::Issue, 10, 8, 8),

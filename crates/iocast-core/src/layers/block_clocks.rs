@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::bio_clock::BioClock;
+use super::device_counters::Done;
 use super::extrapolated::Extrapolated;
 use super::followed::Followed;
 use super::power_counts::{PowerCounts, class_of};
 use super::ring_ios::{RingCounts, RingIos};
+use super::standing::Standing;
 use crate::blk::layout::Layout;
 use crate::blk::pairing::{Pairing, Quick};
 use crate::blk::{BlkOp, Device, Event, Step, instance};
@@ -189,14 +191,25 @@ impl BlockClocks {
     }
 
     /// A window is over; see `Extrapolated`.
-    pub fn settle(&mut self, factor: f64) {
-        self.clocks.counts.settle(factor);
-        self.ring_ios.iter_mut().for_each(|ios| ios.settle(factor));
+    pub fn settle(&mut self, standing: &Standing) {
+        self.clocks.counts.settle(|key| standing.of_device(key.0, key.2));
+        self.ring_ios.iter_mut().for_each(|ios| ios.settle(standing));
     }
 
-    /// All that was counted; the window that is open stands for `factor` times its length.
-    pub fn counts(&self, factor: f64) -> Vec<BlockCounts> {
-        let all = self.clocks.counts.all(factor).into_iter();
+    /// Requests that this window counted, as the kernel counts them itself.
+    pub fn of_window(&self) -> Done {
+        let mut done = Done::default();
+        for (&(device, clock, op, _), count) in self.clocks.counts.of_window() {
+            if clock == Clock::Driver {
+                *done.entry((device, op)).or_default() += count;
+            }
+        }
+        done
+    }
+
+    /// All that was counted.
+    pub fn counts(&self, standing: &Standing) -> Vec<BlockCounts> {
+        let all = self.clocks.counts.all(|key| standing.of_device(key.0, key.2)).into_iter();
         all.map(|((device, clock, op, size_bytes), counts)| BlockCounts {
             device: Device::from_kernel(device),
             clock,
@@ -208,8 +221,8 @@ impl BlockClocks {
     }
 
     /// I/Os of io_uring; None where they cannot be seen.
-    pub fn of_rings(&self, factor: f64) -> Option<Vec<RingCounts>> {
-        self.ring_ios.as_ref().map(|ios| ios.counts(factor))
+    pub fn of_rings(&self, standing: &Standing) -> Option<Vec<RingCounts>> {
+        self.ring_ios.as_ref().map(|ios| ios.counts(standing))
     }
 
     /// What was not counted.
@@ -359,7 +372,7 @@ mod tests {
         let mut clocks = Clocks::default();
         events.iter().for_each(|event| clocks.take(*event));
         let mut seen: Vec<_> =
-            clocks.counts.all(1.0).iter().map(|(key, all)| (key.1, key.2, all.count, all.sum_ns)).collect();
+            clocks.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, key.2, all.count, all.sum_ns)).collect();
         seen.sort();
         (seen, clocks.apart)
     }
@@ -396,7 +409,7 @@ mod tests {
         all.iter().for_each(|step| clocks.take(read(*step, 20, 800))); // after it closed
         clocks.take(read(Step::Complete, 50, 8));
         clocks.take(read(Step::Complete, 60, 800));
-        let mut seen: Vec<_> = clocks.counts.all(1.0).iter().map(|(key, all)| (key.1, all.sum_ns)).collect();
+        let mut seen: Vec<_> = clocks.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, all.sum_ns)).collect();
         seen.sort();
         assert_eq!(seen, [(Clock::Bio, 40), (Clock::Request, 40), (Clock::Driver, 40)]);
         clocks.take_apart();

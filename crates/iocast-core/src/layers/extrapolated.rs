@@ -26,18 +26,23 @@ impl<K: Copy + Eq + Hash + Ord> Extrapolated<K> {
         self.window.entry(key).or_default().record(time_ns, bytes, failed);
     }
 
-    /// The window is over: it stands for `factor` times its length.
-    pub fn settle(&mut self, factor: f64) {
+    /// The window is over: what it counted of a key stands for `factor` times as much.
+    pub fn settle(&mut self, factor: impl Fn(&K) -> f64) {
         for (key, counts) in self.window.drain() {
-            self.before.entry(key).or_default().add(&counts, factor);
+            self.before.entry(key).or_default().add(&counts, factor(&key));
         }
     }
 
-    /// Everything so far, in order; the window that is open stands for `factor` times its length.
-    pub fn all(&self, factor: f64) -> Vec<(K, PowerCounts)> {
+    /// What this window has counted, as it stands.
+    pub fn of_window(&self) -> impl Iterator<Item = (&K, u64)> {
+        self.window.iter().map(|(key, counts)| (key, counts.count))
+    }
+
+    /// Everything so far, in order; what the last window counted stands for `factor` times as much.
+    pub fn all(&self, factor: impl Fn(&K) -> f64) -> Vec<(K, PowerCounts)> {
         let mut sums: Table<K, Sums> = self.before.clone();
         for (key, counts) in &self.window {
-            sums.entry(*key).or_default().add(counts, factor);
+            sums.entry(*key).or_default().add(counts, factor(key));
         }
         let mut all: Vec<_> = sums.into_iter().map(|(key, sums)| (key, sums.rounded())).collect();
         all.sort_by_key(|(key, _)| *key);
@@ -62,16 +67,16 @@ mod tests {
             (0..times).for_each(|_| counts.record(7, 3_000, 10, false))
         };
         often(&mut counts, 3);
-        let seen = |counts: &Extrapolated<u32>, factor| {
-            counts.all(factor).into_iter().map(|(_, one)| one.count).collect::<Vec<_>>()
+        let seen = |counts: &Extrapolated<u32>, factor: f64| {
+            counts.all(|_| factor).into_iter().map(|(_, one)| one.count).collect::<Vec<_>>()
         };
         assert_eq!(seen(&counts, 1.0), [3]);
         assert_eq!(seen(&counts, 2.5), [8], "7.5 of them");
-        counts.settle(4.3);
-        counts.settle(9.0); // nothing was counted meanwhile
+        counts.settle(|_| 4.3);
+        counts.settle(|_| 9.0); // nothing was counted meanwhile
         often(&mut counts, 1);
         assert_eq!(seen(&counts, 1.0), [14]);
-        let (_, all) = &counts.all(1.0)[0];
+        let (_, all) = &counts.all(|_| 1.0)[0];
         assert_eq!((all.sum_ns, all.bytes, all.buckets()), (41_700, 139, vec![(Some(4000), 14)]));
     }
 }

@@ -6,8 +6,10 @@ use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 use super::block_clocks::{BlockApart, BlockClocks, BlockCounts};
+use super::device_counters::{self, Done};
 use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
+use super::standing::Standing;
 use super::timed_calls::{CallCounts, CallsApart, FileTotals, ProcessTotals, TimedCalls};
 use crate::blk::Device;
 use crate::blk::gate::{Gate, Listen};
@@ -82,6 +84,7 @@ pub struct Snapshot {
 struct Cycle {
     since_ns: u64,
     watched_ns: u64, // of it
+    done: Done,      // by the devices, until it began
 }
 
 impl Cycle {
@@ -151,7 +154,7 @@ impl Reader {
             gate,
             closed_ns: 0,
             watched_ns: 0,
-            cycle: Cycle { since_ns: now_ns, watched_ns: 0 },
+            cycle: Cycle { since_ns: now_ns, watched_ns: 0, done: device_counters::read() },
             lost_before: 0,
             asked_ns: 0,
             events: 0,
@@ -223,10 +226,21 @@ impl Reader {
         if !begins {
             return;
         }
-        let factor = self.cycle.factor(now_ns);
-        self.cycle = Cycle { since_ns: self.gate.since_ns(), watched_ns: 0 };
-        self.blocks.iter_mut().for_each(|blocks| blocks.settle(factor));
-        self.calls.iter_mut().for_each(|calls| calls.settle(factor));
+        let done = device_counters::read();
+        let standing = self.standing(now_ns, &done);
+        self.cycle = Cycle { since_ns: self.gate.since_ns(), watched_ns: 0, done };
+        self.blocks.iter_mut().for_each(|blocks| blocks.settle(&standing));
+        self.calls.iter_mut().for_each(|calls| calls.settle(&standing));
+    }
+
+    /// What the last window stands for; one that was never closed was all of the time.
+    fn standing(&self, now_ns: u64, done: &Done) -> Standing {
+        let by_time = self.cycle.factor(now_ns);
+        if by_time <= 1.0 {
+            return Standing::for_itself();
+        }
+        let counted = self.blocks.as_ref().map(BlockClocks::of_window).unwrap_or_default();
+        Standing::new(by_time, &counted, &self.cycle.done, done)
     }
 
     fn give_up_what_is_lost(&mut self) -> Result<()> {
@@ -250,12 +264,14 @@ impl Reader {
         let begun_ns = clock_ns(ClockId::ThreadCPUTime);
         let lost_events = self.lost()?;
         // While a window is open it stands for itself: counts are exact where it never closes.
-        let open = self.gate.state() == Listen::Everything;
-        let factor = if open { 1.0 } else { self.cycle.factor(clock_ns(ClockId::Monotonic)) };
-        let followed = &self.followed;
+        let standing = match self.gate.state() {
+            Listen::Everything => Standing::for_itself(),
+            _ => self.standing(clock_ns(ClockId::Monotonic), &device_counters::read()),
+        };
+        let (followed, standing) = (&self.followed, &standing);
         let mut calls =
-            self.calls.as_ref().map(|calls| calls.counts(followed, factor)).filter(|_| self.with_calls);
-        let rings = self.blocks.as_ref().and_then(|blocks| blocks.of_rings(factor));
+            self.calls.as_ref().map(|calls| calls.counts(followed, standing)).filter(|_| self.with_calls);
+        let rings = self.blocks.as_ref().and_then(|blocks| blocks.of_rings(standing));
         let rings_seen = rings.is_some();
         if let Some(calls) = &mut calls {
             calls.extend(rings.into_iter().flatten().map(|ios| CallCounts {
@@ -270,14 +286,14 @@ impl Reader {
             lost_events,
             events: self.events,
             cpu_ns: 0,
-            blocks: self.blocks.as_ref().map(|blocks| blocks.counts(factor)),
+            blocks: self.blocks.as_ref().map(|blocks| blocks.counts(standing)),
             blocks_apart: self.blocks.as_mut().map(BlockClocks::apart).unwrap_or_default(),
             calls,
             calls_apart: self.calls.as_ref().map(TimedCalls::apart).unwrap_or_default(),
             rings_seen,
-            processes: self.calls.as_mut().map(|calls| calls.processes(followed, factor)).unwrap_or_default(),
-            files: self.calls.as_ref().map(|calls| calls.files(factor)).unwrap_or_default(),
-            run_delays: self.calls.as_ref().and_then(|calls| calls.run_delays(followed, factor)),
+            processes: self.calls.as_mut().map(|calls| calls.processes(followed, standing)).unwrap_or_default(),
+            files: self.calls.as_ref().map(|calls| calls.files(standing)).unwrap_or_default(),
+            run_delays: self.calls.as_ref().and_then(|calls| calls.run_delays(followed, standing)),
         };
         self.cpu_ns += clock_ns(ClockId::ThreadCPUTime).saturating_sub(begun_ns);
         snapshot.cpu_ns = self.cpu_ns;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::extrapolated::Extrapolated;
 use super::followed::Followed;
 use super::power_counts::{PowerCounts, class_of};
+use super::standing::Standing;
 use crate::blk::layout::{Field, field};
 use crate::blk::pairing::Quick;
 use crate::capture::call_records::id_of;
@@ -173,13 +174,13 @@ impl RingIos {
     }
 
     /// A window is over; see `Extrapolated`.
-    pub fn settle(&mut self, factor: f64) {
-        self.counts.settle(factor);
+    pub fn settle(&mut self, standing: &Standing) {
+        self.counts.settle(|_| standing.of_calls());
     }
 
     /// All that was counted.
-    pub fn counts(&self, factor: f64) -> Vec<RingCounts> {
-        let all = self.counts.all(factor).into_iter();
+    pub fn counts(&self, standing: &Standing) -> Vec<RingCounts> {
+        let all = self.counts.all(|_| standing.of_calls()).into_iter();
         all.map(|((name, call, size_bytes), counts)| RingCounts { name, call, size_bytes, counts }).collect()
     }
 }

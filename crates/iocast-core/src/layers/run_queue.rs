@@ -6,6 +6,7 @@ use std::hash::BuildHasherDefault;
 use super::extrapolated::Extrapolated;
 use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
+use super::standing::Standing;
 use crate::blk::instance;
 use crate::blk::layout::{Field, field};
 use crate::blk::pairing::Quick;
@@ -129,13 +130,13 @@ impl RunQueue {
     }
 
     /// (number of a command's name, what was counted)
-    pub fn counts(&self, factor: f64) -> Vec<(u32, PowerCounts)> {
-        self.counts.all(factor)
+    pub fn counts(&self, standing: &Standing) -> Vec<(u32, PowerCounts)> {
+        self.counts.all(|_| standing.of_calls())
     }
 
     /// A window is over; see `Extrapolated`.
-    pub fn settle(&mut self, factor: f64) {
-        self.counts.settle(factor);
+    pub fn settle(&mut self, standing: &Standing) {
+        self.counts.settle(|_| standing.of_calls());
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
         ];
         assert_eq!(queue.round(99_000, &mut followed), 5);
         let counts: Vec<(u64, u64)> =
-            queue.counts(1.0).iter().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
+            queue.counts(&Standing::for_itself()).iter().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
     }

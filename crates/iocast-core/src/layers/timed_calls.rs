@@ -10,6 +10,7 @@ use super::extrapolated::Extrapolated;
 use super::followed::{Followed, Process, Who};
 use super::power_counts::{PowerCounts, class_of};
 use super::run_queue::RunQueue;
+use super::standing::Standing;
 use crate::blk::pairing::Quick;
 use crate::capture::call_records::{CallRecords, Seen};
 use crate::capture::call_table::{Call, NAMED, call_of, passing};
@@ -184,16 +185,16 @@ impl TimedCalls {
     }
 
     /// A window is over; see `Extrapolated`.
-    pub fn settle(&mut self, factor: f64) {
-        self.tallies.counts.settle(factor);
-        self.tallies.processes.settle(factor);
-        self.tallies.by_file.settle(factor);
-        self.run_queue.iter_mut().for_each(|queue| queue.settle(factor));
+    pub fn settle(&mut self, standing: &Standing) {
+        self.tallies.counts.settle(|_| standing.of_calls());
+        self.tallies.processes.settle(|_| standing.of_calls());
+        self.tallies.by_file.settle(|_| standing.of_calls());
+        self.run_queue.iter_mut().for_each(|queue| queue.settle(standing));
     }
 
     /// All that was counted.
-    pub fn counts(&self, followed: &Followed, factor: f64) -> Vec<CallCounts> {
-        let all = self.tallies.counts.all(factor).into_iter();
+    pub fn counts(&self, followed: &Followed, standing: &Standing) -> Vec<CallCounts> {
+        let all = self.tallies.counts.all(|_| standing.of_calls()).into_iter();
         let mut all: Vec<CallCounts> = all
             .map(|((name, call, size_bytes), counts)| CallCounts {
                 command: followed.name(name).into(),
@@ -207,10 +208,10 @@ impl TimedCalls {
     }
 
     /// All processes that are there, and once those that have ended.
-    pub fn processes(&mut self, followed: &Followed, factor: f64) -> Vec<ProcessTotals> {
+    pub fn processes(&mut self, followed: &Followed, standing: &Standing) -> Vec<ProcessTotals> {
         let Tallies { processes, commands, .. } = &mut self.tallies;
         let name = |pid: u32| commands.get(&pid).map_or("", |number| followed.name(*number)).to_string();
-        let all = processes.all(factor);
+        let all = processes.all(|_| standing.of_calls());
         let told = all
             .iter()
             .map(|&((pid, call), ref counts)| ProcessTotals {
@@ -227,18 +228,18 @@ impl TimedCalls {
     }
 
     /// All files.
-    pub fn files(&self, factor: f64) -> Vec<FileTotals> {
+    pub fn files(&self, standing: &Standing) -> Vec<FileTotals> {
         let path = |number: u32| self.tallies.paths.get(number as usize).cloned().unwrap_or_default();
-        let all = self.tallies.by_file.all(factor).into_iter();
+        let all = self.tallies.by_file.all(|_| standing.of_calls()).into_iter();
         all.map(|((number, call), counts)| FileTotals { path: path(number), call, totals: (&counts).into() })
             .collect()
     }
 
     /// Waits for a processor, by command; None when they are not watched.
-    pub fn run_delays(&self, followed: &Followed, factor: f64) -> Option<Vec<(String, PowerCounts)>> {
+    pub fn run_delays(&self, followed: &Followed, standing: &Standing) -> Option<Vec<(String, PowerCounts)>> {
         let queue = self.run_queue.as_ref()?;
         let mut all: Vec<(String, PowerCounts)> = queue
-            .counts(factor)
+            .counts(standing)
             .into_iter()
             .map(|(name, counts)| (followed.name(name).into(), counts))
             .collect();
@@ -358,7 +359,7 @@ mod tests {
             tallies.take(at_ns, seen, 1_000, &mut followed);
         }
         let mut seen: Vec<_> =
-            tallies.counts.all(1.0).iter().map(|(key, all)| (key.1, key.2, all.sum_ns, all.failed)).collect();
+            tallies.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, key.2, all.sum_ns, all.failed)).collect();
         seen.sort();
         let expected = [
             ("fdatasync", Some(0), 3_000, 0),

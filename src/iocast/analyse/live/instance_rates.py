@@ -15,6 +15,10 @@ FigureCode = Literal[
     "commits",
     "rollbacks",
     "statements",
+    "calls",
+    "soft_parses",
+    "hard_parses",
+    "cursor_hits",
     "blocks_read",
     "blocks_hit",
     "wait_a_block",
@@ -46,15 +50,19 @@ def _postgresql(seen: Seen) -> tuple[InstanceFigure, ...]:
     wal = seen.views("postgresql.pg_stat_wal").get("")
     # 18 counts the log among all other I/O; before, the view of the log does.
     of_log = [view for subject, view in seen.views("postgresql.pg_stat_io").items() if "|wal|" in subject]
+    of_data = [view for subject, view in seen.views("postgresql.pg_stat_io").items() if "|wal|" not in subject]
     syncs, sync_ns = _sum(of_log, "fsyncs"), _sum(of_log, "fsync_time_ns")
     if wal is not None and wal.delta("wal_sync") is not None:
         syncs, sync_ns, of_log = wal.delta("wal_sync"), wal.delta("wal_sync_time_ns"), [wal]
     return (
         InstanceFigure("commits", _rate(bases, "xact_commit")),
         InstanceFigure("rollbacks", _rate(bases, "xact_rollback")),
+        InstanceFigure("statements", _rate(list(seen.views("postgresql.pg_stat_statements").values()), "calls")),
         InstanceFigure("blocks_read", _rate(bases, "blks_read")),
         InstanceFigure("blocks_hit", _rate(bases, "blks_hit")),
         InstanceFigure("wait_a_block", _mean(_sum(bases, "blk_read_time_ns"), _sum(bases, "blks_read"))),
+        InstanceFigure("read_bytes", _rate(of_data, "read_bytes")),
+        InstanceFigure("written_bytes", _rate(of_data, "write_bytes")),
         InstanceFigure("log_bytes", None if wal is None else wal.per_s("wal_bytes")),
         InstanceFigure("log_syncs", None if syncs is None or not of_log else syncs * 1e9 / of_log[0].elapsed_ns),
         InstanceFigure("log_sync", _mean(sync_ns, syncs)),
@@ -76,10 +84,15 @@ def _mysql(seen: Seen) -> tuple[InstanceFigure, ...]:
 def _oracle(seen: Seen) -> tuple[InstanceFigure, ...]:
     """Statistics have their names in lower case; I/Os are those of all sizes, as MOATS has them."""
     stats = list(views_of(seen, "oracle", "sysstat"))
+    parses, hard_parses = _rate(stats, "parse count (total)"), _rate(stats, "parse count (hard)")
     return (
         InstanceFigure("commits", _rate(stats, "user commits")),
         InstanceFigure("rollbacks", _rate(stats, "user rollbacks")),
         InstanceFigure("statements", _rate(stats, "execute count")),
+        InstanceFigure("calls", _rate(stats, "user calls")),
+        InstanceFigure("soft_parses", _less(parses, hard_parses)),
+        InstanceFigure("hard_parses", hard_parses),
+        InstanceFigure("cursor_hits", _rate(stats, "session cursor cache hits")),
         InstanceFigure("logical_reads", _rate(stats, "session logical reads")),
         InstanceFigure("reads", _rate(stats, "physical read total io requests")),
         InstanceFigure("read_bytes", _rate(stats, "physical read total bytes")),
@@ -106,6 +119,10 @@ def _sum(views: Iterable[View], metric: str) -> int | None:
 def _rate(views: list[View], metric: str) -> float | None:
     known = [rate for view in views if (rate := view.per_s(metric)) is not None]
     return sum(known) if known else None
+
+
+def _less(all_of_them: float | None, these: float | None) -> float | None:
+    return None if all_of_them is None or these is None else max(0.0, all_of_them - these)
 
 
 def _mean(spent_ns: int | None, count: int | None) -> float | None:

@@ -14,6 +14,7 @@ from iocast.model.view import View
 
 ENDLESS_NS: Final = 1 << 62  # the bound of what lies above all bounds
 SHADES: Final = 6
+_TWO_SIDED = 1.96  # standard errors, 95 %
 _MIDDLE = 0.75  # of its upper bound: the middle of a bucket that is twice as high as its lower bound
 
 
@@ -38,6 +39,18 @@ class Latencies(Struct, frozen=True, dict=True):
     def waited_ns(self) -> float:
         """The time of all of them together."""
         return float(self.sum_ns) if self.sum_ns is not None else sum(self.estimated_ns(upper) for upper in self.counts)
+
+    def mean_within(self, traced_share: float) -> float | None:
+        """How far the mean of all may be from that of the traced ones, as a share of it, in 95 of 100 cases.
+
+        For I/Os that depend on each other it is farther. None of fewer than two traced ones.
+        """
+        traced, mean_ns = self.total * traced_share, self.mean_ns
+        if traced < 2 or not mean_ns:
+            return None
+        spread = sum(count * (self.estimated_ns(upper) / count - mean_ns) ** 2 for upper, count in self.counts.items())
+        scatter = math.sqrt(spread / self.total) / mean_ns
+        return _TWO_SIDED * scatter * math.sqrt(max(0.0, 1 - traced_share) / traced)
 
     def estimated_ns(self, upper_ns: int) -> float:
         """The time of one bucket, by its middle; what lies above all bounds counts with the highest of them."""

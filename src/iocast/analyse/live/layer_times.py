@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -74,12 +74,17 @@ class ReachedLimit(Struct, frozen=True, kw_only=True):
 
 
 class LayerTimes(Struct, frozen=True, kw_only=True):
-    """All layers that were seen between two instants. `quota_share`: of the time in which a CPU quota held a group."""
+    """All layers that were seen between two instants. `quota_share`: of the time in which a CPU quota held a group.
+    `own_read_bytes`: what those who are followed read from storage, as the kernel charges it to processes;
+    `own_asked_bytes`: what they asked for, cached or not.
+    """
 
     elapsed_ns: int
     layers: Mapping[LayerCode, LayerTime]
     limits: tuple[ReachedLimit, ...] = ()
     quota_share: float | None = None
+    own_read_bytes: int | None = None
+    own_asked_bytes: int | None = None
 
     def mean_ns(self, layer: LayerCode) -> float | None:
         """None where the layer was not seen, or did nothing."""
@@ -96,6 +101,27 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
         if not calls or "bio_read" not in self.layers:
             return None
         return max(0.0, 1 - self.count("bio_read") / calls)
+
+    @property
+    def others_share(self) -> float | None:
+        """The share of the bytes read from the devices that nobody who is followed asked for, at the least.
+
+        Calls that the page cache answers make it smaller than it is. None where one of both was not seen.
+        """
+        calls, requests = self.layers.get("read_call"), self.layers.get("request_read")
+        if calls is None or calls.bytes is None or requests is None or not requests.bytes:
+            return None
+        return max(0.0, 1 - max(calls.bytes, self.own_read_bytes or 0) / requests.bytes)
+
+    @property
+    def own_cached_share(self) -> float | None:
+        """The share of the bytes that the followed processes asked for and storage did not read, at the least.
+
+        Both are the kernel's own counters of these processes. None where they read nothing or were not seen.
+        """
+        if not self.own_asked_bytes or self.own_read_bytes is None:
+            return None
+        return max(0.0, 1 - self.own_read_bytes / self.own_asked_bytes)
 
     def count(self, layer: LayerCode) -> int:
         """0 where it was not seen."""
@@ -140,7 +166,14 @@ def layer_times(
             found[time.layer] = time
     elapsed_ns = _elapsed_ns(seen)
     limits = _limits(seen, devices, blocks, elapsed_ns)
-    return LayerTimes(elapsed_ns=elapsed_ns, layers=found, limits=limits, quota_share=_quota_share(seen))
+    return LayerTimes(
+        elapsed_ns=elapsed_ns,
+        layers=found,
+        limits=limits,
+        quota_share=_quota_share(seen),
+        own_read_bytes=_of_processes(seen, commands, metrics.READ_BYTES),
+        own_asked_bytes=_of_processes(seen, commands, metrics.RCHAR),
+    )
 
 
 def _add(
@@ -180,18 +213,24 @@ def _run_queue(samples: Sequence[Sample], commands: Sequence[str]) -> LayerTime 
     _add(found, "run_queue", traced, *wanted)
     if found:
         return found["run_queue"]
-    stated = [
-        view
-        for view in views(samples, metrics.PROCESSES).values()
-        if view.delta(metrics.RUN_DELAY_NS) is not None
-        and (not commands or view.subject.partition(metrics.PART)[2] in commands)
-    ]
+    stated = [view for view in _processes(samples, commands) if view.delta(metrics.RUN_DELAY_NS) is not None]
     if not stated:
         return None
     sum_ns = sum(view.delta(metrics.RUN_DELAY_NS) or 0 for view in stated)
     return LayerTime(
         layer="run_queue", count=sum(view.delta(metrics.TIMESLICES) or 0 for view in stated), sum_ns=sum_ns
     )
+
+
+def _processes(samples: Sequence[Sample], commands: Sequence[str]) -> Iterator[View]:
+    for view in views(samples, metrics.PROCESSES).values():
+        if not commands or view.subject.partition(metrics.PART)[2] in commands:
+            yield view
+
+
+def _of_processes(samples: Sequence[Sample], commands: Sequence[str], metric: str) -> int | None:
+    known = [delta for view in _processes(samples, commands) if (delta := view.delta(metric)) is not None]
+    return sum(known) if known else None
 
 
 def _nfs(samples: Sequence[Sample]) -> Iterable[LayerTime]:

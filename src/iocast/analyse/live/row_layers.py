@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast import metrics
 from iocast.analyse.device_io import top_layers
-from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
+from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_blocks, database_reads
 from iocast.analyse.live.layer_times import LayerTime, LayerTimes, layer_times
 from iocast.analyse.live.traced import Traced, traced
 from iocast.model.run import PhaseRecord, Run, Sample
@@ -28,6 +28,7 @@ class RowLayers(Struct, frozen=True, kw_only=True):
     times: LayerTimes
     others: LayerTimes | None
     database: LayerTime | None
+    database_blocks: LayerTime | None  # of servers that count blocks as reads: PostgreSQL 16 and 17
     traced: Traced | None  # None where only a database was watched
 
 
@@ -46,6 +47,7 @@ def row_layers(run: Run, record: PhaseRecord) -> RowLayers | None:
         times=layer_times(samples, devices, ours),
         others=_of_others(samples, devices, theirs, database),
         database=database,
+        database_blocks=database_blocks(views(samples, POSTGRESQL_IO)),
         traced=traced(watched),
     )
 

@@ -1,12 +1,13 @@
 """rows.jsonl: the phases of a run that is under way, a line each; run.json takes them over when the run ends.
 
-A run of a thousand rows would else write its whole document a thousand times.
+A run of a thousand rows, or a tape of days, would else write its whole document a thousand times.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -17,7 +18,7 @@ from iocast.archive.file_names import ROWS_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import decoded, not_understood, unwritable
 from iocast.archive.writing.whole_files import write_all
-from iocast.model.run import Blind, PhaseRecord, Run, Series
+from iocast.model.run import Blind, PhaseRecord, Run, Series, Tape
 
 
 class _Line(Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,12 +27,16 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
     phase: PhaseRecord
     warnings: tuple[str, ...] = ()
     blind: tuple[Blind, ...] = ()
+    sources: tuple[str, ...] = ()  # of a tape
+    texts: dict[str, str] = {}  # of a tape, those that are new
 
 
-def append_rows(folder: Path, run: Run, first: int) -> None:
-    """Adds the phases of a run from number `first` on. Raises ArchiveError."""
+def append_rows(folder: Path, run: Run, first: int, texts: Mapping[str, str]) -> None:
+    """Adds the phases of a run from number `first` on, and the texts of a tape that are new. Raises ArchiveError."""
+    sources = () if run.tape is None else run.tape.sources
     lines = (
-        _Line(replace(record, samples=(), series=Series()), run.warnings, run.blind) for record in run.phases[first:]
+        _Line(replace(record, samples=(), series=Series()), run.warnings, run.blind, sources, dict(texts))
+        for record in run.phases[first:]
     )
     text = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
     path = folder / ROWS_FILE
@@ -65,11 +70,22 @@ def with_saved_rows(run: Run, folder: Path) -> Run:
     if not lines:
         return run
     added = [decoded(path, line, _Line) for line in lines]
-    return replace(
+    run = replace(
         run,
         phases=(*run.phases, *(line.phase for line in added)),
         warnings=tuple(dict.fromkeys((*run.warnings, *added[-1].warnings))),
         blind=tuple(dict.fromkeys((*run.blind, *added[-1].blind))),
+    )
+    return run if run.tape is None else _with_reels(run, run.tape, added)
+
+
+def _with_reels(run: Run, tape: Tape, added: list[_Line]) -> Run:
+    """A tape plans no phase beforehand: each reel is one."""
+    texts = {subject: text for line in added for subject, text in line.texts.items()}
+    return replace(
+        run,
+        plan=replace(run.plan, phases=tuple(record.phase for record in run.phases)),
+        tape=replace(tape, sources=added[-1].sources or tape.sources, texts={**tape.texts, **texts}),
     )
 
 

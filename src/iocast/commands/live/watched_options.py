@@ -16,7 +16,7 @@ _OPTIONS = (
     click.option("--database", "databases", multiple=True, metavar="URL", help="Also watch this database; repeatable."),
     click.option("--device", "devices", multiple=True, metavar="NAME", help="Only this disk; repeatable."),
     click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="Watch this process and its children."),
-    click.option("--windows", is_flag=True, help="Above 6,000 IOPS, trace the layers only part of the time."),
+    click.option("--every-io", is_flag=True, help="Trace every I/O: above 6,000 IOPS it costs CPU time."),
     click.option("--diagnostics-pack", "packs", is_flag=True, help="Oracle: views that need this licence may be read."),
 )
 
@@ -30,14 +30,14 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
         databases: tuple[str, ...],
         devices: tuple[str, ...],
         pids: tuple[int, ...],
-        windows: bool,
+        every_io: bool,
         packs: bool,
         **rest: Any,
     ) -> int:
         from iocast.sessions.live.asked_sources import Asked
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, windows=windows, packs=packs, ask=ask)
+        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask)
         return command(asked=asked, **rest)
 
     for option in reversed(_OPTIONS):
@@ -51,7 +51,7 @@ _BESIDE_A_LOAD = (
         "--database", "databases", multiple=True, metavar="URL", help="Also record this database; repeatable."
     ),
     click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="Record this process and its children."),
-    click.option("--windows", is_flag=True, help="Above 6,000 IOPS, trace the layers only part of the time."),
+    click.option("--every-io", is_flag=True, help="Trace every I/O: above 6,000 IOPS it costs CPU time."),
 )
 
 
@@ -60,14 +60,14 @@ def beside_options(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def with_beside(
-        *, layers: bool, databases: tuple[str, ...], pids: tuple[int, ...], windows: bool, **rest: Any
+        *, layers: bool, databases: tuple[str, ...], pids: tuple[int, ...], every_io: bool, **rest: Any
     ) -> int:
-        if not (layers or databases or pids or windows):
+        if not (layers or databases or pids or every_io):
             return command(beside=None, **rest)
         from iocast.sessions.live.asked_sources import Asked
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        return command(beside=Asked(databases=databases, pids=pids, windows=windows, ask=ask), **rest)
+        return command(beside=Asked(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)
 
     for option in reversed(_BESIDE_A_LOAD):
         with_beside = option(with_beside)
@@ -80,4 +80,4 @@ def _ask(question: str) -> str:
 
 def is_named(asked: Asked) -> bool:
     """True when anything was named: a tape has what was recorded."""
-    return bool(asked.databases or asked.devices or asked.pids or asked.windows or asked.packs)
+    return bool(asked.databases or asked.devices or asked.pids or asked.every_io or asked.packs)

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import (
     cache_pollution,
+    layer_losses,
     misaligned,
     request_shape,
     shared_drives,
@@ -108,6 +109,7 @@ DETECTORS: tuple[Detector, ...] = (
     coarse_clock,
     generator_bound,
     retrograde,
+    layer_losses,
 )
 
 

@@ -5,10 +5,12 @@ there. Of the lowest layers (the driver, a round trip) it is what is above a usu
 verdict, if it is worth a word: a call has to lose MIN_GAP_NS and GAP_SHARE of its time. The thresholds come from four
 planted cases on PostgreSQL 15 to 17, whose means stand in the tests:
 
-1. A read call takes much longer than its bio, and its process waited for a processor for most of that: CPU.
+1. A read call takes longer than its bio, and its process waited for a processor for most of that, or a quota held its
+   control group: CPU.
 2. The same where a control group is at its limit, which then sets the rate: a throttle; without either: the file system
    or a lock.
-3. A request takes much longer than the driver: the queue of the device, or others who share it.
+3. A request takes much longer than the driver: the queue of the device, or others who share it. Where others read most
+   of what the device reads and keep it busy, its times are theirs: they are named, whichever layer their I/Os wait in.
 4. The driver itself is slow: the device, or what is below it.
 5. A sync call takes much longer than a write and a flush: the journal.
 6. NFS: waits for a slot are the client's; a long round trip is the network's or the server's.
@@ -31,10 +33,18 @@ from iocast.text import brief_percent, brief_throughput, brief_time, counted, fi
 MIN_GAP_NS = 30_000  # less than this between two layers costs what system calls and interrupts cost
 GAP_SHARE = 0.4  # of the upper layer's mean
 WAIT_SHARE = 0.5  # of a gap that has to be waits for a processor
+SEEN_SHARE = 0.25  # of the upper layer's mean, where the waits that make it are seen themselves
 QUOTA_SHARE = 0.05  # of the time in which a quota held the group
 SLOW_DEVICE_NS = 2_000_000  # of flash; whoever knows the device says better
 SYNC_FACTOR = 4.0  # a sync call writes a journal: two writes and a flush are usual
 MIN_SYNC_GAP_NS = 500_000
+MIN_ELSE_NS = (
+    100_000  # from here on a gap is the file system's by elimination: a processor that sleeps takes a while, too
+)
+OTHERS_SHARE = 0.5  # of the bytes read, and how many I/Os they keep outstanding: from here on others are named
+OTHERS_OUTSTANDING = 4.0
+SHARED_NS = 300_000  # of a call: from here on it is slow enough for others to matter
+WAITED_SHARE = 0.5  # of the time of reads of a device: calls that wait less do not wait for them (read-ahead)
 SLOW_ROUND_TRIP_NS = 10_000_000
 MIN_QUEUE_NS = 1_000_000  # the kernel sums whole milliseconds
 QUEUE_FACTOR = 1.0  # of the round trip
@@ -77,6 +87,8 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
     if late is not None:
         return _told(late, times, (), missing)
     found = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
+    if any("others_share" in lost.evidence for lost in found):  # means of the device are those of others
+        found = [lost for lost in found if lost.code not in ("file_system", "device")]
     found.sort(key=lambda lost: -lost.lost_ns)
     if found:
         return _told(found[0], times, tuple(found[1:]), missing)
@@ -128,9 +140,9 @@ def _summed_up(times: LayerTimes) -> str:
     return ": " + ", ".join(parts) if parts else ""
 
 
-def _is_gap(upper_ns: float, lower_ns: float) -> bool:
+def _is_gap(upper_ns: float, lower_ns: float, share: float = GAP_SHARE) -> bool:
     gap_ns = upper_ns - lower_ns
-    return gap_ns >= MIN_GAP_NS and gap_ns >= GAP_SHARE * upper_ns
+    return gap_ns >= MIN_GAP_NS and gap_ns >= share * upper_ns
 
 
 def _block_part_ns(times: LayerTimes) -> float | None:
@@ -151,13 +163,16 @@ def _above_block(times: LayerTimes, _: float) -> Iterator[Lost]:
     if call_ns is None or times.count("read_call") < LEAST:
         return
     block_ns = _block_part_ns(times)
-    if block_ns is None or not _is_gap(call_ns, block_ns):
+    if block_ns is None or not _is_gap(call_ns, block_ns, SEEN_SHARE):
         return
     lost_ns = (call_ns - block_ns) * times.count("read_call")
     evidence = {"read_call_ns": call_ns, "block_ns": block_ns, "read_calls": float(times.count("read_call"))}
-    yield _without_device(
+    found = _without_device(
         times, lost_ns, evidence, "read", f"a read call takes {brief_time(call_ns)}, its bio {brief_time(block_ns)}"
     )
+    known = found.code == "cpu" or _is_gap(call_ns, block_ns)
+    if known and (found.code != "file_system" or call_ns - block_ns >= MIN_ELSE_NS):
+        yield found
 
 
 def _without_device(times: LayerTimes, lost_ns: float, evidence: dict[str, float], op: str, seen: str) -> Lost:
@@ -167,15 +182,7 @@ def _without_device(times: LayerTimes, lost_ns: float, evidence: dict[str, float
     evidence |= {} if wait_ns is None else {"run_queue_sum_ns": float(wait_ns)}
     quota = times.quota_share
     if quota is not None and quota >= QUOTA_SHARE:
-        return Lost(
-            code="cpu",
-            rule=1,
-            lost_ns=lost_ns,
-            evidence=evidence | {"quota_share": quota},
-            says=f"CPU quota: {seen}; the quota of its control group held it for {brief_percent(quota)} of the time.",
-            refuted_by="the same gap with a larger quota",
-            remedy="Raise the CPU quota of the control group (cpu.max), or use fewer processes.",
-        )
+        return _held_by_quota(quota, lost_ns, evidence, seen)
     limit = next((each for each in times.limits if metrics.LIMITED[each.metric][0] == op), None)
     if limit is not None:
         return Lost(
@@ -209,6 +216,18 @@ def _without_device(times: LayerTimes, lost_ns: float, evidence: dict[str, float
     )
 
 
+def _held_by_quota(quota: float, lost_ns: float, evidence: Mapping[str, float], seen: str) -> Lost:
+    return Lost(
+        code="cpu",
+        rule=1,
+        lost_ns=lost_ns,
+        evidence={**evidence, "quota_share": quota},
+        says=f"CPU quota: {seen}; the quota of its control group held it for {brief_percent(quota)} of the time.",
+        refuted_by="the same gap with a larger quota",
+        remedy="Raise the CPU quota of the control group (cpu.max), or use fewer processes.",
+    )
+
+
 def _calls(times: LayerTimes) -> int:
     return times.count("read_call") + times.count("write_call") + times.count("sync_call")
 
@@ -221,6 +240,15 @@ def _own(times: LayerTimes, op: str, requests: int) -> int:
     return min(requests, calls)
 
 
+def _waited_share(times: LayerTimes, op: str, layer: LayerCode, own: int) -> float:
+    """The share of the time of these requests in which a call waits for one; below WAITED_SHARE it is 0."""
+    called_ns, spent_ns = times.sum_ns("read_call"), own * (times.mean_ns(layer) or 0.0)
+    if op != "reads" or called_ns is None or not spent_ns:
+        return 1.0
+    share = min(1.0, called_ns / spent_ns)
+    return share if share >= WAITED_SHARE else 0.0
+
+
 def _limit_said(limit: ReachedLimit) -> str:
     _, total = metrics.LIMITED[limit.metric]
     if total == metrics.IOS:
@@ -230,8 +258,37 @@ def _limit_said(limit: ReachedLimit) -> str:
     return f"its control group does {rates} on {limit.device}"
 
 
+def _shared(times: LayerTimes) -> Iterator[Lost]:
+    """Rule 3, of reads: others keep the device busy."""
+    share, call_ns, request_ns = times.others_share, times.mean_ns("read_call"), times.mean_ns("request_read")
+    if share is None or call_ns is None or request_ns is None or times.count("read_call") < LEAST:
+        return
+    outstanding = share * (times.sum_ns("request_read") or 0) / max(1, times.elapsed_ns)
+    held_ns = min(call_ns, request_ns)
+    if share < OTHERS_SHARE or outstanding < OTHERS_OUTSTANDING or held_ns < SHARED_NS:
+        return
+    yield Lost(
+        code="device_queue",
+        rule=3,
+        lost_ns=held_ns * times.count("read_call"),
+        evidence={
+            "read_call_ns": call_ns,
+            "request_ns": request_ns,
+            "others_share": share,
+            "others_outstanding": outstanding,
+        },
+        says=f"The queue of the device, shared with others: they read {brief_percent(share)} of its bytes and keep "
+        f"{round(outstanding)} I/Os outstanding; a read call takes {brief_time(call_ns)}, a request "
+        f"{brief_time(request_ns)}{_tails(times, 'request_read')}.",
+        refuted_by="the same time of a call while nobody else uses the device",
+        remedy="Find the other load (top files, other processes), or give each its own device or I/O weight.",
+    )
+
+
 def _device_queue(times: LayerTimes, _: float) -> Iterator[Lost]:
     """Rule 3."""
+    shared = list(_shared(times))
+    yield from shared
     pairs: tuple[tuple[str, LayerCode, LayerCode, LayerCode], ...] = (
         ("reads", "bio_read", "request_read", "driver_read"),
         ("writes", "bio_write", "request_write", "driver_write"),
@@ -242,10 +299,13 @@ def _device_queue(times: LayerTimes, _: float) -> Iterator[Lost]:
         own = _own(times, name, times.count(upper))
         if upper_ns is None or driver_ns is None or own < LEAST or not _is_gap(upper_ns, driver_ns):
             continue
+        waited = _waited_share(times, name, upper, own)
+        if not waited or (shared and name == "reads"):
+            continue
         yield Lost(
             code="device_queue",
             rule=3,
-            lost_ns=(upper_ns - driver_ns) * own,
+            lost_ns=(upper_ns - driver_ns) * own * waited,
             evidence={"request_ns": upper_ns, "driver_ns": driver_ns, "requests": float(times.count(upper))},
             says=f"The queue of the device, shared with others: a request of {name} takes {brief_time(upper_ns)}, "
             f"the driver {brief_time(driver_ns)}{_tails(times, upper)}.",
@@ -265,11 +325,12 @@ def _device(times: LayerTimes, slow_ns: float) -> Iterator[Lost]:
     for name, layer in layers:
         mean_ns = times.mean_ns(layer)
         own = _own(times, name, times.count(layer))
-        if mean_ns is not None and mean_ns >= slow_ns and own >= LEAST:
+        waited = _waited_share(times, name, layer, own)
+        if mean_ns is not None and mean_ns >= slow_ns and own >= LEAST and waited:
             yield Lost(
                 code="device",
                 rule=4,
-                lost_ns=(mean_ns - slow_ns) * own,
+                lost_ns=(mean_ns - slow_ns) * own * waited,
                 evidence={"driver_ns": mean_ns, "slow_ns": slow_ns, "requests": float(times.count(layer))},
                 says=f"The device, or what is below it: the driver takes {brief_time(mean_ns)} for {name}"
                 f"{_tails(times, layer)}.",
@@ -339,16 +400,22 @@ def _nfs(times: LayerTimes, _: float) -> Iterator[Lost]:
 
 
 def _engine(times: LayerTimes, _: float) -> Iterator[Lost]:
-    """Rule 7."""
+    """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine."""
     database_ns, call_ns = times.mean_ns("database"), times.mean_ns("read_call")
     if database_ns is None or call_ns is None or times.count("database") < LEAST or not _is_gap(database_ns, call_ns):
+        return
+    lost_ns = (database_ns - call_ns) * times.count("database")
+    evidence = {"database_ns": database_ns, "read_call_ns": call_ns, "reads": float(times.count("database"))}
+    called = f"takes {brief_time(database_ns)}, its call {brief_time(call_ns)}"
+    if times.quota_share is not None and times.quota_share >= QUOTA_SHARE:
+        yield _held_by_quota(times.quota_share, lost_ns, evidence, f"a read of the database {called}")
         return
     yield Lost(
         code="engine",
         rule=7,
-        lost_ns=(database_ns - call_ns) * times.count("database"),
-        evidence={"database_ns": database_ns, "read_call_ns": call_ns, "reads": float(times.count("database"))},
-        says=f"The database engine: a read of it takes {brief_time(database_ns)}, its call {brief_time(call_ns)}.",
+        lost_ns=lost_ns,
+        evidence=evidence,
+        says=f"The database engine: a read of it {called}.",
         refuted_by="the engine counting several calls as one read (combined or asynchronous I/O)",
         remedy="Look at its locks, its waits for asynchronous I/O, and pinned buffers.",
     )

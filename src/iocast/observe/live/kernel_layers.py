@@ -13,11 +13,11 @@ processor, a lock or a throttle; a request that takes longer than the driver wai
 Needs: root (for kernel tracing) and tracefs; for `request` as iostat counts it, Linux 6.5 or later; for io_uring,
 Linux 6.0.
 
-Overhead: CPU time for every I/O, the price of each part in docs/performance.md. With `windows`, up to BUDGET_PER_S
-records a second, about six an I/O, are all kept; above that, windows of each second are watched, and what began in one
-is followed to its end and stands for the time until the next (`traced_ns` has their length). The run queue costs the
-most, and is watched only when asked for. Two private tracing instances with 8 MiB a processor each; other tracers are
-not disturbed.
+Overhead: CPU time for every I/O, the price of each part in docs/performance.md. Up to BUDGET_PER_S records a second,
+about six an I/O, are all kept; above that, windows of each second are watched, and what began in one is followed to its
+end and stands for what the devices did until the next by their own counters (`traced_ns` has their length).
+`--every-io` keeps all. The run queue costs the most, and is watched only when asked for. Two private tracing instances
+with 8 MiB a processor each; other tracers are not disturbed.
 
 What it cannot see: the clocks of bio-based devices (md, LVM and other dm, zram): see the disks below them; the wait
 in a throttle of a control group, which ends before the bio is counted (it is the gap between the call and the bio);

@@ -152,8 +152,8 @@ def _notes(found: list[RowLayers]) -> Iterator[str]:
     part = min((each.share for each in seen.values()), default=1.0)
     if any(not each.whole for each in seen.values()) and part < 1:
         yield (
-            f"Layers were traced in windows, down to {text.percent(part)} of the time; each stands for the time until"
-            " the next."
+            f"Layers were traced in windows, down to {text.percent(part)} of the time; each stands for what the"
+            " devices did until the next."
         )
     if costs := [each.reader_share for each in seen.values() if each.reader_share is not None]:
         yield f"Reading the trace took up to {text.percent(max(costs))} of one CPU."

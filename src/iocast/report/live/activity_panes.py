@@ -10,6 +10,7 @@ from iocast.report.live.styled_lines import Line, Piece, line
 
 _GAP = "  "
 _LEAST = 24  # of a pane
+_TEXT_LINES = 2  # of the busiest statement, as MOATS has them
 
 
 def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: int = 5) -> Iterator[Line]:
@@ -34,6 +35,17 @@ def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: 
             text, is_head = column[at] if at < len(column) else ("", False)
             pieces += [Piece(f"{text:<{each}.{each}}", "head" if is_head else "plain"), Piece(_GAP)]
         yield tuple(pieces[:-1])
+    yield from _top_statement(found, texts, width)
+
+
+def _top_statement(found: Activity, texts: Mapping[str, str], width: int) -> Iterator[Line]:
+    """The text of the busiest statement, which its pane cuts off; nothing where the pane shows all of it."""
+    text = " ".join(texts.get(f"sql|{found.statements[0].subject}", "").split()) if found.statements else ""
+    if len(text) > _LEAST:
+        said = f"{100 * found.statements[0].share:.0f}% {text}"
+        yield from map(
+            line, textwrap.wrap(said, width, max_lines=_TEXT_LINES, subsequent_indent=" " * 4, placeholder=" …")
+        )
 
 
 def _named(texts: Mapping[str, str], kind: str) -> Callable[[str], str]:

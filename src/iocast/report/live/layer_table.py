@@ -16,20 +16,32 @@ _NAMES: Final[dict[ClockCode, str]] = {
     "request": "request",
     "driver": "device",
 }
-_LABEL, _FIGURES = 26, 8 + 8 + 9
+_LABEL, _FIGURES, _WITHIN = 26, 8 + 8 + 9, 7
 
 
-def layer_table(rows: Sequence[LayerRow], width: int) -> Iterator[Line]:
-    """As many columns of latencies as fit: from the lowest that has any count to the highest."""
+def layer_table(rows: Sequence[LayerRow], width: int, traced_share: float = 1.0) -> Iterator[Line]:
+    """As many columns of latencies as fit: from the lowest that has any count to the highest.
+
+    Where only a share of the time was traced, means stand with how far they may be off.
+    """
     if not rows:
         yield line("No I/O of the layers in this interval, or they are not watched (key n: notes).", "dim")
         return
-    bounds = latency_bounds([row.found for row in rows], max(1, (width - _LABEL - _FIGURES) // CELL - 1))
-    yield line(f"{'layer':<{_LABEL}}{'/s':>8}{'MB/s':>8}{'mean':>9}{latency_heads(bounds)}", "head")
+    in_part = traced_share < 1
+    figures_width = _FIGURES + _WITHIN * in_part
+    bounds = latency_bounds([row.found for row in rows], max(1, (width - _LABEL - figures_width) // CELL - 1))
+    within = f"{'within':>{_WITHIN}}" if in_part else ""
+    yield line(f"{'layer':<{_LABEL}}{'/s':>8}{'MB/s':>8}{'mean':>9}{within}{latency_heads(bounds)}", "head")
     for row in rows:
         throughput = row.bytes_per_s
         shown = "" if throughput is None else f"{throughput / 1e6:.1f}"
         mean = row.found.mean_ns
         name = f"{_NAMES[row.layer]} {row.op}{f' {row.where}' if row.where else ''}"
         figures = f"{name:<{_LABEL}.{_LABEL}}{row.per_s:>8.0f}{shown:>8}{'' if mean is None else brief_time(mean):>9}"
+        if in_part:
+            figures += f"{_within(row.found.mean_within(traced_share)):>{_WITHIN}}"
         yield (Piece(figures), *latency_cells(row.found, bounds))
+
+
+def _within(share: float | None) -> str:
+    return "?" if share is None else f"±{max(1, round(100 * share))}%"

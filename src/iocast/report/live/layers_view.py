@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +11,7 @@ from iocast.analyse.live.event_rows import event_rows
 from iocast.analyse.live.instance_rates import instance_rates
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
-from iocast.analyse.live.traced import traced
+from iocast.analyse.live.traced import Traced, traced
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
 from iocast.report.live.device_lines import device_lines, processor_lines
@@ -52,19 +53,23 @@ def _machine(interval: Interval, width: int) -> Iterator[Line]:
     yield ()
     yield from device_lines(interval, width)
     yield ()
-    yield from layer_table(layer_rows(interval), width)
-    yield from _trace_lines(interval)
+    seen = traced(interval.views(metrics.KERNEL_LAYERS).get(""))
+    yield from layer_table(layer_rows(interval), width, 1.0 if seen is None or seen.whole else seen.share)
+    yield from _trace_lines(seen, width)
 
 
-def _trace_lines(interval: Interval) -> Iterator[Line]:
+def _trace_lines(found: Traced | None, width: int) -> Iterator[Line]:
     """That layers were watched in windows, and what was lost; nothing where all was seen."""
-    found = traced(interval.views(metrics.KERNEL_LAYERS).get(""))
     if found is None or found.whole:
         return
     if found.lost_events:
         yield line(f"The trace lost {counted(found.lost_events, 'record')}: counts of the layers are too low.", "warn")
     else:
-        yield line(f"Traced {percent(found.share)} of the time, in windows.", "dim")
+        said = (
+            f"Traced {percent(found.share)} of the time, in windows: rates follow the devices' own counters, a mean is"
+        )
+        said += " within ± of that of all."
+        yield from (line(each, "dim") for each in textwrap.wrap(said, width))
 
 
 def _when(interval: Interval) -> str:

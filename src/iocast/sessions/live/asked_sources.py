@@ -18,5 +18,5 @@ class Asked(Struct, frozen=True, kw_only=True):
     databases: tuple[str, ...] = ()  # URLs without passwords
     observers: tuple[str, ...] = ()
     ask: AskPassword | None = None
-    windows: bool = False  # above a budget layers are watched a part of the time only
+    every_io: bool = False  # layers are traced all of the time, however much there is to trace
     packs: bool = False  # views of a database that cost a licence of their own may be read

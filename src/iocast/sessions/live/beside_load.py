@@ -62,7 +62,7 @@ def recording_beside(target: Target, asked: Asked) -> Iterator[BesideLoad]:
             scheme = url.partition("://")[0]
             why = "system calls of its server: it is not on this machine, or who listens cannot be seen"
             blind.append(Blind(scheme, f"{why}; --pid names it"))
-    whom = Watched(pids=(os.getpid(), *asked.pids, *servers), windows=asked.windows)
+    whom = Watched(pids=(os.getpid(), *asked.pids, *servers), windows=not asked.every_io)
     with ExitStack() as open_now:
         databases = [open_now.enter_context(each) for each in open_databases(asked)]
         watch = open_now.enter_context(Watch(target, (), live_observers(whom)))

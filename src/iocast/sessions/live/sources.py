@@ -70,7 +70,7 @@ _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 def _chosen(asked: Asked) -> tuple[ObserverModule, ...]:
     """Live observers follow the processes that are asked for; none asked for: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
-    live = live_observers(Watched(pids=asked.pids, windows=asked.windows))
+    live = live_observers(Watched(pids=asked.pids, windows=not asked.every_io))
     return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
 
 
