@@ -202,3 +202,15 @@ def test_what_could_not_be_opened_again_is_refused(tmp_path: Path, name: str, te
 def test_a_percentile_above_100_is_refused(tmp_path: Path, wrong: str) -> None:
     text = (FIXTURES / "fio_averaged.json").read_text().replace('"99.990000"', f'"{wrong}"', 1)
     assert "states a percentile above 100" in refusal(tmp_path / "odd.json", text).message
+
+
+def test_colours_of_a_terminal_are_no_part_of_any_result(tmp_path: Path) -> None:
+    """A terminal's record of fio was refused as a truncated job, or lost what its first line says of the load."""
+    text = (FIXTURES / "fio_both.txt").read_text()
+    coloured = "".join(f"\x1b[1;32m{line}\x1b[0m\x1b[K\n" for line in text.splitlines())
+    found = []
+    for written in (text, coloured):
+        (tmp_path / "fio_both.txt").write_text(written)
+        (run,) = imports.read((str(tmp_path / "fio_both.txt"),))
+        found.append([(each.phase, each.measurement) for each in run.phases])
+    assert found[0] == found[1]

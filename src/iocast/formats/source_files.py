@@ -7,6 +7,7 @@ import contextlib
 import csv
 import gzip
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ LARGEST_BYTES = 1 << 28  # unpacked: a gzip of 3 MB may hold 3 GB
 MOST_LINES = 10_000_000  # blank ones take eight times their size in memory
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as splitlines() sees them
 GZIP = b"\x1f\x8b"
+_COLOURS = re.compile(r"\x1b\[[\d;]{0,20}[mK]")  # and ends of lines, as terminals are told
 LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
 WRONG_FILE = "give the file exactly as the tool wrote it"
 
@@ -86,7 +88,8 @@ def _decoded(path: str, raw: bytes) -> str:
         return raw.decode("utf-16", "replace")
     if b"\x00" in raw[:HEAD_CHARACTERS]:
         raise SourceError(f"{path} is not a text file", WRONG_FILE)
-    return raw.decode("utf-8", "replace").removeprefix("\ufeff")
+    text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
+    return _COLOURS.sub("", text) if "\x1b" in text else text
 
 
 def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import PurePath
 
 from iocast import text
 from iocast.archive.catalogue import Found
@@ -35,7 +36,7 @@ def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "
     table = Table("", columns, rows, key="runs", notes=more)
     dead = any(run.summary and run.summary.status == DEAD for run in runs)
     return Report(
-        title=f"Runs · {shown(directory)}",
+        title=f"Runs · {shown(str(PurePath(directory)))}",
         verdict=f"{text.counted(total, 'run')}, newest first.",
         sections=(section("runs", tables=(table,)),),
         kind="listing",
@@ -57,7 +58,7 @@ def _row(run: Found) -> Row:
             "run": run.name,
             "folder": shown(run.folder),
             "run_id": line.run_id,
-            "started": text.instant(line.started_unix_ns),
+            "started": text.instant(line.started_unix_ns) if line.started_unix_ns else "",  # an import may not know
             "started_unix_ns": line.started_unix_ns,
             "done_rows": line.rows,
             "planned_rows": line.planned,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 
+from iocast.analyse.facts import Facts
 from iocast.errors import SpecError
 from iocast.model.report import Report
 from iocast.model.run import Run
@@ -69,7 +70,7 @@ def get_ready(path: Path | None) -> None:
         engine.get_ready()
 
 
-def begin_page(path: Path | None, run: Run) -> None:
+def begin_page(path: Path | None, run: Run | Facts) -> None:
     """Begins to draw what the page of a run will show, before the run is examined."""
     if _is_page(path):
         from iocast.report.charts import early

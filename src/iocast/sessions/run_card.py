@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from iocast.analyse.facts import Facts
 from iocast.errors import ArchiveError, IocastError
 from iocast.model.grading import GradeAsked, Letter
 from iocast.model.report import Report, Section
@@ -17,7 +18,7 @@ from iocast.sessions.events import FloorMissed, PageFailed, PageWritten
 from iocast.sessions.listener import Listener
 
 
-def make_card(run: Run, folder: str, asked: GradeAsked | None = None) -> Card:
+def make_card(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Card:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
     from iocast.report.card.judged import judge
 

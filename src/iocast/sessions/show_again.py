@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
+from iocast.analyse.facts import facts_of
 from iocast.archive.catalogue import run_folders, runs_in
 from iocast.archive.copying.copy_folder import is_copy
 from iocast.archive.studies.study_folder import is_study
@@ -20,7 +21,7 @@ from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import begin_page, check_file, get_ready, write_file
-from iocast.sessions.run_card import check_floor, make_card, open_card
+from iocast.sessions.run_card import check_floor, make_card
 from iocast.sessions.studies.study_runs import Studied, open_study
 
 
@@ -46,11 +47,12 @@ def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
     if is_group(folder):
         listener.tell(AnswerMade(group_of(folder, asked).report()))
         return True
-    if is_tape(folder):
+    run = archive.load(folder)
+    if run.tape is not None:
         _refuse_grade(folder, asked)
         listener.tell(AnswerMade(report_of_tape(folder)))
         return True
-    card = open_card(folder, asked)
+    card = make_card(run, folder, asked)
     listener.tell(CardMade(card, card.report()))
     return check_floor(card, asked.floor, listener)
 
@@ -78,14 +80,15 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
             continue
-        if is_tape(folder):
+        run = archive.load(folder)
+        if run.tape is not None:
             _refuse_grade(folder, asked)
             for written in write_file(report_of_tape(folder, charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
             continue
-        run = archive.load(folder)
-        begin_page(into.path, run)
-        card = make_card(run, folder, asked)
+        facts = facts_of(run)
+        begin_page(into.path, facts)
+        card = make_card(facts, folder, asked)
         for written in write_file(card.report(charts=True), file, into.theme, force=into.force):
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))
@@ -104,11 +107,6 @@ def _study(folder: str, asked: GradeAsked) -> Studied:
     if asked.floor is not None:
         raise SpecError(f"{folder} is a study, which has no grade", "omit --fail-under, or name one run")
     return open_study(folder)
-
-
-def is_tape(folder: str) -> bool:
-    """True for the run folder of a live watch. Raises ArchiveError."""
-    return archive.load(folder).tape is not None
 
 
 def _refuse_grade(folder: str, asked: GradeAsked) -> None:

@@ -93,7 +93,6 @@ _TIME = re.compile(r"\d[:.]\d\d[:.]\d\d")
 _CPU = re.compile(r"^\s*avg-cpu:")
 _STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")
 _WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b|tps\s[^\t\v]*\sDEV\s*$)")
-_COLOURS = re.compile(r"\x1b\[[\d;]{0,20}m")
 ALL = "all"  # the one device of sar -b
 
 
@@ -148,11 +147,6 @@ def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
     return value * factor
 
 
-def plain(text: str) -> str:
-    """The text without the colours of a terminal."""
-    return _COLOURS.sub("", text) if "\x1b" in text else text
-
-
 def is_iostat(lines: Iterable[str]) -> bool:
     """Whether one of the first of these lines is a heading of iostat's devices: deep in a text it is quoted."""
     return any(_HEADING.match(line) and _RATES.search(line) for line in islice(lines, FIRST_LINES))
@@ -171,7 +165,7 @@ def iostat_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None,
     names: list[str] | None = None
     stamp = ""
     told: set[str] = set()  # the columns of this report: with -h it stands in several tables
-    for at, line in enumerate(whole_lines(path, plain(text), warnings), 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         words = line.split()
         if not words:
             names = None
@@ -264,7 +258,7 @@ def sar_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
     names: list[str] | None = None
     latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
     found: list[Report] = []
-    for at, line in enumerate(whole_lines(path, plain(text), warnings), 1):
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
         stamped = _STAMPED.match(line)
         if stamped is None:
             machine = machine or _host_of(line)

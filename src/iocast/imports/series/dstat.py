@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from iocast import metrics
 from iocast.formats.source_files import Head, bounded, csv_cells, number, read_text, refuse, whole_lines
-from iocast.formats.sysstat.device_reports import ALL, Report, plain
+from iocast.formats.sysstat.device_reports import ALL, Report
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Host, Run
 
@@ -49,7 +49,7 @@ def sniff(head: Head) -> bool:
     """The first line of the CSV, or the groups of the table."""
     start = head.text.lstrip()[:100].lower()
     csv_output = "stat" in start and "csv output" in start
-    return csv_output or any(_is_heading(line) for line in plain(head.text).splitlines())
+    return csv_output or any(_is_heading(line) for line in head.text.splitlines())
 
 
 def read(paths: tuple[str, ...]) -> Run:
@@ -57,7 +57,7 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     machines: list[tuple[Host | None, Sequence[Report]]] = []
     for path in paths:
-        text = plain(read_text(path))
+        text = read_text(path)
         table = "csv output" not in text.lstrip()[:100].lower()
         host, reports = _table(path, text, warnings) if table else _csv(path, text, warnings)
         if not reports:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.experiment import Diagnosis
@@ -55,11 +55,11 @@ class Judged(NamedTuple):
         return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
 
 
-def judge(run: Run, folder: str, asked: GradeAsked | None = None) -> Judged:
+def judge(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Judged:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
     asked = asked or GradeAsked()
     diagnosis = archive.load_diagnosis(folder) if folder else None
-    facts = Facts(run)
+    facts = facts_of(run)
     examination = examine(facts, diagnosis)
-    grades = grade(facts, examination, asked.scale, asked.level) if run.measured else None
+    grades = grade(facts, examination, asked.scale, asked.level) if facts.run.measured else None
     return Judged(facts, folder, diagnosis, examination, grades)

@@ -104,11 +104,12 @@ def charts_at(stand: Stand, subject: object) -> tuple[Chart, ...]:
     return tuple(chart for each in CHARTS.values() if each.PLACE.stand == stand for chart in each.tell(subject))
 
 
-def early(run: Run) -> Iterator[Chart]:
+def early(run: Run | Facts) -> Iterator[Chart]:
     """Charts that the card will have whatever an examination finds, unless it declares a row void."""
-    unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in run.measured})
+    facts = facts_of(run)
+    unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in facts.run.measured})
     soon = [each for each in CHARTS.values() if each.PLACE.stand == "family" and not each.PLACE.late]
-    for family in _shown(Facts(run), unexamined, {}):
+    for family in _shown(facts, unexamined, {}):
         for each in soon:
             yield from each.tell(family)
 

@@ -23,6 +23,8 @@ def safe(value: T) -> T:
 def _safe(value: Any) -> Any:
     if isinstance(value, str):
         return harmless_line(value)
+    if value is None or isinstance(value, int | float):  # most of a report
+        return value
     if isinstance(value, Column):  # whose title may be of two lines
         titled = harmless(value.title)
         rest = {name: _safe(getattr(value, name)) for name in ("key", "explain")}
