@@ -7,6 +7,7 @@ from makers.ladder_runs import ladder_run, pool
 
 from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Question, answer
+from iocast.forecast.arithmetic import arithmetic
 from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
@@ -69,6 +70,35 @@ def test_a_throttle_by_time_slices_does_not_hold_back_what_is_below_it() -> None
     found = forecaster(ladder_run(pool(1, "bimodal:99%:60us:40ms"))).at(1000)
     for figure in found.figures:
         assert figure.low_s < 60e-6 < figure.high_s, figure.q
+
+
+@pytest.mark.parametrize(
+    ("device", "rates"),
+    [
+        ("sim:nvme,iops=9000/s", (4000, 7000)),  # one user meets the cap: 113 us, of which 31 us are waits
+        ("sim:nvme,iops=11000/s", (4000, 9000)),
+        ("sim:sata-ssd,iops=9000/s", (4000, 7000)),
+        ("sim:nvme,throughput=40MB/s", (1000, 4000)),  # it always does: what is below the cap was never seen
+        (pool(4, "constant:1ms", ",iops=500/s"), (100, 300)),
+    ],
+)
+def test_what_one_user_waits_for_at_a_cap_is_not_the_time_of_an_io(device: str, rates: tuple[int, int]) -> None:
+    facts = ladder_run(device, rates=rates)
+    by = forecaster(facts)
+    for rate, row in zip(rates, facts.rows[-2:], strict=True):
+        for figure in by.at(rate).figures:
+            right = row.response().mean_ns if figure.q is None else row.response().quantile_ns(figure.q)
+            assert figure.low_s <= right / 1e9 <= figure.high_s, (rate, figure.q)
+    assert arithmetic(by, rates[1], None).mean_s == pytest.approx(by.at(rates[1]).figure(None).base_s)
+    assert by.at(rates[1]).figure(None).base_s == pytest.approx(facts.rows[-1].response().mean_ns / 1e9, rel=0.5)
+
+
+def test_how_much_of_the_first_row_a_cap_held_back() -> None:
+    """A read of sim:nvme takes 82 us; 113 us are seen of one user behind 9,000 IOPS."""
+    held = forecaster(ladder_run("sim:nvme,iops=9000/s")).held_s
+    assert 28e-6 < held < 50e-6
+    for device in (pool(1), pool(8), pool(1, "gamma:1ms:0.3"), "sim:cloud-volume"):
+        assert forecaster(ladder_run(device)).held_s == 0, device
 
 
 def test_one_server_of_random_times_is_not_a_throttle() -> None:

@@ -75,7 +75,7 @@ def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[Found
     for found in range(MOST_IN_SYSTEM):
         if found:
             factor = missed * ladder.at(found) / found
-            weight *= factor
+            weight *= by.paced(factor, found)
         total += weight
         if factor < 1 and weight < 1e-9 * total:
             return

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from iocast.forecast.composed_ladder import CAPACITY_OVER, UPPER_OVER
 from iocast.forecast.flow_equivalent import (
+    EXACTLY,
     HIGHEST_LOAD,
     LOWER,
     UPPER,
@@ -27,7 +28,7 @@ from iocast.forecast.flow_equivalent import (
     Variability,
     bracket,
 )
-from iocast.forecast.measured_ladder import QUANTILES, MeasuredLadder
+from iocast.forecast.measured_ladder import LEAST_SERVICE, QUANTILES, MeasuredLadder
 from iocast.forecast.response_law import GRID, TAIL, Law, Mixture, mixed
 
 CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between two modes (models A4 step 7)
@@ -135,6 +136,8 @@ class Forecaster(Struct, frozen=True, dict=True):
         found = bracket(self.ladder, varies)
         paced = 1 + min(0.0, (self.arrival_cv2 - 1) / 2) + min(0.0, (of.saturated_cv2 - 1) / 2)
         found = replace(found, low=min(found.low, max(0.5, paced)))
+        if of.evenly_paced:  # half the wait of random servers: what is expected of a cap
+            found = replace(found, base=max(0.5, self.arrival_cv2 / 2))
         if of.deep:
             return found
         high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (found.bottleneck_cv2 - 1) / 2)
@@ -234,7 +237,7 @@ class Forecaster(Struct, frozen=True, dict=True):
         wide, (below, above) = math.exp(sampling), self.margins
         return Figure(
             q=q,
-            low_s=min(max(below * lowest / wide, self._idle_low_s(low_q)), below * self._unheld_s),
+            low_s=min(max(below * self._freed_s(lowest) / wide, self._idle_low_s(low_q)), below * self._unheld_s),
             base_s=base,
             high_s=above * highest * wide,
             model_s=(lowest, base, highest),
@@ -252,8 +255,25 @@ class Forecaster(Struct, frozen=True, dict=True):
             error = first.mean_error if q is None else error_at(first.errors, q)
             wide = math.exp(UNKNOWN_ERROR if error is None else error)
             idle = self._seen(self.law.at(1))
-            self._known_idle[q] = self.margins[0] * value(idle, q) / wide
+            self._known_idle[q] = self.margins[0] * self._freed_s(value(idle, q)) / wide
         return self._known_idle[q]
+
+    def paced(self, factor: float, users: int) -> float:
+        """By what the chance of `users` in the storage is multiplied: `factor`, or less behind a cap, where I/Os wait
+        half as long as behind servers of random times."""
+        slow = self.within.base
+        if slow >= 1 or users <= self.ladder.saturation_users * (1 + EXACTLY) or factor >= 1:
+            return factor
+        return slow * factor / (1 - factor + slow * factor)
+
+    @cached_property
+    def held_s(self) -> float:
+        """What an I/O of the least load may have waited for a cap, in seconds: below the cap none does."""
+        return (self.ends[0] if self.ends else self.measured).held_s
+
+    def _freed_s(self, time_s: float) -> float:
+        """A time without the wait that one user has at a cap."""
+        return max(time_s - self.held_s, LEAST_SERVICE * time_s)
 
     @cached_property
     def _unheld_s(self) -> float:

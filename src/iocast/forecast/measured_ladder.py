@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
 
 from iocast.forecast.flow_equivalent import Ladder, ladder
-from iocast.forecast.response_law import Law, cv2_of
+from iocast.forecast.response_law import GRID, Law, cv2_of
 
 LEAST_LOADS = 3
 SATURATED_GAIN = 1.10  # of a doubling of the load
 DEEP = 4.0  # times N*: from here on the ladder shows whether the storage is one pool or striped
 QUANTILES = (0.5, 0.95, 0.99)
+EVEN_PACE = 0.02  # [J] squared coefficient of variation of a cap's pace; of servers this regular it is taken for one
+ONE_SIGMA = (0.16, 0.84)  # the shares between which two standard deviations lie
+LEAST_SERVICE = 0.05  # of the response of one user: an I/O takes this at least
+HARDLY_HELD = 0.02  # of that response: less is left out
+SETTLED = 1e-4  # of the pace: nearer than this a search for it ends
+ROUNDS = 500
 
 Missing = Literal["imported", "no_such_rows", "refused_rows", "few_loads", "no_single", "too_short"]
 
@@ -95,6 +102,42 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
         return max(0.0, more * ahead / waits**2)
 
     @property
+    def evenly_paced(self) -> bool:
+        """True when a saturated storage lets I/Os pass at equal distances, as a cap on IOPS or MB/s does.
+
+        By the middle two thirds of the times: who started first never waited, and that tells nothing of the pace.
+        """
+        first, last = self.levels[0], self.levels[-1]
+        waits, ahead = last.response_s - first.response_s, last.users - self.ladder.saturation_users
+        if not self.saturated or waits <= 0 or ahead < 1:
+            return False
+        more = _sigma_s(last.times_s) ** 2 - _sigma_s(first.times_s) ** 2
+        return more * ahead < EVEN_PACE * waits**2
+
+    @property
+    def held_s(self) -> float:
+        """What an I/O of one user may wait for a cap that it meets alone, in seconds; 0 where none shows.
+
+        One user behind a cap of T between two I/Os sees R = max(0, T - S) + S, S being the service of the I/O before
+        and of this one. The mean wait, w = E[max(0, T - S)], is the largest that solves w = E[max(0, T + w - R)]:
+        too long rather than too short, as R varies more than S. Where every I/O is held, S is only known by its
+        spread: that of R is the root of two times wider.
+        """
+        if not self.evenly_paced:
+            return 0.0
+        first, last = self.levels[0], self.levels[-1]
+        pace_s = last.response_s / last.users * math.exp(first.mean_error + last.mean_error)
+        mean_s = first.response_s
+        least_s = max(LEAST_SERVICE * mean_s, (mean_s - first.times_s[1]) / math.sqrt(2))
+        held = max(0.0, mean_s - least_s)
+        for _ in range(ROUNDS):
+            less = min(held, _mean_below(first.times_s, pace_s + held))
+            if held - less < SETTLED * pace_s:
+                break
+            held = less
+        return held if held > HARDLY_HELD * mean_s else 0.0
+
+    @property
     def deep(self) -> bool:
         """True when the ladder goes far beyond the saturation load."""
         return self.levels[-1].users >= DEEP * self.ladder.saturation_users
@@ -111,3 +154,15 @@ class Absent(Struct, frozen=True):
     code: Missing
     rows: Mapping[str, str] = {}
     known: tuple[AskedLoad, ...] = ()
+
+
+def _sigma_s(times_s: Sequence[float]) -> float:
+    """The standard deviation by the middle two thirds."""
+    low, high = (times_s[GRID.index(share)] for share in ONE_SIGMA)
+    return (high - low) / 2
+
+
+def _mean_below(times_s: Sequence[float], limit_s: float) -> float:
+    """By how much times stay below a limit on average, in seconds; those beyond it count as 0."""
+    cells = zip(pairwise(GRID), pairwise(times_s), strict=True)
+    return math.fsum((high - low) * max(0.0, limit_s - (one + other) / 2) for (low, high), (one, other) in cells)

@@ -81,7 +81,7 @@ def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     found = [
         f"3. The storage serves X(n) = n / R(n) when n are in it, and {_f(steps.rate_per_s, 5)} arrive a second{hits}."
         " So the weight of n is that of n - 1 times rate x R(n) / n; the chance is the weight over the sum of all"
-        f" weights, {_f(steps.weights, 5)}.",
+        f" weights, {_f(steps.weights, 5)}.{_pace_says(by)}",
         f"4. Who finds n takes as long as one of n + 1: the mean is the sum of chance x R(n + 1) ="
         f" {_f(steps.mean_s * MS)} ms ({_f(steps.rest_mean_s * MS)} ms of it from n that are not listed).",
     ]
@@ -94,6 +94,16 @@ def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _pace_says(by: Forecaster) -> str:
+    """How chances are made smaller behind a cap; "" where none shows."""
+    if by.within.base >= 1:
+        return ""
+    return (
+        " The saturated rows pass at equal distances, as behind a cap: each factor a below 1 becomes V a / (1 - a +"
+        f" V a) with V = {_f(by.within.base)} where n is above {_f(by.ladder.saturation_users)}."
+    )
+
+
 def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     figure, of = steps.figure, by.measured
     smaller, larger = by.ends or (by, by)
@@ -102,6 +112,7 @@ def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     below, above = by.margins
     wide = 2.718281828459045**figure.sampling
     name = statistic(figure.q)
+    held = f"({_f(low)} - {_f(by.held_s * MS)} that one user may wait for the cap)" if by.held_s else _f(low)
     return (
         f"6. The model takes service times for random. At one I/O they have cs2 = (deviation / mean)^2 ="
         f" {_f(of.service_cv2)}; of what queues {_f(within.bottleneck_cv2)}, when saturated {_f(of.saturated_cv2)}. So"
@@ -112,7 +123,7 @@ def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
         f"7. Chance: how well each row is known, times how much the {'mean' if figure.stepped else name} depends on it"
         f"{_on_a_step(steps)}: {figure.sampling:.1%} either"
         f" way, a factor of {_f(wide)}.",
-        f"8. The interval: from {LOWER:g} x {_f(low)} / {_f(wide)} = {_f(figure.low_s * MS)} ms to"
+        f"8. The interval: from {LOWER:g} x {held} / {_f(wide)} = {_f(figure.low_s * MS)} ms to"
         f" {_f(above)} x {_f(high)} x {_f(wide)} = {_f(figure.high_s * MS)} ms."
         + (" (0.9 and the factor above are what the model was off by on systems with known answers.)" if below else ""),
     )

@@ -320,6 +320,13 @@ def reservations(of: Answer) -> Iterator[str]:
         yield f"I/Os are taken to arrive with a squared coefficient of variation of {text.number(cv2)}."
     if ladder.read_share != of.question.load.read_share:
         yield f"The rows have {ladder.read_share:.0%} reads; the forecast takes this for the mix that is asked for."
+    by = of.forecaster
+    if by is not None and by.held_s:
+        yield (
+            f"{ladder.levels[0].users:g} outstanding I/O may already wait for the cap of {iops(by.ladder.last_per_s)},"
+            f" by up to {time(by.held_s)}: what an I/O takes below it was not measured, so the lower ends leave this"
+            " wait out."
+        )
     if not ladder.deep:
         yield "The ladder is too short to tell one pool from striped storage: the upper end allows for both."
     yield "What happens more rarely than a few times in a row (a failed disk, a rebuild) is not in it."
