@@ -72,6 +72,16 @@ def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     assert "commit" in grades.says
 
 
+def test_a_load_a_little_beyond_the_one_that_fills_the_storage_says_that_it_counts() -> None:
+    """Full from 6.67 on, and graded at 8: the rule that allows it was not said."""
+    rows = (_steady("one", 0.4, 1), _steady("eight", 0.48, 8), _steady("many", 1.92, 32))
+    parts = {each.code: each for each in _grade(*rows).parts}
+    slack = "the storage is full from a load of about 6.67 on; a load up to 25% beyond that counts as at it"
+    assert parts["random_read"].says.startswith("The p99 of 8k random reads at 8x1 (" + slack + ")")
+    assert parts["scaling"].says.startswith(f"From 1x1 to 8x1 ({slack}) the mean response time went ")
+    assert "counts as at it" not in _grade(*CURVE).parts[0].says
+
+
 def test_storage_that_is_full_at_the_least_load_that_can_be_compared_gets_no_letter() -> None:
     """What waits at 32x1 would wait less at a lower load; N* of full rows is their own load."""
     rows = (_steady("few", 0.4, 1), _steady("many", 16.0, 32), _steady("more", 32.0, 64))
