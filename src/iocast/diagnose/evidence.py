@@ -61,7 +61,7 @@ def arms(facts: Facts) -> int:
     target = facts.run.plan.target
     if target.simulated is not None:
         return target.simulated.stripe.members if target.simulated.stripe is not None else 1
-    return max(1, sum(layer.rotational and not layer.lower for layer in target.layers))
+    return max(1, sum(bool(layer.rotational) and not layer.lower for layer in target.layers))
 
 
 @once
