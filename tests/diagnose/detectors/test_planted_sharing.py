@@ -426,4 +426,5 @@ def test_one_level_has_no_quick_half() -> None:
     draw = random.Random(7)
     for _ in range(200):
         rates = [draw.gauss(80, draw.choice((4, 8, 16))) for _ in range(60)]
-        assert 3 * shared_drives.scatter_of_the_quick(rates) > stdev(rates) / fmean(rates)
+        most = shared_drives.over_scatter(rates) * shared_drives.scatter_of_the_quick(rates)
+        assert most > stdev(rates) / fmean(rates)
