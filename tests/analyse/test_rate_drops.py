@@ -11,6 +11,10 @@ from iocast.analyse.steady import steadiness
 from iocast.model.run import OpSeries, Series
 
 
+BURSTS = [*[144, 140, 144] * 3, 96, 32, 24, 20, 28, 16, *[144, 140, 144] * 3, 100, 32, 28, 16, 28, 116]
+BURSTS += [140, 144, 144, 144, 136, 144, 144, 140, 144, 108, 28, 24, 16, 16, 12, 48]
+
+
 def _drop(*ios: int) -> Drop | None:
     series = Series(
         interval_ns=250_000_000, ios=ios, bytes=tuple(8192 * each for each in ios), response_ns=(1,) * len(ios)
@@ -40,9 +44,7 @@ def test_where_it_fell_and_how_much_was_done_by_then() -> None:
         (100, 40, 40),
         (0,) * 20,
         (*(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3),
-        (144, 140, 144, 144, 140, 144, 144, 140, 144, 96, 32, 24, 20, 28, 16, 144, 144, 144, 144, 140, 144, 144)
-        + (144, 140, 144, 100, 32, 28, 16, 28, 116, 144, 140, 144, 144, 144, 136, 144, 144, 140, 144, 108, 28)
-        + (24, 16, 16, 12, 48),
+        tuple(BURSTS),
     ],
     ids=["level", "a little", "comes back", "rises", "short", "nothing", "bursts", "bursts of a neighbour"],
 )
