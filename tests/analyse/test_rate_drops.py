@@ -10,7 +10,6 @@ from iocast.analyse.rate_drops import Drop, EarlyFall, SlowPart, drop, early_fal
 from iocast.analyse.steady import steadiness
 from iocast.model.run import OpSeries, Series
 
-
 BURSTS = [*[144, 140, 144] * 3, 96, 32, 24, 20, 28, 16, *[144, 140, 144] * 3, 100, 32, 28, 16, 28, 116]
 BURSTS += [140, 144, 144, 144, 136, 144, 144, 140, 144, 108, 28, 24, 16, 16, 12, 48]
 
