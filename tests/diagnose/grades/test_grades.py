@@ -72,6 +72,15 @@ def test_random_reads_are_graded_where_the_storage_is_not_full() -> None:
     assert "commit" in grades.says
 
 
+def test_the_only_load_that_can_be_compared_is_graded_where_it_is_the_least_only() -> None:
+    """A disk of 12 ms had an F for 115 ms at 8x1: its row at 1x1 had met others on the drive, and was left out."""
+    rows = (_steady("one", 12.0, 1), _steady("eight", 100.0, 8))
+    part = _grade(*rows, distrusted="one").parts[0]
+    assert (part.code, part.letter) == ("random_read", None)
+    assert part.says.startswith("Not graded: 8x1 is the least load that can be compared: how long reads wait there ")
+    assert _grade(*rows, distrusted="eight").parts[0].letter is not None
+
+
 def test_a_load_a_little_beyond_the_one_that_fills_the_storage_says_that_it_counts() -> None:
     """Full from 6.67 on, and graded at 8: the rule that allows it was not said."""
     rows = (_steady("one", 0.4, 1), _steady("eight", 0.48, 8), _steady("many", 1.92, 32))
