@@ -162,8 +162,9 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        full = _full(believed).removeprefix("the storage is ")
-        return _without("scaling", f"the storage is {full}: no two loads that can be compared lie below that")
+        told = believed.saturated or _full_too_early(believed)
+        full = _full(believed) if told else f"the storage is {_full(believed)}"
+        return _without("scaling", f"{full}: no two loads that can be compared lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:
@@ -209,7 +210,7 @@ def _full(curve: Curve) -> str:
     if _full_too_early(curve):
         return f"the storage is full at or below a load of {min(curve.loads)}"
     return (
-        f"the storage is full from a load of about {load_} on"
+        f"a load of about {load_} would fill the storage if no I/O waited"
         if curve.saturated
         else f"not full below a load of {load_}"
     )
