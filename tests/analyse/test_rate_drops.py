@@ -10,6 +10,9 @@ from iocast.analyse.rate_drops import Drop, EarlyFall, SlowPart, drop, early_fal
 from iocast.analyse.steady import steadiness
 from iocast.model.run import OpSeries, Series
 
+BURSTS = [*[144, 140, 144] * 3, 96, 32, 24, 20, 28, 16, *[144, 140, 144] * 3, 100, 32, 28, 16, 28, 116]
+BURSTS += [140, 144, 144, 144, 136, 144, 144, 140, 144, 108, 28, 24, 16, 16, 12, 48]
+
 
 def _drop(*ios: int) -> Drop | None:
     series = Series(
@@ -39,8 +42,10 @@ def test_where_it_fell_and_how_much_was_done_by_then() -> None:
         (*(40, 41) * 10, *(100, 101) * 10),
         (100, 40, 40),
         (0,) * 20,
+        (*(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3),
+        tuple(BURSTS),
     ],
-    ids=["level", "a little", "comes back", "rises", "short", "nothing"],
+    ids=["level", "a little", "comes back", "rises", "short", "nothing", "bursts", "bursts of a neighbour"],
 )
 def test_what_is_no_fall_for_good(ios: tuple[int, ...]) -> None:
     assert _drop(*ios) is None

@@ -94,7 +94,7 @@ def test_the_gain_per_doubling_decides_and_is_said() -> None:
 
 def test_a_ladder_that_still_gains_says_at_what_cost_and_not_that_the_device_could_do_more() -> None:
     found = bound.bounds(Facts(ladder((1, 1e6), (2, 1.1e6), (4, 1.9e6))))["r 4x1"]
-    assert found.by == "queue"
+    assert found.by == "not_shown"
     assert found.says == (
         "Not shown to be device-bound: 4x1 still gave 1.16x the IOPS of 2x1, 16% per doubling, at 1.73x the response"
         " time; a higher load may give more."

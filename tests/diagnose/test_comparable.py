@@ -111,3 +111,26 @@ def test_repeats_make_up_for_rows_that_are_short_alone() -> None:
     assert comparable_side("three", (short,) * 3).trust["rd"] in ("A", "B", "C")
     failed = replace(short, phases=(replace(short.phases[0], measurement=FAILED),))
     assert comparable_side("failed", (failed,) * 3).trust["rd"] == "F"
+
+
+def test_a_note_that_may_be_all_of_a_difference_is_told() -> None:
+    """A suspected cap on one side was of weight "note", and left out."""
+    rows = [
+        card_runs.reads(f"r {n}x1", users=n, size_bytes=1 << 20, times=card_runs.histogram((n * 1e6, 10_000)))
+        for n in (1, 4, 16)
+    ]
+    capped = comparable_side("capped", (card_runs.run(*rows),))
+    assert "throttle" in capped.findings
+    free = comparable_side("free", (card_runs.run(card_runs.reads("r 1x1", size_bytes=1 << 20)),))
+    report = compare((capped, free))
+    (table,) = (each for section in report.sections for each in section.tables if each.key == "differences")
+    (found,) = (row.cells for row in table.rows if row.cells["what"] == "findings")
+    assert "rate limit" in str(found["first"]) or "throttling" in str(found["first"])
+
+
+def test_rows_that_are_only_an_indication_are_named() -> None:
+    first = side("a", card_runs.reads("one"), card_runs.reads("two"))
+    weak = Side("b", first.runs, {"one": "C", "two": "A"})
+    report = compare((first, weak))
+    (table,) = (each for section in report.sections for each in section.tables if each.key == "rows")
+    assert [note for note in table.notes if "Trust C" in note] == ["Trust C, indicative only: one of b."]

@@ -76,6 +76,22 @@ class Curve(Struct, frozen=True, dict=True):
         return tuple(point.rate_per_s for point in self.points)
 
     @property
+    def scatter_of_pace(self) -> float | None:
+        """How irregularly the deepest point lets I/Os pass: the squared coefficient of variation of the time between
+        two of them. 0: by a clock, as a cap does, or a device that always takes the same; 1: at random. None: unknown.
+
+        Who waits for n others waits for n such times, and their variances add to that of the I/O itself and, as users
+        of a closed load come back when one ends, to that of the one before. By the middle two thirds: who started first
+        never waited.
+        """
+        first, deep = self.points[0], self.points[-1]
+        waits = deep.mean_ns - first.mean_ns
+        ahead = deep.load - deep.rate_per_s * first.mean_ns / 1e9
+        if waits <= 0 or ahead < 1:
+            return None
+        return max(0.0, _variance(deep.response) - 2 * _variance(first.response)) * ahead / waits**2
+
+    @property
     def peak(self) -> Point:
         """The point with the most throughput, of equal ones the least load."""
         return max(self.points, key=lambda point: point.rate_per_s)
@@ -205,3 +221,8 @@ def of_random(curve: Curve, op: Op) -> bool:
     load = curve.rows[0].phase.workload
     plain = load.arrival == Closed() and load.sync == "none" and not load.fsync_every
     return plain and isinstance(load.locality, Uniform) and [item.op for item in load.mix] == [op]
+
+
+def _variance(times: Histogram) -> float:
+    """By the middle two thirds, which lie within two standard deviations."""
+    return ((times.quantile_ns(0.84) - times.quantile_ns(0.16)) / 2) ** 2

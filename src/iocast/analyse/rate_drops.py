@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import fmean, median, pstdev
 
 from msgspec import Struct
@@ -89,6 +89,8 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
         return None
     if any(after > (1 - FALLS) * median(rates[one:other]) for one, other in pairwise(starts[:here])):
         return None  # it rose to where it fell from: its end is no new level
+    if 2 * _longest_below(rates[: cut - 1], (before + after) / 2) >= len(rates) - cut:
+        return None  # it had fallen for about as long before, and came back
     both, then = sum(rates[cut - 1 : cut + 1]), fmean(rates[cut + 1 : starts[here + 1]] or last)
     fast = min(2.0, max(0.0, (both - 2 * then) / (before - then)))  # of the two intervals, at the level before
     share = min(1.0, fast * before / both) if both else 0.0
@@ -101,6 +103,11 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
         constant=pstdev(last) / after if after else 0.0,
         in_first=cut == 1,
     )
+
+
+def _longest_below(rates: Sequence[float], limit: float) -> int:
+    """The most intervals one after the other that lie below a rate."""
+    return max((sum(1 for _ in group) for low, group in groupby(rates, lambda rate: rate < limit) if low), default=0)
 
 
 def early_fall(series: Series, found: Steadiness) -> EarlyFall | None:

@@ -70,6 +70,7 @@ class Steadiness(Struct, frozen=True, kw_only=True):
     b3: bool
     snia: bool
     change: Change | None
+    gradual: bool = False  # a straight line fits what is kept, and better than the two levels of the change
 
     @property
     def judged(self) -> bool:
@@ -174,6 +175,7 @@ def steadiness(values: Sequence[float]) -> Steadiness:
     halves, drift = _halves(kept), slope(kept) * (len(kept) - 1) / mean if kept and mean > 0 else math.nan
     half_width = batches.half_width_inflated / mean if batches and mean > 0 else math.nan
     lag_1 = batches.lag_1 if batches else math.nan
+    change = one_change(kept)
     calm = abs(halves) <= WITHIN and abs(drift) <= WITHIN and half_width <= WITHIN and lag_1 < LAG_MOST
     return Steadiness(
         length=len(values),
@@ -188,7 +190,8 @@ def steadiness(values: Sequence[float]) -> Steadiness:
         drift=drift,
         b3=calm and cut.valid and len(values) >= LEAST_INTERVALS,
         snia=snia_accepts(kept),
-        change=one_change(kept),
+        change=change,
+        gradual=abs(drift) > WITHIN and _by_a_line(kept) < _by_levels(kept, change),
     )
 
 
@@ -205,6 +208,20 @@ def accepts(rule: str, values: Sequence[float]) -> Settled | None:
     before, after = fmean(values[start:middle]), fmean(values[middle:])
     agree = after > 0 and abs(before / after - 1) <= WITHIN
     return Settled(start, before, after) if agree or rule == "snia" else None
+
+
+def _by_a_line(values: Sequence[float]) -> float:
+    """What a straight line leaves unexplained of a series: the sum of squares around it."""
+    mean, rise, middle = fmean(values), slope(values), (len(values) - 1) / 2
+    return math.fsum((value - mean - rise * (at - middle)) ** 2 for at, value in enumerate(values))
+
+
+def _by_levels(values: Sequence[float], change: Change | None) -> float:
+    """What the two levels of a change leave; without one, half of what a single level leaves."""
+    at = change.at if change is not None else 0
+    means = fmean(values[:at] or values), fmean(values[at:])
+    left = math.fsum((value - means[place >= at]) ** 2 for place, value in enumerate(values))
+    return left if change is not None else left / 2
 
 
 def _halves(values: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.bound import DEVICE, RULE, left_out_words
+from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import BoundCode
 from iocast.model.finding import Bound, LeftOut
 from iocast.text import brief_throughput, load, number
@@ -34,15 +35,22 @@ def as_full(facts: Facts, found: Mapping[str, Bound], out: Mapping[str, LeftOut]
     """The same bounds, with those of rows that are seen to be as full as others."""
     judged = [row for row in facts.rows if row.name not in out and not row.record.phase.together]
     full = [row for row in judged if found[row.name].by in OPENS and not row.is_open_loop]
+    full = [row for row in full if _reached(row, found[row.name])]
     told = {row.name: bound for row in judged for bound in _beside(row, full, found)}
     return {**found, **told}
+
+
+def _reached(row: RowFacts, bound: Bound) -> bool:
+    """False where the limit was met on the way to the next load only: such a row is not at it yet."""
+    seen = bound.evidence
+    return seen.get("rate_ratio", 1.0) < DOUBLING_GAINS or row.measurement.asked_depth >= seen.get("deeper", 0)
 
 
 def _beside(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> Iterator[Bound]:
     """What a row at the end of its curve is bound by, where one of another kind shows it."""
     own = found[row.name]
     curve = row.curve
-    if own.by != "queue" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
+    if own.by != "not_shown" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
         return
     if own.evidence.get(DOUBLING, 1.0) + 1 > HELD_BACK:
         return

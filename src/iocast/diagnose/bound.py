@@ -202,7 +202,7 @@ def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int
     says = f"{here} still gave {number(before.ratio)}x the IOPS of {_load(before.low.record)}, {_per_doubling(before)}"
     beyond_it = "what more load gives is unknown" if deepest > depth else "a higher load may give more"
     more = f"{says}{_cost(figures)}; {beyond_it}"
-    return Bound("queue", f"Not shown to be device-bound: {more}.", figures)
+    return Bound("not_shown", f"Not shown to be device-bound: {more}.", figures)
 
 
 def _device(facts: Facts, full: Step) -> Bound:

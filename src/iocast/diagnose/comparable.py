@@ -22,6 +22,34 @@ from iocast.units import duration_text
 REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
 CURED: tuple[TrustCode, ...] = ("precision", "steady")  # what repeats make up for
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
+# Notes that may be all of a difference: what answered, what capped the rate, and what else there was to do. Of others,
+# which tell how times are spread, a comparison shows the times.
+WEIGHTY_NOTES: frozenset[FindingCode] = frozenset(
+    {
+        "page_cache",
+        "memory_test",
+        "cache_in_the_storage",
+        "read_ahead",
+        "tier_migration",
+        "first_write_penalty",
+        "elided_reads",
+        "compression_or_deduplication",
+        "short_stroke",
+        "flushes_cost_nothing",
+        "burst_credits",
+        "write_cliff",
+        "link_limit",
+        "serialised_direct_io",
+        "throttle",
+        "stalls",
+        "shared_drives",
+        "consolidation",
+        "splitting",
+        "misaligned",
+        "maintenance",
+        "cache_pollution",
+    }
+)
 MOST_NAMED = 4  # rows without a partner that are named
 
 
@@ -65,7 +93,8 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
     for run in runs:
         examined = examine(run)
         for each in examined.findings:
-            if each.severity != "note" and each.state != "rejected":
+            weighs = each.severity != "note" or each.code in WEIGHTY_NOTES
+            if weighs and each.state != "rejected":
                 findings[each.code] = each.certain or findings.get(each.code, False)
         for name, judged in examined.trust.items():
             parts = [part.grade for part in judged.components if part.code not in CURED or len(runs) < REPEATS]
@@ -90,6 +119,14 @@ def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]
     if any(alone):
         found.append(Unlike("rows_alone", *map(_listed, alone)))
     return tuple(found)
+
+
+def only_indicative(of: Side, rows: Sequence[Pair]) -> tuple[str, ...]:
+    """The compared rows of a side that have trust C."""
+    names = dict.fromkeys(
+        record.phase.name for pair in rows if not pair.why_not for record in (*pair.first, *pair.other)
+    )
+    return tuple(name for name in names if of.trust.get(name) == USABLE[-1])
 
 
 def _listed(names: list[str]) -> str:

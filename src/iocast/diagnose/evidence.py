@@ -54,6 +54,16 @@ def has_an_arm(facts: Facts) -> bool:
     return slow and any(layer.rotational for layer in target.layers)
 
 
+def arms(facts: Facts) -> int:
+    """How many disks with an arm share the work, as far as that is known: 0 for storage without any."""
+    if not has_an_arm(facts):
+        return 0
+    target = facts.run.plan.target
+    if target.simulated is not None:
+        return target.simulated.stripe.members if target.simulated.stripe is not None else 1
+    return max(1, sum(bool(layer.rotational) and not layer.lower for layer in target.layers))
+
+
 @once
 def waited_for_a_processor(row: RowFacts) -> bool:
     """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.as_full import as_full
+from iocast.diagnose.as_full import OPENS, as_full
 from iocast.diagnose.bound import bounds_without, left_out_words
 from iocast.model.codes import BoundCode, FindingCode
 from iocast.model.finding import Bound, Finding, LeftOut
@@ -29,6 +29,7 @@ PACES: dict[FindingCode, tuple[BoundCode, str, str]] = {
 AS_FAST = 0.1  # rows of one curve that the same limit holds back are as fast as each other within that [J]
 ALMOST = 0.001  # of a rate: a difference that one does not name
 SAME_LEVEL = 0.02  # rows of other curves that go level at the same rate, or move as much [J]
+BY_A_CLOCK = 0.02  # squared coefficient of variation of what level rows wait for: less is as even as a cap [J]
 SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
 
 
@@ -54,7 +55,29 @@ def paced(
         if finding.code == "throttle" and told[name].by == "device_or_limit"
     }
     beside = {name: bound for name, bound in _beside_a_suspicion(facts, found, capped) if name not in told}
-    return as_full(facts, found | beside | others | told, out)
+    told = found | beside | others | told
+    return as_full(facts, told | dict(_not_shown(facts, findings, told, out)), out)
+
+
+def _not_shown(
+    facts: Facts, findings: tuple[Finding, ...], told: Mapping[str, Bound], out: Mapping[str, LeftOut]
+) -> Iterator[tuple[str, Bound]]:
+    """Level rows whose I/Os pass as evenly as by a clock: a cap in front of the device would look the same, unless an
+    experiment showed that there is none."""
+    freed = {each.phase for each in findings if each.code == "throttle" and each.state == "rejected"}
+    for row in facts.rows:
+        bound = told[row.name]
+        if bound.by != "device" or not bound.level or bound.evidence["rate_ratio"] < 1 - AS_FAST:
+            continue  # more load that costs IOPS meets no cap
+        whole = row.curve
+        curve = None if whole is None else whole.only(lambda record: record.phase.name not in out)
+        if curve is None or not freed.isdisjoint(record.phase.name for record in curve.rows):
+            continue
+        scatter = curve.scatter_of_pace
+        one_size = len({item.size_bytes for item in row.workload.mix}) == 1  # a cap on bytes lets larger ones wait more
+        if scatter is None or scatter < BY_A_CLOCK or not one_size:
+            says = f"{OPENS['device_or_limit']} {bound.level}.{left_out_words(bound.left_out)}"
+            yield row.name, replace(bound, by="device_or_limit", says=says)
 
 
 def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
@@ -62,7 +85,7 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
     own = found.get(finding.phase)
     if finding.code not in PACES or finding.state == "rejected" or own is None:
         return
-    if own.by in ("device", "queue") or (own.by == "unknown" and finding.certain):
+    if own.by in ("device", "queue", "not_shown") or (own.by == "unknown" and finding.certain):
         yield finding.phase
     if finding.code == "burst_credits":
         yield from _at_the_baseline(facts, finding, found)

@@ -54,8 +54,9 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
     if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
-    if cause.code == "maintenance":  # the rate came back while the writes went on
-        return cause.phase == seen.phase and seen.state == "suggested" and seen.code == "write_cliff"
+    if cause.code == "maintenance":  # the rate came back while the load went on
+        alike = cause.phase == seen.phase and seen.state == "suggested"
+        return alike and seen.code in ("write_cliff", "burst_credits")
     if cause.code == "shared_drives":  # what is left beside neighbours is no level
         uneven = seen.evidence.get("constant", 0.0) > UNEVEN
         return seen.state == "suggested" and seen.code == "write_cliff" and uneven

@@ -103,9 +103,10 @@ AspectCode = Literal[
 
 StatisticCode = Literal["throughput", "mean", "p50", "p95", "p99"]
 
+# "queue": a higher load was measured and gave more. "not_shown": the row is the highest of its ladder and still gained;
 # "device_or_limit": the rate is level, and what was measured does not tell the device from a limit in front of it.
 BoundCode = Literal[
-    "generator", "kernel", "link", "queue", "device", "device_or_limit", "rate", "serialised", "unknown"
+    "generator", "kernel", "link", "queue", "not_shown", "device", "device_or_limit", "rate", "serialised", "unknown"
 ]
 
 # What an experiment answers to its question.

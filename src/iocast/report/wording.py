@@ -291,7 +291,7 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     NEEDS,
     COPY_METHODS,
     COPY_REMARKS,
-    {"not_tested": "not tested", "device_or_limit": "device or limit"},
+    {"not_tested": "not tested", "device_or_limit": "device or limit", "not_shown": "not shown"},
     MAXIMA,
     KNEES,
     HELD,

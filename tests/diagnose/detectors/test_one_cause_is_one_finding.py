@@ -71,6 +71,38 @@ def test_a_lock_over_writes_is_still_one(tmp_path: Path) -> None:
     assert "serialised_direct_io" in planted.suspected(run)
 
 
+READERS = """\
+name = "readers"
+[defaults]
+size = "8k"
+time = "3s"
+users = [2, 8]
+[[phase]]
+test = "randread"
+pattern = "random"
+[[phase]]
+test = "scan"
+pattern = "sequential"
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "suspected"),
+    [
+        (
+            "sim:hdd,stripe=4:64KiB,noise=200/s:1s/10s",
+            False,
+        ),  # 55 us in order, 15 ms at random: each arm has one reader
+        ("sim:hdd,stripe=4:64KiB", False),
+        ("sim:hdd,stripe=4:64KiB,read_ahead=1MiB:100us", True),
+        ("sim:hdd,noise=10/s:1s/10s", False),
+    ],
+)
+def test_fewer_readers_than_arms_need_no_read_ahead(target: str, suspected: bool, tmp_path: Path) -> None:
+    found = planted.suspected(planted.measured(target, READERS, tmp_path))
+    assert ("read_ahead" in found) == suspected
+
+
 @pytest.mark.parametrize("target", ["sim:hdd,stripe=8:1MiB", "sim:hdd,stripe=4:256KiB,read_ahead=1MiB:150us"])
 def test_streams_that_share_arms_do_not_stall(target: str, tmp_path: Path) -> None:
     """The slowest reads overlap one another for longer than any of them lasts: nothing stood still."""

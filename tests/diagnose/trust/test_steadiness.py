@@ -63,8 +63,14 @@ def judged(ios: Sequence[float], record: PhaseRecord | None = None, *, simulated
             "D",
             "Not steady over 28 s: the rate was 74% lower in the second half",
         ),
-        ([1000.0 - at for at in range(300)], "D", "Not steady: "),
-        ([1000.0 - at / 3 for at in range(300)], "C", "Five rounds agree, but it settled only after half of its time"),
+        ([1000.0 - at for at in range(300)], "D", "Not steady: the rate fell gradually, by about 30% in all."),
+        (
+            [1000.0 - at / 3 for at in range(300)],
+            "C",
+            "Five rounds agree, but the rate fell gradually, by about 10% in",
+        ),
+        ([1000.0 + at for at in range(300)], "D", "Not steady: the rate rose gradually, by about 30% in all."),
+        ([1000.0 - 8 * min(at, 40) for at in range(60)], "D", "Not steady: the rate fell gradually, by about 3"),
     ],
 )
 def test_letters(ios: list[float], grade: str, says: str) -> None:

@@ -18,12 +18,13 @@ from iocast.model.finding import Examination, LeftOut
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.text import brief_time, load, number
+from iocast.text import brief_percent, brief_time, load, number
 from iocast.units import size_text
 
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
 FEW_READS = 0.5  # of the outstanding I/Os of a mix of 70% reads: their queue is not that of reads alone [J]
+WRITTEN_ALIKE = 1.005  # a load so little beyond another is written as the same
 QUICKER = 0.70  # [J] the same, for a letter of one load: a processor that sleeps between single reads costs less
 FALLS = 0.90  # [J] of the response time at a lower load: a growth that is negative beyond chance
 AS_GOOD = 0.99  # of the best throughput: a load that reaches so much reaches it [J]
@@ -51,9 +52,14 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     alone = next((row for row in whole.rows if _usable(row, examination)), pick.up_to_knee(whole)[-1])
     at = pick.up_to_knee(curve)[-1] if curve.points else alone
     left = _left(whole, examination, but=at)
-    where = f"at {_load(at)} ({_full(curve)}{left})" if len(curve.points) > 1 else f"at {_load(at)}"
+    where = f"at {_load(at)} ({_full(curve)}{_beyond(curve, at)}{left})" if len(curve.points) > 1 else f"at {_load(at)}"
     if len(whole.points) == 1:
         where += " (the only load measured)"
+    elif len(curve.points) < 2 and at.measurement.asked_depth > min(whole.loads):
+        why = (
+            f"{_load(at)} is the least load that can be compared: how long reads wait there depends on the load{left}."
+        )
+        return pick.ungraded("random_read", why, (at.phase.name,))
     elif len(curve.points) < 2:
         where += f" ({_itself(at, examination)}no other load to compare it with{left})"
     elif _full_too_early(curve):
@@ -156,8 +162,9 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        full = _full(believed).removeprefix("the storage is ")
-        return _without("scaling", f"the storage is {full}: no two loads that can be compared lie below that")
+        told = believed.saturated or _full_too_early(believed)
+        full = _full(believed) if told else f"the storage is {_full(believed)}"
+        return _without("scaling", f"{full}: no two loads that can be compared lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns
     if grown < FALLS:
@@ -166,8 +173,10 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     value = (grown - 1) / (load - 1)
     scale = letter_scale("modern", "scaling")
     letter = scale.letter(value)
+    beyond = _beyond(believed, high)
+    full = f" ({_full(believed)}{beyond})" if beyond else ""
     says = (
-        f"From {_load(low)} to {_load(high)} the mean response time went from"
+        f"From {_load(low)} to {_load(high)}{full} the mean response time went from"
         f" {brief_time(low_ns)} to {brief_time(high_ns)}: scaling factor {value:.2f}"
         f" (0: no growth, 1: growth in proportion to the load; {scale.limit_words(letter)} is {_an(letter)})."
     )
@@ -201,10 +210,17 @@ def _full(curve: Curve) -> str:
     if _full_too_early(curve):
         return f"the storage is full at or below a load of {min(curve.loads)}"
     return (
-        f"the storage is full from a load of about {load_} on"
+        f"a load of about {load_} would fill the storage if no I/O waited"
         if curve.saturated
         else f"not full below a load of {load_}"
     )
+
+
+def _beyond(curve: Curve, at: PhaseRecord) -> str:
+    """That the load of a row is beyond that at which the storage is full, but near enough; "" where it is not."""
+    if at.measurement.asked_depth <= max(1.0, curve.saturation_load) * WRITTEN_ALIKE:
+        return ""
+    return f"; a load up to {brief_percent(pick.KNEE_SLACK - 1)} beyond that counts as at it"
 
 
 def _full_too_early(curve: Curve) -> bool:

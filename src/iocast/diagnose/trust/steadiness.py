@@ -144,6 +144,8 @@ def _dips(dips: LoneDips, interval_ns: int) -> str:
 
 def _why_not(found: Steadiness, row: RowFacts) -> str:
     at_ns = row.record.series.interval_ns
+    if found.gradual:
+        return _ramp(found, row)
     if found.change is not None:
         moment = brief_time((found.cut + found.change.at) * at_ns)
         return f"at t={moment} {_what(row)} {rose_or_fell(found.change.shift)} and stayed there"
@@ -159,6 +161,16 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
         return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
     alike = f"neighbouring intervals correlate by {number(found.lag_1)}, at most {number(LAG_MOST)} is steady"
     return f"{_what(row)} swung slowly ({alike})"
+
+
+def _ramp(found: Steadiness, row: RowFacts) -> str:
+    """A level that never was one: by how much the line through it rises or falls, from its start to its end."""
+    first, last = 1 - found.drift / 2, 1 + found.drift / 2
+    way = "fell" if found.drift < 0 else "rose"
+    since = f" from t={brief_time(found.cut * row.record.series.interval_ns)} on" if found.cut else ""
+    if min(first, last) <= 0:  # steeper than a line can tell
+        return f"{_what(row)} {way} gradually{since}"
+    return f"{_what(row)} {way} gradually{since}, by about {brief_percent(abs(last / first - 1))} in all"
 
 
 def _there_and_back(row: RowFacts) -> str:

@@ -12,7 +12,11 @@ from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
 from iocast.report.wording import section
 
-NOTE = f"Device-bound: a doubling of the load gains less than {RULE} IOPS. Queue-bound: it gains more."
+NOTE = (
+    f"Device-bound: a doubling of the load gains less than {RULE} IOPS, and I/Os do not pass as evenly as behind a cap."
+    " Queue-bound: it gains more."
+)
+LADDERS = ("device", "device_or_limit", "queue", "not_shown")
 COLUMNS = (Column("by", "limit", "code"), Column("tests", "rows", "names"), Column("says", "evidence"))
 
 
@@ -42,5 +46,5 @@ def bottleneck_section(run: Run, examination: Examination) -> Section | None:
         Row({"by": each.by, "tests": labels(run, each.phases), "phases": each.phases, "says": each.says})
         for each in found
     )
-    notes = (NOTE,) if any(each.by in ("device", "device_or_limit", "queue") for each in found) else ()
+    notes = (NOTE,) if any(each.by in LADDERS for each in found) else ()
     return section("bounds", tables=(Table("", COLUMNS, rows, key="bounds", notes=notes),)) if rows else None

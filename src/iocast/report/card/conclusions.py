@@ -73,8 +73,6 @@ def _bottleneck(run: Run, examination: Examination) -> str:
     counts: Counter[str] = Counter()
     for each in found:
         counts[each.by] += len(each.phases)
-    if counts["device_or_limit"]:  # then it is not known of the others that no limit holds them back
-        counts["device_or_limit"] += counts.pop("device", 0)
     by, often = counts.most_common(1)[0]
     most = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
     if every == 1:

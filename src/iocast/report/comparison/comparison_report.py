@@ -19,7 +19,7 @@ from iocast.analyse.comparison import (
     variation,
 )
 from iocast.analyse.statistics import bucket_shares, published
-from iocast.diagnose.comparable import REPEATS, Pair, Side, Unlike, pairs, unlike
+from iocast.diagnose.comparable import REPEATS, Pair, Side, Unlike, only_indicative, pairs, unlike
 from iocast.errors import AnalysisError
 from iocast.model.codes import RepeatsCode, SectionCode, StatisticCode
 from iocast.model.histogram import Histogram, merge
@@ -130,7 +130,17 @@ def _what_figures_count(differs: tuple[Unlike, ...], *sides: Side) -> Iterator[s
 def _results(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
     titles = {"first": first.label, "other": other.label}
     columns = tuple(Column(c.key, titles.get(c.key, c.title), c.kind, c.explain, c.spare) for c in COLUMNS)
-    return Table("", columns, tuple(row for pair in rows for row in _pair_rows(pair)), key="rows", notes=(_note(rows),))
+    notes = filter(None, (_note(rows), _trust(first, rows), _trust(other, rows)))
+    return Table("", columns, tuple(row for pair in rows for row in _pair_rows(pair)), key="rows", notes=tuple(notes))
+
+
+def _trust(side: Side, rows: tuple[Pair, ...]) -> str:
+    """Which rows of a side are an indication only; "" where there are none."""
+    weak, compared = only_indicative(side, rows), sum(not pair.why_not for pair in rows)
+    if not weak:
+        return ""
+    which = "every row" if len(weak) >= compared else ", ".join(weak)
+    return f"Trust C, indicative only: {which} of {side.label}."
 
 
 def _note(rows: tuple[Pair, ...]) -> str:

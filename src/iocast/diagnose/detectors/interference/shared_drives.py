@@ -39,6 +39,7 @@ LEAST_SECONDS = 20
 VARIES = 0.10  # models C, 2: coefficient of variation
 OVER_SCATTER = 3.0  # times what the I/Os' own scatter makes of a second [J]
 CROSSINGS = 3  # of the middle: up, down and up again
+IN_TURNS, LASTING, OVER_IN_TURNS = 6, 4.0, 2.0  # crossings, intervals on a side on average, and then less variation [J]
 LEVEL = 0.5  # of the way from the middle to the low or the high: nearer to the middle does not count as across
 REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in the others
 
@@ -102,7 +103,7 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         return None
     varies, scatter = stdev(rates) / mean, _scatter(row, start, mean)
     crossings = _crossings(rates)
-    if varies < max(VARIES, OVER_SCATTER * scatter) or crossings < CROSSINGS:
+    if varies < max(VARIES, over_scatter(rates) * scatter) or crossings < CROSSINGS:
         return None
     return Finding(
         code=CODE,
@@ -158,6 +159,14 @@ def _crossings(rates: list[float]) -> int:
     """How often a series goes from well below its middle to well above it, or back."""
     told = [side for side in _sides(rates) if side]
     return sum(one != other for one, other in pairwise(told))
+
+
+def over_scatter(rates: list[float]) -> float:
+    """How many times their own scatter the rates must vary by: less where they stay on either side of their middle for
+    several intervals, again and again, which chance does not."""
+    told = [side for side in _sides(rates) if side]
+    crossings = _crossings(rates)
+    return OVER_IN_TURNS if crossings >= IN_TURNS and len(told) >= LASTING * (1 + crossings) else OVER_SCATTER
 
 
 def _sides(rates: list[float]) -> list[int]:

@@ -4,7 +4,7 @@ What it is: work of the storage itself, beside the test's.
 Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
 How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
 temperature; or a task was running before the first row (these, LVM, ZFS scans, fstrim); or the rate fell by a fifth or
-more for a minute or more, and recovered; half a minute where it fell in one row and rose by the same factor in a later.
+more for half a minute or more, and recovered: in one row, or in a later one by the same factor.
 How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
 that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
 now rejects nothing.
@@ -35,9 +35,9 @@ NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead
 
 CODE: FindingCode = "maintenance"
 OBSERVER = metrics.MAINTENANCE
-FALLS, LASTS_NS = 0.20, 60_000_000_000  # models C, 11
+FALLS, LASTS_NS = 0.20, 30_000_000_000  # models C, 11, has a minute; a resync in pieces takes less [J]
 BACK = 0.9  # of the level before it
-OVER_BORDERS_NS = LASTS_NS // 2  # where two rows of unlike load have changed by the same factor, that is a sign too [J]
+OVER_BORDERS_NS = LASTS_NS  # in all rows together, where two have changed by the same factor
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
 ABOUT = 0.9  # of that time: where a change is found may be an interval or two beside where it was [J]
 AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as well

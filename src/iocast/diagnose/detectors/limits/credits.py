@@ -43,6 +43,7 @@ RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
 SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
 BURST_S, SPENT_S = 1.0, 2.0
 DRAIN_MORE = 1.3
+EXCEEDS = 0.2  # of a row's I/Os: so many beyond what credits allow were made without any [J]
 BELOW = 0.5  # of the baseline: what asks for no more than that needs no credits [J]
 AS_MUCH = 0.8  # of the fall: how much longer such I/Os take where the device itself became slower [J]
 LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
@@ -64,7 +65,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         level = level or _level_after(facts, at, found)
         fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
         spent = _spent(fell, inside, limited, level)
-        if spent.ios > 0 and not _slower_by_itself(facts, fell, inside):
+        refuted = _slower_by_itself(facts, fell, inside) or (limited.share == 1.0 and _exceeded(facts, fell, inside))
+        if spent.ios > 0 and not refuted:
             yield _finding(fell, inside, limited, spent, level, "" if fell is row else f" on {row.name}")
             return
 
@@ -155,6 +157,21 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
         ios=sum(series.ios[:at]),
         bytes=sum(series.bytes[:at]),
     )
+
+
+def _exceeded(facts: Facts, fell: RowFacts, found: Drop) -> bool:
+    """Whether later rows of the same I/Os did more than the baseline and all that was saved since the fall allow."""
+    saved, at = 0.0, facts.rows.index(fell)
+    before = fell.measurement
+    for later in facts.rows[at + 1 :]:
+        did = later.measurement
+        idle_ns = did.started_unix_ns - before.started_unix_ns - before.elapsed_ns
+        saved += max(0.0, idle_ns / 1e9 * found.after_per_s)
+        beyond = did.ios - found.after_per_s * did.elapsed_ns / 1e9
+        if later.kind == fell.kind and beyond > saved + EXCEEDS * did.ios:
+            return True
+        saved, before = max(0.0, saved - beyond), did
+    return False
 
 
 def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:

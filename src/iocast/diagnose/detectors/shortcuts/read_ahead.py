@@ -4,7 +4,8 @@ What it is: the kernel, the drive or the array notices sequential reads, and rea
 Why it matters: right for scans and backups, but a figure of sequential reads then says nothing of single reads, or of
 how long a lookup takes.
 How it shows: sequential reads take less than half as long as the same reads at random. A disk arm does that by itself
-with one reader, but not with two far apart: their reads are quick only with read-ahead. Or random buffered reads move
+with one reader, but not with two far apart, nor do several striped arms with more readers than arms: their reads are
+quick only with read-ahead. Or random buffered reads move
 more bytes at the device than were asked for: both ends are counted.
 How to confirm: two readers that go forwards, and two that go backwards, on fresh blocks; caches and tiers treat both
 alike, read-ahead does not.
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.places import PAGE_BYTES
-from iocast.diagnose.evidence import has_an_arm, row_of, waited_for_a_processor
+from iocast.diagnose.evidence import arms, row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -42,11 +43,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         if not facts.imported and not facts.simulated:
             yield from _more_than_asked(row)
-    arm = has_an_arm(facts)
+    own = arms(facts)  # each arm is quick with one reader that stays with it for a while
     for one, other in facts.pairs("locality"):
         by_kind = {type(each.workload.locality): each for each in (one, other)}
         ordered, random = by_kind.get(Sequential), by_kind.get(Uniform)
-        if ordered is None or random is None or not one.only_reads or (arm and one.measurement.asked_depth < READERS):
+        if ordered is None or random is None or not one.only_reads or one.measurement.asked_depth <= own:
             continue
         if min(one.measurement.ios, other.measurement.ios) < ENOUGH or waited_for_a_processor(random):
             continue
