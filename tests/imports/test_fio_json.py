@@ -54,6 +54,16 @@ def test_a_job_is_a_row_with_its_load(fixtures: Path) -> None:
     assert run.plan.target.path == "data.bin"
 
 
+@pytest.mark.parametrize("written", ["8k", "8kb", "8KiB", "8192", "0008k"])
+def test_a_block_size_is_read_as_fio_reads_it(fixtures: Path, tmp_path: Path, written: str) -> None:
+    """fio takes `bs=4kb` and copies it into its results, which were refused for it."""
+    document = json.loads((fixtures / "fio_averaged.json").read_text())
+    document["jobs"][0]["job options"]["bs"] = written
+    (tmp_path / "sizes.json").write_text(json.dumps(document))
+    (record,) = of(tmp_path / "sizes.json").phases
+    assert {part.size_bytes for part in record.measurement.classes} == {8192}
+
+
 def test_bins_of_json_plus_hold_every_io_once(fixtures: Path) -> None:
     (record,) = of(fixtures / "fio_all_formats.txt").phases
     for part in record.measurement.classes:
