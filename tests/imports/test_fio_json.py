@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from iocast.formats.source_files import Head
 from iocast.imports import fio_json
 from iocast.model.run import Run
 from iocast.model.workload import Constant, Sequential, Uniform
+from iocast.report.card.card_report import card
 
 Reader = Callable[..., Run]
 
@@ -52,6 +54,16 @@ def test_a_job_is_a_row_with_its_load(fixtures: Path) -> None:
     assert run.source is not None
     assert run.source.version == "3.33"
     assert run.plan.target.path == "data.bin"
+
+
+@pytest.mark.parametrize("written", ["8k", "8kb", "8KiB", "8192", "0008k"])
+def test_a_block_size_is_read_as_fio_reads_it(fixtures: Path, tmp_path: Path, written: str) -> None:
+    """fio takes `bs=4kb` and copies it into its results, which were refused for it."""
+    document = json.loads((fixtures / "fio_averaged.json").read_text())
+    document["jobs"][0]["job options"]["bs"] = written
+    (tmp_path / "sizes.json").write_text(json.dumps(document))
+    (record,) = of(tmp_path / "sizes.json").phases
+    assert {part.size_bytes for part in record.measurement.classes} == {8192}
 
 
 def test_bins_of_json_plus_hold_every_io_once(fixtures: Path) -> None:
@@ -235,3 +247,30 @@ def test_a_rate_that_was_missed_is_a_load_not_achieved(read_all: Reader) -> None
     run = read_all(("paced.json", json.dumps(paced)))
     load = next(part for part in examine(run).trust["old"].components if part.code == "load_achieved")
     assert (load.grade, load.evidence["achieved"]) == ("D", 0.5)
+
+
+def test_the_work_grows_as_the_number_of_jobs(fixtures: Path, tmp_path: Path) -> None:
+    """A thousand jobs took 61 s: each was compared with all others."""
+    document = json.loads((fixtures / "fio_averaged.json").read_text())
+    job = document["jobs"][0]
+
+    def calls(jobs: int) -> int:
+        document["jobs"] = [{**job, "jobname": f"j{number}"} for number in range(jobs)]
+        (tmp_path / "many.json").write_text(json.dumps(document))
+        counted = 0
+
+        def count(_frame: object, event: str, _about: object) -> None:
+            nonlocal counted
+            counted += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            run = of(tmp_path / "many.json")
+            card(run, examine(run))
+        finally:
+            sys.setprofile(before)
+        return counted
+
+    calls(2)  # what is computed once and kept
+    assert calls(160) < 4.4 * calls(40)

@@ -15,7 +15,8 @@ def test_an_import_that_does_not_say_when_it_began_has_no_date() -> None:
     runs = (Found("runs/a", "a", line), Found("runs/b", "b", replace(line, started_unix_ns=0)))
     (table,) = listing(runs, 2, "runs").sections[0].tables
     known, unknown = (row.cells["started"] for row in table.rows)
-    assert known and str(known).endswith("UTC")
+    assert known
+    assert str(known).endswith("UTC")
     assert unknown == ""
 
 

@@ -48,6 +48,7 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_js
         from iocast.web.access import is_loopback
         from iocast.web.app import make_app
         from iocast.web.live_frames import live_frames
+        from iocast.web.page_process import PageProcess
         from iocast.web.serving import run
     except ModuleNotFoundError as missing:
         raise LoadError(
@@ -75,8 +76,8 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_js
         if local:
             say(f"to add notes, rename or delete: {full}")
     say("press Ctrl-C to stop")
-    with live_frames(asked) if watch else nullcontext() as live:
-        run(make_app(directory, token, read_freely=local, live=live), listening)
+    with live_frames(asked) if watch else nullcontext() as live, PageProcess(directory) as pages:
+        run(make_app(directory, token, read_freely=local, live=live, make=pages.make), listening)
     return 0
 
 

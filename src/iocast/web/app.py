@@ -33,6 +33,7 @@ KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 SCRIPTS = ("index", "list_state", "follow", "live_chart", "edit", "figures", "watch", "heat_map")
 STATIC = ("style.css", *(f"{name}.js" for name in SCRIPTS))
+Maker = Callable[..., str]  # of a method of Folders by its name, and what it is given
 _MAKING = threading.Lock()
 BODY_WITHIN_S = 10.0
 LARGEST_BODY = 100_000  # bytes of a change: the longest note, and room for what JSON makes of it
@@ -50,12 +51,15 @@ class Confirmation(msgspec.Struct):
     confirm: str
 
 
-def make_app(directory: str, token: str, *, read_freely: bool = False, live: Frames | None = None) -> Starlette:
+def make_app(
+    directory: str, token: str, *, read_freely: bool = False, live: Frames | None = None, make: Maker | None = None
+) -> Starlette:
     """The application for one directory of run folders: who has the token may change them. `live`: this machine.
 
     With `read_freely` all may read who reach it by a name of this machine, without it those who have the token.
+    `make` makes the pages of runs, elsewhere than here.
     """
-    pages = _Pages(Folders(directory), live)
+    pages = _Pages(Folders(directory), live, make)
     routes = [
         Route("/", pages.own("index.html")),
         Route("/follow/{name:path}", pages.own("follow.html")),
@@ -80,9 +84,16 @@ def make_app(directory: str, token: str, *, read_freely: bool = False, live: Fra
 
 
 class _Pages:
-    def __init__(self, folders: Folders, live: Frames | None) -> None:
+    def __init__(self, folders: Folders, live: Frames | None, make: Maker | None) -> None:
         self.folders, self.live = folders, live
+        self.make = make or self._made_here
         self.tapes = Tapes()
+
+    def _made_here(self, page: str, *asked: Any) -> str:
+        """One page at a time: each takes the memory of a run and of its charts, and more share what there is."""
+        with _MAKING:
+            made: str = getattr(self.folders, page)(*asked)
+            return made
 
     def own(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         async def page(_request: Request) -> Response:
@@ -130,22 +141,22 @@ class _Pages:
             if is_tape(self.folders.folder(name)):
                 own = [("Play", f"/watch/{quote(name)}")]
             edit = f"/edit/{quote(name)}" + (f"?{urlencode(kept)}" if kept else "")
-            return self.folders.page(name), [*own, ("Notes, rename, delete", edit)]
+            return self.make("page", name), [*own, ("Notes, rename, delete", edit)]
 
         return await _report(request, page, name)
 
     async def group(self, request: Request) -> Response:
-        return await _report(request, self.folders.group_page, request.path_params["name"])
+        return await _report(request, self.make, "group_page", request.path_params["name"])
 
     async def compare(self, request: Request) -> Response:
         names = request.query_params.getlist("run")
         if len(names) < 2:
             return _refused(request, "At least two runs are needed to compare", "select them in the list")
-        return await _report(request, self.folders.comparison, names)
+        return await _report(request, self.make, "comparison", names)
 
     async def trend(self, request: Request) -> Response:
         asked = request.query_params
-        return await _report(request, self.folders.trend, *(asked.get(key, "") for key in ("target", "host", "job")))
+        return await _report(request, self.make, "trend", *(asked.get(key, "") for key in ("target", "host", "job")))
 
     async def notes(self, request: Request) -> Response:
         def told(name: str) -> dict[str, Any]:
@@ -212,17 +223,11 @@ async def _change(request: Request, kind: type[Any], change: Callable[[str, Any]
 
 async def _report(request: Request, make: Callable[..., Any], *what: Any) -> Response:
     try:
-        made = await run_in_threadpool(_alone, make, *what)
+        made = await run_in_threadpool(make, *what)
     except IocastError as error:
         return _refused(request, error.message, error.hint)
     page, links = made if isinstance(made, tuple) else (made, [])
     return HTMLResponse(with_links(page, [("All runs", _list(request)), *links]))
-
-
-def _alone(make: Callable[..., Any], *what: Any) -> Any:
-    """One page at a time: each takes the memory of a run and of its charts, and more share what the machine has."""
-    with _MAKING:
-        return make(*what)
 
 
 def _list(request: Request) -> str:
