@@ -186,6 +186,13 @@ def test_what_nobody_waits_for_loses_no_time() -> None:
     assert verdict(times(**waiting, driver_read=(240, 3230))).code == "device_queue"
 
 
+def test_late_statistics_hide_nothing_below_the_database() -> None:
+    """PostgreSQL reports at most once a second: an interval of a second may have none."""
+    found = verdict(times(**{**STARVED, "database": (0, 0)}))
+    assert (found.code, [lost.code for lost in found.others]) == ("cpu", ["late_statistics"])
+    assert verdict(times(**{**QUIET, "database": (0, 0)})).code == "late_statistics"
+
+
 def test_a_small_gap_is_not_blamed_on_the_file_system() -> None:
     """A processor that sleeps takes tens of microseconds to come, in a virtual machine above all."""
     assert verdict(times(read_call=100, bio_read=40, request_read=40, driver_read=38, run_queue=8)).code == "none"
