@@ -101,6 +101,8 @@ QUIET: Means = {
         # The weakest of five starved servers; waits are seen, so that a smaller gap will do.
         (times(read_call=103, bio_read=64, request_read=62, driver_read=59, run_queue=36), "cpu", 1),
         (times(read_call=87, bio_read=56, request_read=55, driver_read=53, run_queue=8), "none", None),
+        # Beside one process that keeps one of two processors busy.
+        (times(read_call=91, bio_read=52, request_read=51, driver_read=50, run_queue=20), "none", None),
         (times(**QUIET, client=4000), "client_path", 8),
         (times(**{**QUIET, "database": (0, 0)}), "late_statistics", 9),
         (times(**{name: (mean, 3) for name, mean in CAPPED.items()}), "unknown", None),

@@ -35,6 +35,9 @@ from iocast.text import brief_percent, brief_throughput, brief_time, counted, fi
 MIN_GAP_NS = 30_000  # less than this between two layers costs what system calls and interrupts cost
 GAP_SHARE = 0.4  # of the upper layer's mean
 WAIT_SHARE = 0.5  # of a gap that has to be waits for a processor
+MIN_WAIT_NS = (
+    25_000  # a call: beside one busy process on two processors it is 16 to 20 us (measured), and no starvation
+)
 SEEN_SHARE = 0.25  # of the upper layer's mean, where the waits that make it are seen themselves
 QUOTA_SHARE = 0.05  # of the time in which a quota held the group
 SLOW_DEVICE_NS = 2_000_000  # of flash; whoever knows the device says better
@@ -198,7 +201,7 @@ def _without_device(times: LayerTimes, lost_ns: float, evidence: dict[str, float
             refuted_by="the same gap with the limit lifted",
             remedy="Raise the I/O limit of the control group (io.max, blkio.throttle).",
         )
-    if wait_ns is not None and wait_ns >= WAIT_SHARE * lost_ns:
+    if wait_ns is not None and wait_ns >= max(WAIT_SHARE * lost_ns, MIN_WAIT_NS * _calls(times)):
         return Lost(
             code="cpu",
             rule=1,
