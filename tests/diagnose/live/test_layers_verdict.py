@@ -101,6 +101,8 @@ QUIET: Means = {
         # The weakest of five starved servers; waits are seen, so that a smaller gap will do.
         (times(read_call=103, bio_read=64, request_read=62, driver_read=59, run_queue=36), "cpu", 1),
         (times(read_call=87, bio_read=56, request_read=55, driver_read=53, run_queue=8), "none", None),
+        # Beside one process that keeps one of two processors busy.
+        (times(read_call=91, bio_read=52, request_read=51, driver_read=50, run_queue=20), "none", None),
         (times(**QUIET, client=4000), "client_path", 8),
         (times(**{**QUIET, "database": (0, 0)}), "late_statistics", 9),
         (times(**{name: (mean, 3) for name, mean in CAPPED.items()}), "unknown", None),
@@ -184,6 +186,13 @@ def test_what_nobody_waits_for_loses_no_time() -> None:
     assert verdict(times(**ahead, driver_read=(2400, 3230))).code == "none"
     waiting = {**ahead, "read_call": (500, 3230)}
     assert verdict(times(**waiting, driver_read=(240, 3230))).code == "device_queue"
+
+
+def test_late_statistics_hide_nothing_below_the_database() -> None:
+    """PostgreSQL reports at most once a second: an interval of a second may have none."""
+    found = verdict(times(**{**STARVED, "database": (0, 0)}))
+    assert (found.code, [lost.code for lost in found.others]) == ("cpu", ["late_statistics"])
+    assert verdict(times(**{**QUIET, "database": (0, 0)})).code == "late_statistics"
 
 
 def test_a_small_gap_is_not_blamed_on_the_file_system() -> None:

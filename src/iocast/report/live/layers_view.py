@@ -65,10 +65,8 @@ def _trace_lines(found: Traced | None, width: int) -> Iterator[Line]:
     if found.lost_events:
         yield line(f"The trace lost {counted(found.lost_events, 'record')}: counts of the layers are too low.", "warn")
     else:
-        said = (
-            f"Traced {percent(found.share)} of the time, in windows: rates follow the devices' own counters, a mean is"
-        )
-        said += " within ± of that of all."
+        said = f"Traced {percent(found.share)} of the time, in windows: rates follow the devices' own counters."
+        said += " Within: how far a mean may be off."
         yield from (line(each, "dim") for each in textwrap.wrap(said, width))
 
 
