@@ -13,8 +13,12 @@ from pathlib import Path
 from typing import Any, LiteralString, NamedTuple
 
 import pytest
-from makers.command_line import in_this_process, iocast, start
+from makers.command_line import in_this_process, start
+from makers.command_line import iocast as in_process
 from makers.database_servers import NoServer, Postgres, postgres
+
+import iocast
+from iocast.model.database.database_load import DatabaseLoad
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -114,7 +118,7 @@ def test_the_story_of_a_data_set(server: Postgres, load_db: Say, tmp_path: Path)
     assert 0.4 < durable["commits_per_sync"] <= 2.2
     runs = sorted(str(each) for each in (tmp_path / "runs").iterdir())
     assert len(runs) == 4
-    again = iocast("report", runs[1], "--json", cwd=tmp_path)
+    again = in_process("report", runs[1], "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["database_loads"] == loads
     dropped = load_db("drop", url, "--json")
     assert dropped.code == 0, dropped.stderr
@@ -129,6 +133,9 @@ def test_repeats_are_compared(server: Postgres, load_db: Say) -> None:
     assert built.code == 0, built.stderr
     assert "fits into it, so that loads test memory" in built.stderr
     how = ("--sessions", "1", "--time", "1s", "--repeat", "2", "--driver", "client", "--no-page")
+    card = iocast.load_db(url, sessions=(1,), time="1s", load=DatabaseLoad(work_unit=4), out="from-python")
+    assert [phase.phase.name for phase in card.run.measured] == ["db read 32k 1x1"]
+    assert "memory_test" in {finding.code for finding in card.examination.findings}
     shown = load_db("run", url, *how)
     assert shown.code == 0, shown.stderr
     assert "db read 8k 1x1" in shown.stdout
