@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from iocast.jobs.job import Job
+    from iocast.model.database.database_load import DatabaseLoad
     from iocast.model.finding import Examination
     from iocast.model.plan import Remap, ReplayMode
     from iocast.model.run import Run
@@ -40,6 +41,7 @@ __all__ = [
     "examine",
     "experiment",
     "forecast",
+    "load_db",
     "matrix",
     "open",
     "profile",
@@ -62,10 +64,19 @@ def card(
     seed: int = 1,
     destroy: str = "",
     out: str = _RUNS,
+    through: str = "",
     listener: Listener | None = None,
 ) -> Card:
-    """Measures a path with a preset ("quick", "standard", "full") and judges it, as `iocast card` does."""
+    """Measures a path with a preset ("quick", "standard", "full") and judges it, as `iocast card` does.
+
+    `through`: "postgres", or "postgres:DIR" of its programs; the card then has the storage as that database sees it,
+    as `iocast card --with` does.
+    """
     job = f"card-{preset}"
+    if through:
+        from iocast.sessions import public
+
+        return public.beside_server(job, path, through, public.options(size, time, seed, out, destroy), listener)
     return run(job, path, size=size, time=time, seed=seed, destroy=destroy, out=out, listener=listener)
 
 
@@ -85,6 +96,26 @@ def run(
 
     options = public.options(size, time, seed, out, destroy)
     return public.measured(job, path, options, listener)
+
+
+def load_db(
+    url: str,
+    *,
+    sessions: Sequence[int] = (1, 4, 8, 16),
+    time: str = "10s",
+    load: DatabaseLoad | None = None,
+    rate_per_s: float | None = None,
+    until_steady: bool = False,
+    force: bool = False,
+    seed: int = 1,
+    out: str = _RUNS,
+    listener: Listener | None = None,
+) -> Card:
+    """Loads the data set in the database at a URL, a row for each number of sessions, as `iocast load-db run` does."""
+    from iocast.sessions import public
+
+    ramp = public.load_ramp(sessions, time, load, rate_per_s, until_steady)
+    return public.database_loaded(url, ramp, public.options(None, None, seed, out, ""), force, listener)
 
 
 def open(folder: str) -> Card:

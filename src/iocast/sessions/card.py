@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Grades, Letter
-from iocast.model.report import Report
+from iocast.model.report import Report, Section
 from iocast.model.run import Run
 
 if TYPE_CHECKING:
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
 
 
 class Card(Struct, frozen=True):
-    """A run that was examined and graded. `folder` is "" where it was not saved."""
+    """A run that was examined and graded. `folder` is "" where it was not saved.
+
+    `beside`: sections of what was measured beside it, such as a database on the same storage; they are not saved.
+    """
 
     judged: Judged
+    beside: tuple[Section, ...] = ()
 
     @property
     def run(self) -> Run:
@@ -66,7 +71,9 @@ class Card(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""
-        return self.judged.report(charts=charts)
+        report = self.judged.report(charts=charts)
+        at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), len(report.sections))
+        return replace(report, sections=(*report.sections[:at], *self.beside, *report.sections[at:]))
 
     def write(self, path: str | Path, theme: str = "light", *, force: bool = False) -> list[Path]:
         """Writes the card with charts in the form of the suffix; returns the files. Raises IocastError.

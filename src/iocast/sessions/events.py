@@ -283,6 +283,14 @@ class BuildStep(Struct, frozen=True):
     done_bytes: int
     of_bytes: int
     elapsed_s: float
+    begun_bytes: int = 0  # that an earlier build had left
+
+
+class BuildStopped(Struct, frozen=True):
+    """A signal ended the build; what is done is kept."""
+
+    done_bytes: int
+    of_bytes: int
 
 
 class BuildEnded(Struct, frozen=True):
@@ -315,6 +323,6 @@ StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = LiveBegun | TapeSaved
-DatabaseEvent = BuildStep | BuildEnded | DatabaseNoted | DataSetDropped
+DatabaseEvent = BuildStep | BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardMade | AnswerMade  # what was asked for
 Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.errors import IocastError
 from iocast.jobs.job import Job
@@ -16,7 +17,7 @@ from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder, with_sections
+from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 
 
@@ -69,13 +70,13 @@ def _judged(
 
         engine.get_ready()  # it warms up while the card is made
     card = make_card(done.run, shown_folder(done.folder), request.asked)
-    report = card.report()
-    keep_summary(card, report)  # before anything is shown: who reads may stop after a page
+    keep_summary(card, card.report())  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside)
-    listener.tell(CardMade(card, with_sections(report, added)))
+    card = replace(card, beside=added)
+    listener.tell(CardMade(card, card.report()))
     passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
     if page:
-        leave_page(card, listener, added)
+        leave_page(card, listener)
     return Measured(done.run, card, passed), failed
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from iocast.errors import LoadError, SpecError
 from iocast.formats.orion.command_line import parse
 from iocast.jobs.job import Job
+from iocast.model.database.database_load import DatabaseLoad, LoadRamp
 from iocast.model.finding import Examination
 from iocast.model.run import Run
 from iocast.model.workload import Sync
@@ -17,7 +18,7 @@ from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, 
 from iocast.sessions.forecasting.matrix import MatrixRequest, run_matrix
 from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
 from iocast.sessions.listener import Listener, Quiet
-from iocast.sessions.measure import measure
+from iocast.sessions.measure import Measured, measure
 from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
 from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
 
@@ -31,10 +32,42 @@ def options(size: str | None, time: str | None, seed: int, out: str, destroy: st
 
 def measured(job: str | Job, path: str, options: RunOptions, listener: Listener | None) -> Card:
     """The card of a job on a path. Raises IocastError."""
-    card = measure(MeasureRequest(job=job, path=path, options=options), listener or Quiet()).card
-    if card is None:
-        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
-    return card
+    return _card_of(measure(MeasureRequest(job=job, path=path, options=options), listener or Quiet()), path)
+
+
+def beside_server(job: str, path: str, server: str, options: RunOptions, listener: Listener | None) -> Card:
+    """The card of a job on a path, with a database beside it. Raises IocastError."""
+    from iocast.sessions.database.with_server import measure_with_server
+
+    request = MeasureRequest(job=job, path=path, options=options)
+    return _card_of(measure_with_server(request, server, listener or Quiet()), path)
+
+
+def load_ramp(
+    sessions: Sequence[int], time: str, load: DatabaseLoad | None, rate_per_s: float | None, until_steady: bool
+) -> LoadRamp:
+    """The load of a database. Raises SpecError for a time that is none."""
+    return LoadRamp(
+        load=load or DatabaseLoad(),
+        sessions=tuple(sessions),
+        seconds=time_of_rows(time, "time") / 1e9,
+        rate_per_s=rate_per_s,
+        until_steady=until_steady,
+    )
+
+
+def database_loaded(url: str, ramp: LoadRamp, options: RunOptions, force: bool, listener: Listener | None) -> Card:
+    """The card of a load through a database. Raises IocastError."""
+    from iocast.sessions.database.load_db import LoadRequest, run
+
+    measure = MeasureRequest(job="", path=url, options=options)
+    return _card_of(run(LoadRequest(url=url, force=force, load=ramp, measure=measure), listener or Quiet()), "load-db")
+
+
+def _card_of(measured: Measured, name: str) -> Card:
+    if measured.card is None:
+        raise LoadError(f"{name}: nothing was measured", "the listener stopped it before the first row finished")
+    return measured.card
 
 
 def examined(run: Run | Card | str) -> Examination:

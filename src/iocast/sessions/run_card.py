@@ -6,12 +6,10 @@ import contextlib
 import os
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from iocast.analyse.facts import Facts
 from iocast.errors import ArchiveError, IocastError
 from iocast.model.grading import GradeAsked, Letter
-from iocast.model.report import Report, Section
+from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.sessions.card import Card
 from iocast.sessions.events import FloorMissed, PageFailed, PageWritten
@@ -54,20 +52,14 @@ def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
     return False
 
 
-def with_sections(report: Report, added: tuple[Section, ...]) -> Report:
-    """The same with sections behind its results."""
-    at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), len(report.sections))
-    return replace(report, sections=(*report.sections[:at], *added, *report.sections[at:]))
-
-
-def leave_page(card: Card, listener: Listener, added: tuple[Section, ...] = ()) -> None:
+def leave_page(card: Card, listener: Listener) -> None:
     """Writes the page into the run folder; the measurement is safe whether it can or not."""
     from iocast.archive import REPORT_PAGE
     from iocast.sessions.report_files import write_file
 
     page = Path(card.folder, REPORT_PAGE)
     try:
-        write_file(with_sections(card.report(charts=True), added), page, own=True)
+        write_file(card.report(charts=True), page, own=True)
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:

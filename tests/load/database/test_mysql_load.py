@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 from makers.database_servers import Mariadb, NoServer, mariadb
 
 from iocast.errors import LoadError, TargetError
+from iocast.load.database import data_set_plan
 from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
 from iocast.load.database.load_server import SessionAsked, Slice
 from iocast.load.database.mysql import my_load
@@ -26,7 +30,9 @@ SECOND = 1_000_000_000
 def server() -> Iterator[Mariadb]:
     """A server with a user that has rights on the one database only."""
     try:
-        with mariadb("--performance-schema=ON", "--performance-schema-instrument=wait/io/file/%=ON") as running:
+        options = ["--performance-schema=ON", "--performance-schema-instrument=wait/io/file/%=ON"]
+        # A commit is with the kernel: it outlives the server, though not the machine.
+        with mariadb(*options, "--innodb-flush-log-at-trx-commit=2") as running:
             rows(running, "create user loader@localhost")
             rows(running, "grant all on iocast_load.* to loader@localhost")
             build(running, SMALL)
@@ -51,6 +57,12 @@ def build(server: Mariadb, data_set: DataSet, on_build: Any = lambda *_: True) -
         return loading.build(data_set, on_build)
     finally:
         loading.close()
+
+
+def begin_anew(server: Mariadb) -> None:
+    """Nothing of earlier tests is there."""
+    rows(server, "drop database if exists iocast_load")
+    build(server, SMALL)
 
 
 def drop(server: Mariadb) -> Any:
@@ -146,6 +158,90 @@ def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariad
     build(server, SMALL)  # an empty database is taken over
     drop(server)
     assert rows(server, "show databases like 'iocast%'") == []
+
+
+def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> None:
+    """kill -9 of the client of a build, of the server in a build and in a load: the next build goes on."""
+    rows(server, "drop database if exists iocast_load")
+    data_set = DataSet(size_bytes=16 << 20)
+    client = subprocess.Popen(
+        [sys.executable, "-c", _BUILD.format(url=server.url("loader"), size=data_set.size_bytes)],
+        stdout=subprocess.PIPE,
+    )
+    assert client.stdout is not None
+    assert any(line == b"2\n" for line in client.stdout)
+    client.kill()
+    client.wait()
+    client.stdout.close()
+    asked = 0
+
+    def kill_the_server(*_: Any) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            server.kill()
+        return True
+
+    with pytest.raises(LoadError, match="gone"):
+        build(server, data_set, kill_the_server)
+    server.start()
+    with pytest.raises(TargetError, match="not complete"):
+        slices(server, DatabaseLoad())
+    assert rows(server, "select done from iocast_load.progress") >= [(256,)]
+    assert build(server, data_set).resumed
+    assert rows(server, "select count(k), count(distinct k) from iocast_load.t1") == [(1024, 1024)]
+    loading = my_load.connect(server.url("loader"))
+    load = DatabaseLoad(update_pct=50)
+    loading.prepare(load)
+    session = loading.session(SessionAsked(0, 1, stream_of(5, 0), load, 1024, PAGE))
+    session.begin(loading.now())
+    threading.Timer(0.2, server.kill).start()
+    with pytest.raises(LoadError, match="gone"):
+        session.run(SECOND)
+    loading.close()
+    server.start()
+    assert counted(slices(server, load))["update"]
+    drop(server)
+    assert rows(server, "show databases like 'iocast%'") == []
+
+
+_BUILD = """
+from iocast.load.database.mysql import my_load
+from iocast.model.database.database_load import DataSet
+def on_build(step, table, done, of):
+    print(done // (2 << 20), flush=True)
+    return True
+server = my_load.connect({url!r})
+server.build(DataSet(size_bytes={size}), on_build)
+"""
+
+
+def test_a_drop_that_was_killed_leaves_what_only_a_drop_takes(server: Mariadb) -> None:
+    begin_anew(server)
+    rows(server, "update iocast_load.data_set set state = 'dropping'")
+    rows(server, "drop table iocast_load.t2")
+    with pytest.raises(TargetError, match="not complete"):
+        slices(server, DatabaseLoad())
+    with pytest.raises(TargetError, match="left of a data set that was being dropped"):
+        build(server, SMALL)
+    assert drop(server).left == ()
+    rows(server, "create database iocast_load")  # a build that was killed before its first note
+    assert drop(server).objects == ()
+
+
+def test_who_holds_the_data_set_is_told(server: Mariadb, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_set_plan, "WAIT_S", 0.1)
+    begin_anew(server)
+    loading, other = my_load.connect(server.url("loader")), my_load.connect(server.url("loader"))
+    loading.prepare(DatabaseLoad())
+    (number,) = rows(server, "select is_used_lock('iocast_load')")[0]
+    assert other.held_by().startswith(f"connection {number} (of loader, ")
+    with pytest.raises(TargetError, match="another iocast") as refused:
+        other.drop()
+    assert f"kill {number}" in refused.value.hint
+    loading.close()
+    other.drop()
+    other.close()
 
 
 def test_the_server_is_found_where_it_runs(server: Mariadb) -> None:

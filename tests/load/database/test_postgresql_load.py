@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ import pytest
 from makers.database_servers import VERSIONS, NoServer, Postgres, postgres
 
 from iocast.errors import IocastError, LoadError, TargetError
+from iocast.load.database import data_set_plan
+from iocast.load.database.data_set_plan import BuildStoppedError
 from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
 from iocast.load.database.load_server import SessionAsked, Slice
 from iocast.load.database.postgresql import pg_load
@@ -62,10 +65,10 @@ def rows(server: Postgres, statement: str) -> list[tuple[Any, ...]]:
         return list(connection.execute(cast(LiteralString, statement)).fetchall())
 
 
-def build(server: Postgres, data_set: DataSet) -> Any:
+def build(server: Postgres, data_set: DataSet, on_build: Any = lambda *_: True) -> Any:
     loading = pg_load.connect(server.url("loader"), building=True)
     try:
-        return loading.build(data_set, lambda *_: True)
+        return loading.build(data_set, on_build)
     finally:
         loading.close()
 
@@ -188,8 +191,10 @@ def test_a_build_that_was_killed_goes_on(newest: Postgres) -> None:
     done = wait_for_rows(newest, 1)
     client.kill()
     client.wait()
-    # Until its server process has noticed, the data set is still being built: another refusal, and a right one.
-    wait_until_gone(newest)
+    # Until its server process has noticed, the data set is still being built: whoever comes waits for that.
+    calls = iter([True, False])
+    with pytest.raises(BuildStoppedError):
+        build(newest, data_set, lambda *_: next(calls))
     with pytest.raises(TargetError, match="not complete"):
         slices(newest, DatabaseLoad())
     loading = pg_load.connect(newest.url("loader"), building=True)
@@ -317,14 +322,54 @@ def test_drop_removes_what_is_ours_and_leaves_the_rest(newest: Postgres) -> None
         drop(newest)
 
 
-def test_nobody_drops_what_is_being_loaded(newest: Postgres) -> None:
+def test_nobody_drops_what_is_being_loaded(newest: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who comes waits for a while; the refusal says which process holds the data set, and how it is ended."""
     begin_anew(newest, SMALL)
     loading = pg_load.connect(newest.url("loader"))
     loading.prepare(DatabaseLoad())
-    with pytest.raises(TargetError, match="another iocast"):
-        drop(newest)
+    pid = loading.local_pid()
+    dropping = pg_load.connect(newest.url("loader"), building=True)
+    assert dropping.held_by().startswith(f"server process {pid} (iocast-load, connected for ")
+    with monkeypatch.context() as sooner:
+        sooner.setattr(data_set_plan, "WAIT_S", 0.1)
+        with pytest.raises(TargetError, match="another iocast") as refused:
+            dropping.drop()
+    assert f"server process {pid} (iocast-load" in refused.value.hint
+    assert f"select pg_terminate_backend({pid})" in refused.value.hint
+    other = pg_load.connect(newest.url("loader"))
+    assert other.held_by() == ""  # loads share it
+    other.close()
+    leaving = threading.Timer(0.3, loading.close)
+    leaving.start()
+    assert dropping.drop().left == ()
+    leaving.join()
+    dropping.close()
+
+
+def test_an_index_that_is_being_built_can_be_stopped(newest: Postgres) -> None:
+    """The statement is cancelled on the server; the rows are kept, and the index is built the next time."""
+    begin_anew(newest)
+    data_set, asked_again = DataSet(size_bytes=64 * MIB), 0
+
+    def on_build(step: str, *_: int) -> bool:
+        nonlocal asked_again
+        asked_again += step == "index"
+        return asked_again < 2  # the first time it is asked before it begins
+
+    loading = pg_load.connect(newest.url("loader"), building=True)
+    # A lock of another on the rows makes the index wait, as a large table would.
+    with psycopg.connect(newest.url()) as other:
+        calls = iter([True, False])
+        with pytest.raises(BuildStoppedError):
+            loading.build(data_set, lambda *_: next(calls))
+        other.execute("lock table iocast_load.t1 in row exclusive mode")
+        with pytest.raises(BuildStoppedError):
+            loading.build(data_set, on_build)
+        assert asked_again == 2
+    assert loading.build(data_set, lambda *_: True).resumed
     loading.close()
-    drop(newest)
+    assert rows(newest, "select count(distinct k), count(*) from iocast_load.t1") == [(8192, 8192)]
+    assert rows(newest, "select indexed from iocast_load.progress") == [(True,)]
 
 
 def test_a_role_without_rights_is_told_what_to_grant(newest: Postgres) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import tempfile
@@ -71,6 +72,7 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(place: str, tmp_p
     assert measured.card is not None
     (told,) = [each for each in listener.events if isinstance(each, CardMade)]
     (section,) = [each for each in told.report.sections if each.code == "beside_database"]
+    assert section in measured.card.report().sections
     reads, commits = section.tables
     assert [row.cells["sessions"] for row in reads.rows] == [1, 4, 8]
     assert [row.cells["sessions"] for row in commits.rows] == [1, 4]
@@ -84,15 +86,15 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(place: str, tmp_p
 
 
 @pytest.mark.device
-def test_a_server_that_cannot_be_built_leaves_the_card(
+def test_a_server_that_does_not_start_leaves_the_card(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(*_: object) -> None:
-        raise TargetError("the data set cannot be built", "")
+    def fails(*_: object, **__: object) -> None:
+        raise TargetError("initdb failed", "")
 
-    monkeypatch.setattr("iocast.sessions.database.with_server.build", fails)
+    monkeypatch.setattr(importlib.import_module("iocast.databases.postgresql.own_server"), "own_server", fails)
     listener = Recording()
-    with pytest.raises(TargetError, match="the data set cannot be built"):
+    with pytest.raises(TargetError, match="initdb failed"):
         measure(place, tmp_path, listener=listener, seconds=0.1)
     assert "CardMade" in listener.names
     assert not [name for name in os.listdir(place) if not name.startswith("iocast-work")]

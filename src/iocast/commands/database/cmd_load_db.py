@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from iocast.model.database.database_load import HotSpot, Think
+    from iocast.sessions.measure import Measured
 
 _FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
 _OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
@@ -93,7 +94,7 @@ def build(
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
     built = session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
-    if as_json:
+    if as_json and built is not None:
         _print_json(built)
     return listener.exit_code
 
@@ -166,7 +167,7 @@ def run(
     """Load the data set at URL: one row for each number of sessions, and a card as of any other run."""
     from iocast.sessions.database import load_db as session
 
-    measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
+    measure = _measure(url, seed, out, asked, page)
     ramp = ramp_with_conf(conf, url, ask, ramp_of(**how)) if conf else ramp_of(**how)
     request = session.LoadRequest(url=url, ask=ask, force=force, load=ramp, measure=measure)
     listener = TerminalListener(form)
@@ -175,7 +176,16 @@ def run(
         if made is not None:
             deliver_measured(made, "terminal" if form == "screen" else form, None)
         return listener.exit_code
-    measured = session.run(request, listener)
+    return _code(session.run(request, listener), listener)
+
+
+def _measure(url: str, seed: int, out: str, asked: GradeAsked, page: bool) -> MeasureRequest:
+    """What is made of the run of a load or a commit test; the job is the session's."""
+    return MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
+
+
+def _code(measured: Measured, listener: TerminalListener) -> int:
+    """The exit code: of the signal that stopped it, or whether a grade was missed."""
     return listener.exit_code or int(not measured.passed)
 
 
@@ -222,11 +232,10 @@ def commit(
     from iocast.sessions.database import load_db as session
 
     ramp = CommitRamp(sessions=numbers(sessions), seconds=_seconds(length), row_bytes=row_bytes, floor=floor)
-    measure = MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
     listener = TerminalListener(form)
+    measure = _measure(url, seed, out, asked, page)
     request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure, anchor=anchor)
-    measured = session.commit_test(request, listener)
-    return listener.exit_code or int(not measured.passed)
+    return _code(session.commit_test(request, listener), listener)
 
 
 @load_db.command()

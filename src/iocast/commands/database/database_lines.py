@@ -23,6 +23,10 @@ def database_lines(event: events.DatabaseEvent) -> Iterator[str]:
     match event:
         case events.BuildStep():
             yield step_line(event)
+        case events.BuildStopped(done_bytes, of_bytes):
+            part = done_bytes / of_bytes if of_bytes else 0.0
+            yield f"stopped at {part:.0%} of {capacity(of_bytes)}: the same command goes on from there"
+            yield "to remove it instead: iocast load-db drop URL"
         case events.BuildEnded(server, resumed, notes, elapsed_s):
             yield from (f"note: {note}" for note in notes)
             verb = "completed" if resumed else "built"
@@ -50,7 +54,8 @@ def step_line(event: events.BuildStep) -> str:
     """How far it is, and how long the rest takes."""
     part = event.done_bytes / event.of_bytes if event.of_bytes else 0.0
     says = f"{STEPS.get(event.step, event.step).format(event.table)}: {part:.0%} of {capacity(event.of_bytes)}"
-    if event.step == "fill" and part > _PART_FOR_TIME:
-        left_ns = round(event.elapsed_s / part * (1 - part) * 1e9)
+    written = event.done_bytes - event.begun_bytes
+    if event.step == "fill" and written > _PART_FOR_TIME * event.of_bytes:
+        left_ns = round(event.elapsed_s / written * (event.of_bytes - event.done_bytes) * 1e9)
         says += f", about {duration(left_ns)} left"
     return says

@@ -104,7 +104,13 @@ def lines(
         case events.TapeSaved(folder):
             yield f"tape: {folder}"
             yield f"to play it: iocast top {folder}"
-        case events.BuildStep() | events.BuildEnded() | events.DatabaseNoted() | events.DataSetDropped():
+        case (
+            events.BuildStep()
+            | events.BuildStopped()
+            | events.BuildEnded()
+            | events.DatabaseNoted()
+            | events.DataSetDropped()
+        ):
             from iocast.commands.database.database_lines import database_lines
 
             yield from database_lines(event)

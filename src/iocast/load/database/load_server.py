@@ -116,6 +116,9 @@ class LoadServer(Protocol):
     def foreign_sessions(self) -> tuple[int, str]:
         """How many sessions of others are active, and what keeps that from being seen ("" for nothing)."""
 
+    def held_by(self) -> str:
+        """Who holds the lock of the data set, against what this connection is for; "" for nobody."""
+
     def build(self, data_set: DataSet, on_build: OnBuild) -> Built:
         """Builds the data set, or goes on where an interrupted build ended."""
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.formats.database_access.address import AskPassword
+from iocast.load.database.data_set_plan import WAIT_S, BuildStoppedError
 from iocast.load.database.load_server import Built, Dropped, LoadServer
 from iocast.load.database.servers import connect
 from iocast.model.database.database_load import CommitRamp, DataSet, LoadRamp
@@ -19,7 +20,7 @@ from iocast.sessions.comparing import repeat as measure_again
 from iocast.sessions.database.database_finding import data_folder, find_database
 from iocast.sessions.database.database_rows import commit_job, load_job
 from iocast.sessions.database.fsync_anchor import measured_anchor
-from iocast.sessions.events import BuildEnded, BuildStep, DatabaseNoted, DataSetDropped
+from iocast.sessions.events import BuildEnded, BuildStep, BuildStopped, DatabaseNoted, DataSetDropped
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MeasureRequest
@@ -57,23 +58,31 @@ class CommitRequest(DatabaseRequest, frozen=True, kw_only=True):
     measure: MeasureRequest = MeasureRequest(job="", path="")
 
 
-def build(request: BuildRequest, listener: Listener) -> Built:
-    """Builds the data set, or goes on where an interrupted build ended. Raises IocastError."""
+def build(request: BuildRequest, listener: Listener) -> Built | None:
+    """Builds the data set, or goes on where one was interrupted; None when it was stopped. Raises IocastError."""
     server = connect(request.url, request.ask, building=True)
     try:
         _guard(server, request, listener)
         _require_room(server, request)
         with listener.working() as stopping:
-            begun, told = time.monotonic(), [0.0]
+            begun, told = time.monotonic(), 0.0
+            first: int | None = None
+            done = of = 0
 
             def on_build(step: str, table: int, done_bytes: int, of_bytes: int) -> bool:
-                now = time.monotonic()
-                if step != "fill" or now - told[0] >= _TELL_EVERY_S:
-                    told[0] = now
-                    listener.tell(BuildStep(step, table, done_bytes, of_bytes, now - begun))
+                nonlocal told, first, done, of
+                now, done, of = time.monotonic(), done_bytes, of_bytes
+                first = done_bytes if first is None else first
+                if step != "fill" or now - told >= _TELL_EVERY_S:
+                    told = now
+                    listener.tell(BuildStep(step, table, done_bytes, of_bytes, now - begun, first))
                 return not stopping()
 
-            built = server.build(request.data_set, on_build)
+            try:
+                built = server.build(request.data_set, on_build)
+            except BuildStoppedError:
+                listener.tell(BuildStopped(done, of))
+                return None
         listener.tell(BuildEnded(built.server, built.resumed, built.notes, time.monotonic() - begun))
         return built
     finally:
@@ -112,6 +121,7 @@ def drop(request: DatabaseRequest, listener: Listener) -> Dropped:
     """Removes what `build` made, and nothing else. Raises IocastError."""
     server = connect(request.url, request.ask, building=True)
     try:
+        _say_held(server, listener)
         dropped = server.drop()
         listener.tell(DataSetDropped(dropped.objects, dropped.size_bytes, dropped.left))
         return dropped
@@ -140,6 +150,13 @@ def _guard(server: LoadServer, request: DatabaseRequest, listener: Listener) -> 
         listener.tell(DatabaseNoted(f"{active} sessions of others are active: the figures share the server with them"))
     if unseen:
         listener.tell(DatabaseNoted(unseen))
+    _say_held(server, listener)
+
+
+def _say_held(server: LoadServer, listener: Listener) -> None:
+    """A client that was killed a moment ago leaves a server process that has not noticed: it is waited for."""
+    if holder := server.held_by():
+        listener.tell(DatabaseNoted(f"the data set is in use by {holder}: waits up to {WAIT_S:.0f} s for it"))
 
 
 def _require_room(server: LoadServer, request: BuildRequest) -> None:

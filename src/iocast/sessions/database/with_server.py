@@ -105,7 +105,8 @@ def _loaded(
     seconds = request.options.duration_ns / 1e9 if request.options.duration_ns else SECONDS
     with starting() as server:
         data_set = DataSet(size_bytes=size_bytes, seed=request.options.seed)
-        build(BuildRequest(url=server.url, data_set=data_set, force=True), listener)
+        if build(BuildRequest(url=server.url, data_set=data_set, force=True), listener) is None:
+            return None
         target = find_database(server.url)
         assert target.database is not None
         reads = load_job(LoadRamp(load=DatabaseLoad(), sessions=READ_SESSIONS, seconds=seconds), target.database)

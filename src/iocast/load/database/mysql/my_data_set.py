@@ -10,22 +10,36 @@ import os
 import uuid
 from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast import __version__
-from iocast.errors import LoadError, TargetError
-from iocast.load.database.key_order import KeyOrder
+from iocast.errors import TargetError
+from iocast.load.database.data_set_plan import (
+    FORMAT,
+    Chunk,
+    Holder,
+    Made,
+    complete,
+    fill,
+    refuse_other,
+    refuse_size,
+    take_lock,
+)
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.mysql.my_connection import MyConnection
 from iocast.load.database.mysql.my_procedures import DATABASE, commit_procedure, load_procedure
-from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
+from iocast.model.database.database_load import DataSet, Filling
 from iocast.model.database.database_result import DatabaseServer
 
-FORMAT = 1
 _MARK = "iocast load data set"
 _ROOM_BYTES = 256  # of half a page: headers, keys, counters
 _CHUNK_BYTES = 2 << 20  # below the smallest usual max_allowed_packet
+_FILLING: Filling = "full"  # always: two rows fill a page
 _LOCK = "iocast_load"
+_HOLDER = (
+    "select l.id, p.user, p.time from (select is_used_lock(%s) id) l left join information_schema.processlist p"
+    " on p.id = l.id where l.id is not null and l.id <> connection_id()"
+)
 _SETTINGS = (
     "innodb_buffer_pool_size", "innodb_flush_method", "innodb_flush_log_at_trx_commit", "innodb_page_size",
     "innodb_doublewrite", "innodb_io_capacity", "innodb_log_file_size", "innodb_read_ahead_threshold", "sync_binlog",
@@ -35,27 +49,6 @@ _SETTINGS = (
 _TABLES = "select table_name, table_type from information_schema.tables where table_schema = %s"
 _ROUTINES = "select routine_name, routine_type from information_schema.routines where routine_schema = %s"
 _EVENTS = "select event_name, 'EVENT' from information_schema.events where event_schema = %s"
-
-
-class _Made(Struct, frozen=True):
-    """The row of `iocast_load.data_set`."""
-
-    generation: str
-    format: int
-    size_bytes: int
-    tables: int
-    filling: str
-    seed: int
-    rows: int
-    block_bytes: int
-    state: str
-
-    def fits(self, asked: DataSet) -> bool:
-        """True when this is what was asked for."""
-        same = (self.size_bytes, self.tables, self.seed)
-        return self.format == FORMAT and same == (asked.size_bytes, asked.tables, asked.seed)
-
-
 _COLUMNS = "generation, format, size_bytes, tables_made, filling, seed, row_count, block_bytes, state"
 
 
@@ -72,7 +65,7 @@ class MyDataSet:
             found |= dict(self._on.rows(query, (DATABASE,)))
         return {str(name): str(kind) for name, kind in found.items()}
 
-    def _made(self) -> _Made | None:
+    def _made(self) -> Made | None:
         """What is there; None for nothing, or an empty database. Raises TargetError for what iocast did not make."""
         objects = self._objects()
         if not objects:
@@ -87,21 +80,13 @@ class MyDataSet:
                 "nothing was changed; rename that database, or use another server",
             )
         found = self._on.rows(f"select {_COLUMNS} from {DATABASE}.data_set")
-        return _Made(*found[0]) if found else None
+        return Made(*found[0]) if found else None
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
-        made = self._made()
-        if made is None:
-            raise TargetError("this server has no data set of iocast", "build one: iocast load-db build URL --size 4G")
-        if made.state != "complete" or made.format != FORMAT:
-            raise TargetError(
-                "the data set of this server is not complete" if made.format == FORMAT else "another iocast built it",
-                "run `iocast load-db build` with the same options again, or `iocast load-db drop`",
-            )
-        return self.server(made)
+        return self.server(complete(self._made(), "server"))
 
-    def server(self, made: _Made) -> DatabaseServer:
+    def server(self, made: Made) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             str(name): str(value)
@@ -117,7 +102,7 @@ class MyDataSet:
             data_bytes=made.rows * made.tables * page,
             tables=made.tables,
             table_blocks=made.rows,
-            filling="full",
+            filling=made.filling,
             generation=made.generation,
             settings=settings,
             direct=settings.get("innodb_flush_method", "").upper().startswith("O_DIRECT"),
@@ -126,29 +111,34 @@ class MyDataSet:
 
     def lock(self) -> None:
         """Builders, droppers and loads each alone. Raises TargetError."""
-        if not self._on.value("select get_lock(%s, 0)", (_LOCK,)):
-            raise TargetError("another iocast builds, loads or drops this data set", "wait for it to end")
+        take_lock(lambda: bool(self._on.value("select get_lock(%s, 0)", (_LOCK,))), self.holders)
+
+    def holders(self) -> list[Holder]:
+        """Who holds the lock, apart from this connection; of other users only the number is seen without PROCESS."""
+        found = self._on.rows(_HOLDER, (_LOCK,))
+        return [
+            Holder(
+                f"connection {number}"
+                + (f" (of {user}, in its present statement or pause for {seconds} s)" if user else ""),
+                f"kill {number}",
+            )
+            for number, user, seconds in found
+        ]
 
     def build(self, asked: DataSet, on_build: OnBuild) -> Built:
         """Builds it, or goes on where an interrupted build ended. Raises TargetError, LoadError."""
         self.lock()
+        asked = replace(asked, filling=_FILLING)
         page = int(self._on.value("select @@global.innodb_page_size"))
         rows = asked.blocks(page)
-        if not LEAST_BLOCKS <= rows <= MOST_BLOCKS:
-            raise TargetError(
-                f"a table of {rows:,} blocks is too small or too large",
-                f"each takes {LEAST_BLOCKS} to {MOST_BLOCKS:,} blocks of {page} bytes: change --size or --tables",
-            )
+        refuse_size(asked, rows)
         made = self._made()
-        if made is not None and (made.state == "complete" or not made.fits(asked)):
-            what = "a complete data set" if made.state == "complete" else "an unfinished data set of another shape"
-            raise TargetError(f"{DATABASE} holds {what} already", "remove it first: iocast load-db drop URL")
+        refuse_other(made, asked, DATABASE)
         resumed = made is not None
         made = made or self._begin(asked, rows, page)
         for table in range(1, asked.tables + 1):
             self._make_table(table)
-            if not self._fill(made, table, on_build):
-                raise LoadError("stopped: the data set is not complete", "the same command goes on; or use drop")
+            self._fill(made, table, on_build)
         whole = made.rows * made.tables * page
         on_build("analyze", 0, whole, whole)
         for table in range(1, asked.tables + 1):
@@ -157,10 +147,10 @@ class MyDataSet:
         self._on.run(f"update {DATABASE}.data_set set state = 'complete'")
         return Built(server=self.server(made), resumed=resumed)
 
-    def _begin(self, asked: DataSet, rows: int, page: int) -> _Made:
+    def _begin(self, asked: DataSet, rows: int, page: int) -> Made:
         """The database and its notes; statements that define things cannot be undone, so the mark comes first."""
-        made = _Made(
-            str(uuid.uuid4()), FORMAT, asked.size_bytes, asked.tables, "full", asked.seed, rows, page, "building"
+        made = Made(
+            str(uuid.uuid4()), FORMAT, asked.size_bytes, asked.tables, asked.filling, asked.seed, rows, page, "building"
         )
         self._on.run(f"create database if not exists {DATABASE}")
         self._on.run(
@@ -189,26 +179,21 @@ class MyDataSet:
         )
         self._on.run(f"insert ignore into {DATABASE}.progress values (%s, 0)", (table,))
 
-    def _fill(self, made: _Made, table: int, on_build: OnBuild) -> bool:
-        """Pairs of rows, a page each; False when it was stopped."""
+    def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
+        """Pairs of rows, a page each. Raises LoadError when it was stopped."""
         done = int(self._on.value(f"select done from {DATABASE}.progress where number = %s", (table,)))
-        order = KeyOrder(made.rows, made.seed, table)
-        chunk = max(1, _CHUNK_BYTES // made.block_bytes)
         filler = made.block_bytes // 2 - _ROOM_BYTES
-        before, whole = (table - 1) * made.rows, made.rows * made.tables
-        while done < made.rows:
-            if not on_build("fill", table, (before + done) * made.block_bytes, whole * made.block_bytes):
-                return False
-            count = min(chunk, made.rows - done)
+
+        def write(chunk: Chunk) -> None:
             values: list[Any] = []
-            for page, key in enumerate(order.keys(done, count), done):
+            for page, key in enumerate(chunk.keys, chunk.first):
                 values += (2 * page, key, os.urandom(filler), 2 * page + 1, None, os.urandom(filler))
-            marks = ", ".join(["(%s, %s, _binary %s)"] * (2 * count))
+            marks = ", ".join(["(%s, %s, _binary %s)"] * (2 * len(chunk.keys)))
             with self._on.transaction():
                 self._on.run(f"insert into {DATABASE}.t{table} (p, k, filler) values {marks}", tuple(values))
-                self._on.run(f"update {DATABASE}.progress set done = %s where number = %s", (done + count, table))
-            done += count
-        return True
+                self._on.run(f"update {DATABASE}.progress set done = %s where number = %s", (chunk.done, table))
+
+        fill(made, table, done, _CHUNK_BYTES, on_build, write)
 
     def make_loops(self, tables: int) -> None:
         """The procedures as this iocast knows them."""
@@ -223,8 +208,10 @@ class MyDataSet:
         self.lock()
         made = self._made()
         exists = self._on.value("select count(*) from information_schema.schemata where schema_name = %s", (DATABASE,))
-        if made is None and not (exists and not self._objects()):
+        if made is None and not exists:
             raise TargetError("this server has no data set of iocast", "nothing was changed")
+        if made is not None:  # tables go one by one: whoever finds what is left is not to take it for a data set
+            self._on.run(f"update {DATABASE}.data_set set state = 'dropping'")
         count = made.tables if made is not None else 0
         numbers = range(1, count + 1)
         tables = ["commits", "progress", *(f"t{number}" for number in numbers), "data_set"]  # the mark goes last

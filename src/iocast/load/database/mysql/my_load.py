@@ -66,6 +66,10 @@ class MyLoad:
         seen = "PROCESS" in rights or "ALL PRIVILEGES ON *.*" in rights
         return int(active), "" if seen else "sessions of other users cannot be seen: grant PROCESS"
 
+    def held_by(self) -> str:
+        """Builders, droppers and loads each hold it alone."""
+        return "; ".join(each.says for each in self._data.holders())
+
     def build(self, data_set: DataSet, on_build: OnBuild) -> Built:
         """Builds the data set, or goes on."""
         return self._data.build(data_set, on_build)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +22,7 @@ _PLANS = (
 )
 _BUILD_TIMEOUT_S = 24 * 3600  # of an index on a large table
 _RIGHTS = "42501"
+_ASKED_EVERY_S = 0.2
 
 
 class PgConnection:
@@ -32,6 +34,7 @@ class PgConnection:
         self._psycopg = pg_driver()
         self.raw: Any = dialling.connect(NAME, " ".join(f"-c {each}" for each in settings))
         self.version = int(self.raw.info.server_version) // 10_000
+        self.tried("set client_connection_check_interval = '1s'")  # a statement of a client that was killed ends soon
 
     @property
     def local(self) -> bool:
@@ -60,6 +63,29 @@ class PgConnection:
         """The first value of the first row; None for none."""
         found = self.rows(sql, parameters)
         return found[0][0] if found else None
+
+    def patiently(self, sql: str, on_wait: Callable[[], bool]) -> bool:
+        """A statement that may take hours, in a thread: asked five times a second, `on_wait` may end it: then False."""
+        ended: list[LoadError | None] = []
+
+        def execute() -> None:
+            try:
+                self.rows(sql)
+                ended.append(None)
+            except LoadError as error:
+                ended.append(error)
+
+        thread = threading.Thread(target=execute, name="iocast-load-statement", daemon=True)
+        thread.start()
+        stopped = False
+        while thread.is_alive():
+            thread.join(_ASKED_EVERY_S)
+            if thread.is_alive() and not stopped and not on_wait():
+                stopped = True
+                self.raw.cancel()
+        if ended[0] is not None and not stopped:
+            raise ended[0]
+        return ended[0] is None
 
     def tried(self, sql: str) -> str:
         """A statement that may be refused: "", or what the server said."""

@@ -7,49 +7,45 @@ that the next build goes on with, or that `drop` removes.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
-
-from msgspec import Struct
 
 from iocast import __version__
 from iocast.errors import LoadError, TargetError
-from iocast.load.database.key_order import KeyOrder
+from iocast.load.database.data_set_plan import (
+    FORMAT,
+    BuildStoppedError,
+    Chunk,
+    Holder,
+    Made,
+    complete,
+    fill,
+    refuse_other,
+    refuse_size,
+    take_lock,
+    tell,
+)
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_procedures import SCHEMA, commit_procedure, load_procedure
-from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
+from iocast.model.database.database_load import DataSet
 from iocast.model.database.database_result import DatabaseServer
 
-FORMAT = 1
 _MARK = "iocast load data set, generation "
-_PIECE_BYTES = 64  # of sha512
 _PIECES = {"row": 11, "half": 60, "full": 124}
 _CHUNK_BYTES = 16 << 20
 _LOCK = 0x10CA57  # advisory: builders and droppers alone, loads together
+_HOLDERS = (
+    "select l.pid, a.application_name, extract(epoch from clock_timestamp() - a.backend_start)::float8 from pg_locks l"
+    " left join pg_stat_activity a on a.pid = l.pid where l.locktype = 'advisory' and l.granted and l.classid = 0"
+    " and l.objid = %s and l.objsubid = 1 and l.pid <> pg_backend_pid() and l.mode like %s"
+    " and l.database = (select oid from pg_database where datname = current_database()) order by l.pid"
+)
 _SETTINGS = (
     "shared_buffers", "effective_io_concurrency", "fsync", "full_page_writes", "synchronous_commit", "wal_sync_method",
     "wal_level", "max_wal_size", "checkpoint_timeout", "data_checksums", "io_method", "debug_io_direct", "autovacuum",
     "track_io_timing", "track_wal_io_timing", "huge_pages", "wal_compression",
 )  # fmt: skip
-
-
-class _Made(Struct, frozen=True):
-    """The row of `iocast_load.data_set`."""
-
-    generation: str
-    format: int
-    size_bytes: int
-    tables: int
-    filling: str
-    seed: int
-    rows: int
-    block_bytes: int
-    state: str
-
-    def fits(self, asked: DataSet) -> bool:
-        """True when this is what was asked for."""
-        same = (self.size_bytes, self.tables, self.filling, self.seed)
-        return self.format == FORMAT and same == (asked.size_bytes, asked.tables, asked.filling, asked.seed)
 
 
 class PgDataSet:
@@ -58,7 +54,7 @@ class PgDataSet:
     def __init__(self, connection: PgConnection) -> None:
         self._on = connection
 
-    def _made(self) -> _Made | None:
+    def _made(self) -> Made | None:
         """What is there; None without the schema. Raises TargetError for a schema that iocast did not make."""
         found = self._on.rows(
             "select obj_description(n.oid, 'pg_namespace'), to_regclass(%s) is not null,"
@@ -79,23 +75,13 @@ class PgDataSet:
             f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
             f" from {SCHEMA}.data_set"
         )
-        return _Made(*row)
+        return Made(*row)
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
-        made = self._made()
-        if made is None:
-            raise TargetError(
-                "this database has no data set of iocast", "build one: iocast load-db build URL --size 4GiB"
-            )
-        if made.state != "complete" or made.format != FORMAT:
-            raise TargetError(
-                "the data set of this database is not complete" if made.format == FORMAT else "another iocast built it",
-                "run `iocast load-db build` with the same options again, or `iocast load-db drop`",
-            )
-        return self.server(made)
+        return self.server(complete(self._made(), "database"))
 
-    def server(self, made: _Made | None) -> DatabaseServer:
+    def server(self, made: Made | None) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             name: f"{value} {unit}" if unit else value
@@ -136,11 +122,9 @@ class PgDataSet:
         self._lock()
         block = int(self._on.value("select current_setting('block_size')"))
         rows = asked.blocks(block)
-        _refuse_size(asked, rows)
+        refuse_size(asked, rows)
         made = self._made()
-        if made is not None and (made.state == "complete" or not made.fits(asked)):
-            what = "a complete data set" if made.state == "complete" else "an unfinished data set of another shape"
-            raise TargetError(f"{SCHEMA} holds {what} already", "remove it first: iocast load-db drop URL")
+        refuse_other(made, asked, SCHEMA)
         resumed = made is not None
         if made is None:
             made = self._begin(asked, rows, block)
@@ -148,28 +132,35 @@ class PgDataSet:
             self._clear_remains(made)
         self._on.rows("set synchronous_commit = off")  # what is lost in a crash is lost with its note of progress
         for table in range(1, asked.tables + 1):
-            if not self._fill(asked, made, table, on_build):
-                raise LoadError(
-                    "stopped: the data set is not complete", "the same command goes on; or: iocast load-db drop"
-                )
+            self._fill(made, table, on_build)
         notes = self._finish(made, on_build)
         return Built(server=self.server(self._made()), resumed=resumed, notes=tuple(notes))
 
     def _lock(self) -> None:
-        if not self._on.value("select pg_try_advisory_lock(%s)", (_LOCK,)):
-            raise TargetError(
-                "another iocast builds, loads or drops this data set",
-                "wait for it to end: its sessions are called iocast-load in pg_stat_activity",
-            )
+        take_lock(lambda: self._got("pg_try_advisory_lock"), self.holders)
 
     def share(self) -> None:
         """While this connection lives nobody drops the data set. Raises TargetError."""
-        if not self._on.value("select pg_try_advisory_lock_shared(%s)", (_LOCK,)):
-            raise TargetError("another iocast builds or drops this data set", "wait for it to end")
+        take_lock(lambda: self._got("pg_try_advisory_lock_shared"), lambda: self.holders(of_all=False))
 
-    def _begin(self, asked: DataSet, rows: int, block: int) -> _Made:
+    def _got(self, function: str) -> bool:
+        return bool(self._on.value(f"select {function}(%s)", (_LOCK,)))
+
+    def holders(self, *, of_all: bool = True) -> list[Holder]:
+        """Who holds the lock: builders, droppers and, `of_all`, loads. Any role sees that; how long, of its own."""
+        found = self._on.rows(_HOLDERS, (_LOCK, "%" if of_all else "ExclusiveLock"))
+        return [
+            Holder(
+                f"server process {pid} ({name or 'of a name that is hidden'}"
+                + (f", connected for {seconds:.0f} s)" if seconds is not None else ")"),
+                f"select pg_terminate_backend({pid})",
+            )
+            for pid, name, seconds in found
+        ]
+
+    def _begin(self, asked: DataSet, rows: int, block: int) -> Made:
         """Schema, notes and empty tables, all or none."""
-        made = _Made(
+        made = Made(
             str(uuid.uuid4()),
             FORMAT,
             asked.size_bytes,
@@ -209,7 +200,7 @@ class PgDataSet:
             raise
         return made
 
-    def _clear_remains(self, made: _Made) -> None:
+    def _clear_remains(self, made: Made) -> None:
         """Blocks of rows that died with their transaction are used again."""
         for table in range(1, made.tables + 1):
             self._on.rows(f"vacuum {SCHEMA}.t{table}")
@@ -223,40 +214,39 @@ class PgDataSet:
         self._on.rows(f"alter table {name} alter filler set storage plain")
         self._on.rows(f"insert into {SCHEMA}.progress values ({table}, 0, false)")
 
-    def _fill(self, asked: DataSet, made: _Made, table: int, on_build: OnBuild) -> bool:
-        """Rows in random order of their keys, then the index; False when it was stopped."""
+    def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
+        """Rows in random order of their keys, then the index. Raises LoadError when it was stopped."""
         done, indexed = self._on.rows(f"select done, indexed from {SCHEMA}.progress where number = %s", (table,))[0]
-        order = KeyOrder(made.rows, made.seed, table)
-        chunk = max(1, _CHUNK_BYTES // made.block_bytes)
-        before, whole = (table - 1) * made.rows, made.rows * made.tables
-        while done < made.rows:
-            if not on_build("fill", table, (before + done) * made.block_bytes, whole * made.block_bytes):
-                return False
-            count = min(chunk, made.rows - done)
+
+        def write(chunk: Chunk) -> None:
             with self._on.transaction():
                 self._on.rows(
                     f"insert into {SCHEMA}.t{table} (k, filler) select n, (select string_agg(sha512(convert_to("
                     f"%s || ':' || n || ':' || piece, 'UTF8')), ''::bytea) from"
                     f" generate_series(1, {_PIECES[made.filling]}) piece) from unnest(%s::bigint[]) n",
-                    (f"{made.generation}:{table}", list(order.keys(done, count))),
+                    (f"{made.generation}:{table}", chunk.keys),
                 )
-                self._on.rows(f"update {SCHEMA}.progress set done = {done + count} where number = {table}")
-            done += count
-        if not indexed:
-            if not on_build("index", table, (before + done) * made.block_bytes, whole * made.block_bytes):
-                return False
-            with self._on.transaction():
-                self._on.rows(f"create unique index t{table}_k on {SCHEMA}.t{table} (k)")
-                self._on.rows(f"update {SCHEMA}.progress set indexed = true where number = {table}")
-        return True
+                self._on.rows(f"update {SCHEMA}.progress set done = {chunk.done} where number = {table}")
 
-    def _finish(self, made: _Made, on_build: OnBuild) -> list[str]:
+        fill(made, table, done, _CHUNK_BYTES, on_build, write)
+        if not indexed:
+            with self._on.transaction():
+                index = f"create unique index t{table}_k on {SCHEMA}.t{table} (k)"
+                self._patiently(index, lambda: tell(on_build, "index", made, table, made.rows))
+                self._on.rows(f"update {SCHEMA}.progress set indexed = true where number = {table}")
+
+    def _patiently(self, sql: str, on_wait: Callable[[], bool]) -> None:
+        """A statement that a person may end. Raises LoadError when that was done."""
+        if not (on_wait() and self._on.patiently(sql, on_wait)):
+            raise BuildStoppedError
+
+    def _finish(self, made: Made, on_build: OnBuild) -> list[str]:
         """Statistics, hint bits and a checkpoint, so that a first run does not pay for them."""
         notes = []
         whole = made.rows * made.tables * made.block_bytes
         for table in range(1, made.tables + 1):
-            on_build("vacuum", table, whole, whole)
-            self._on.rows(f"vacuum (freeze, analyze) {SCHEMA}.t{table}")
+            sql = f"vacuum (freeze, analyze) {SCHEMA}.t{table}"
+            self._patiently(sql, lambda number=table: on_build("vacuum", number, whole, whole))  # type: ignore[misc]
             blocks = int(self._on.value(f"select pg_relation_size('{SCHEMA}.t{table}'::regclass)")) // made.block_bytes
             if blocks != made.rows:
                 notes.append(f"table {table} has {blocks:,} blocks for {made.rows:,} rows: some of them are empty")
@@ -316,17 +306,5 @@ class PgDataSet:
         return tables, routines, others
 
 
-def _values(made: _Made) -> tuple[Any, ...]:
+def _values(made: Made) -> tuple[Any, ...]:
     return tuple(getattr(made, field) for field in made.__struct_fields__)
-
-
-def _refuse_size(asked: DataSet, rows: int) -> None:
-    if rows < LEAST_BLOCKS:
-        raise TargetError(
-            f"{asked.tables} tables of {rows} blocks are too small to be measured",
-            f"each needs {LEAST_BLOCKS} blocks: give a larger --size, or fewer --tables",
-        )
-    if rows > MOST_BLOCKS:
-        raise TargetError(
-            f"a table of {rows:,} blocks is too large", f"give more --tables: {MOST_BLOCKS:,} blocks each"
-        )

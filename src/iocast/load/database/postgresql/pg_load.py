@@ -44,6 +44,7 @@ class PgLoad:
     def __init__(self, url: str, ask: AskPassword | None, *, building: bool, answers: dict[str, str] | None) -> None:
         self._dialling = PgDialling(url, ask, answers)
         self.redacted = self._dialling.redacted
+        self._building = building
         self._on = PgConnection(self._dialling, building=building)
         if self._on.version < 14:
             raise LoadError(f"PostgreSQL {self._on.version} is too old", "14 is the first that iocast loads")
@@ -71,6 +72,10 @@ class PgLoad:
         )[0]
         why = f"{unseen} sessions of other roles cannot be seen: grant pg_read_all_stats" if unseen else ""
         return int(active), why
+
+    def held_by(self) -> str:
+        """Builders and droppers hold it alone, loads share it."""
+        return "; ".join(each.says for each in self._data.holders(of_all=self._building))
 
     def build(self, data_set: DataSet, on_build: OnBuild) -> Built:
         """Builds the data set, or goes on."""

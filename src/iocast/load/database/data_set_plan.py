@@ -1,0 +1,130 @@
+"""What every data set is made by, on any server: its notes, its chunks, its lock, and what is refused beforehand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from iocast.errors import LoadError, TargetError
+from iocast.load.database.key_order import KeyOrder
+from iocast.load.database.load_server import OnBuild
+from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
+
+FORMAT = 1
+WAIT_S = 10.0  # for whoever holds the lock: a server process that has lost its client notices within a second or two
+_AGAIN_S = 0.2
+_STATES = {"complete": "a complete data set", "dropping": "what is left of a data set that was being dropped"}
+
+
+class Made(Struct, frozen=True):
+    """The row of the table `data_set`: what was begun, and whether it is complete."""
+
+    generation: str
+    format: int
+    size_bytes: int
+    tables: int
+    filling: str
+    seed: int
+    rows: int
+    block_bytes: int
+    state: str
+
+    def fits(self, asked: DataSet) -> bool:
+        """True when this is what was asked for."""
+        same = (self.size_bytes, self.tables, self.filling, self.seed)
+        return self.format == FORMAT and same == (asked.size_bytes, asked.tables, asked.filling, asked.seed)
+
+
+class Chunk(NamedTuple):
+    """Rows that are written in one transaction with the note that they are there."""
+
+    first: int  # position in the table, from 0
+    keys: list[int]
+    done: int  # rows of the table when it is written
+
+
+class Holder(NamedTuple):
+    """Who holds the lock of a data set: in words, and the statement that ends it."""
+
+    says: str
+    ended_by: str
+
+
+def refuse_size(asked: DataSet, rows: int) -> None:
+    """Raises TargetError for tables that are too small to be measured, or that keys do not reach."""
+    if rows < LEAST_BLOCKS:
+        raise TargetError(
+            f"{asked.tables} tables of {rows} blocks are too small to be measured",
+            f"each needs {LEAST_BLOCKS} blocks: give a larger --size, or fewer --tables",
+        )
+    if rows > MOST_BLOCKS:
+        raise TargetError(
+            f"a table of {rows:,} blocks is too large", f"give more --tables: {MOST_BLOCKS:,} blocks each"
+        )
+
+
+def refuse_other(made: Made | None, asked: DataSet, place: str) -> None:
+    """Raises TargetError where `place` holds a data set that is complete, or that is not the beginning of this one."""
+    if made is not None and (made.state != "building" or not made.fits(asked)):
+        what = _STATES.get(made.state, "an unfinished data set of another shape")
+        raise TargetError(f"{place} holds {what} already", "remove it first: iocast load-db drop URL")
+
+
+def complete(made: Made | None, place: str) -> Made:
+    """The data set that `place` ("database", "server") has. Raises TargetError where none is complete."""
+    if made is None:
+        raise TargetError(f"this {place} has no data set of iocast", "build one: iocast load-db build URL --size 4GiB")
+    if made.state != "complete" or made.format != FORMAT:
+        raise TargetError(
+            f"the data set of this {place} is not complete" if made.format == FORMAT else "another iocast built it",
+            "run `iocast load-db build` with the same options again, or `iocast load-db drop`",
+        )
+    return made
+
+
+def fill(
+    made: Made, table: int, done: int, chunk_bytes: int, on_build: OnBuild, write: Callable[[Chunk], None]
+) -> None:
+    """Writes the rows that a table lacks, chunk by chunk, in the order of its keys. Raises LoadError when stopped."""
+    order = KeyOrder(made.rows, made.seed, table)
+    most = max(1, chunk_bytes // made.block_bytes)
+    while done < made.rows:
+        if not tell(on_build, "fill", made, table, done):
+            raise BuildStoppedError
+        count = min(most, made.rows - done)
+        write(Chunk(done, list(order.keys(done, count)), done + count))
+        done += count
+
+
+def tell(on_build: OnBuild, step: str, made: Made, table: int, done: int) -> bool:
+    """Tells how far a build is; False when it is to stop."""
+    before, whole = (table - 1) * made.rows, made.rows * made.tables
+    return on_build(step, table, (before + done) * made.block_bytes, whole * made.block_bytes)
+
+
+class BuildStoppedError(LoadError):
+    """The build was told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__("stopped: the data set is not complete", "the same command goes on; or: iocast load-db drop")
+
+
+def take_lock(tried: Callable[[], bool], holders: Callable[[], list[Holder]]) -> None:
+    """Waits some seconds for the lock of the data set, then raises TargetError, which says who holds it."""
+    until = time.monotonic() + WAIT_S
+    while not tried():
+        if time.monotonic() > until:
+            raise _held(holders())
+        time.sleep(_AGAIN_S)
+
+
+def _held(holders: list[Holder]) -> TargetError:
+    says = "; ".join(each.says for each in holders) or "a session that cannot be seen"
+    ending = f"; if its client is gone, end it: {holders[0].ended_by}" if holders else ""
+    return TargetError(
+        "another iocast builds, loads or drops this data set",
+        f"its lock is held by {says}: wait for it to end{ending}",
+    )
