@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast
 from makers.msr_traces import every, msr
+from makers.rootly import need
 
 
 def test_a_replay_is_a_run_whose_verdict_begins_with_it(tmp_path: Path) -> None:
@@ -44,6 +45,19 @@ def test_mistakes_are_refused_with_a_way_out(words: tuple[str, ...], said: str, 
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert not (tmp_path / "iocast-runs").exists()
+
+
+def test_a_capture_of_a_client_alone_says_where_the_io_of_its_server_is(tmp_path: Path) -> None:
+    need()
+    (tmp_path / "data").mkdir()
+    done = iocast("capture", "--path", "data", "--", "true", cwd=tmp_path)
+    if done.returncode and ("tracing" in done.stderr or "mounted" in done.stderr):
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    assert "capturing calls of true on files below data into" in done.stderr
+    assert "no I/O was seen: where a server makes the I/O for a command, capture --path DIR without" in done.stderr
+    profiled = iocast("profile", "capture.parquet", cwd=tmp_path)
+    assert (profiled.returncode, "capture.parquet holds no I/O" in profiled.stderr) == (2, True)
 
 
 def test_counters_are_logged_for_as_long_as_asked_and_imported(tmp_path: Path) -> None:

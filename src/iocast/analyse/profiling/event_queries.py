@@ -147,13 +147,16 @@ class EventTable:
         return None if target is None or target >= len(self.target_names) else self.target_names[target]
 
 
-def table_facts(table: EventTable, *, may_be_empty: bool = False) -> TableFacts:
-    """The counts of a table. Raises AnalysisError for one without a row, unless it `may_be_empty`."""
+def table_facts(table: EventTable, *, called: str = "", may_be_empty: bool = False) -> TableFacts:
+    """The counts of a table that people know as `called`.
+
+    Raises AnalysisError for one without a row, unless it `may_be_empty`.
+    """
     ((events, timed, latencies, offsets, sizes_known, failed, start, end, targets, actors, layers),) = table.rows(
         SUMMARY
     )
     if not events and not may_be_empty:
-        raise AnalysisError(f"{table.path} holds no event", "profile a trace with at least one I/O")
+        raise AnalysisError(f"{called or table.path} holds no I/O", "capture or give a trace with at least one")
     sizes = tuple(SizeCount(op, n, total, size) for op, size, n, total in table.rows(BY_SIZE, [SIZES]))
     by_target = tuple(
         TargetCount(op, n, total, target, table.name_of(target), first, last)

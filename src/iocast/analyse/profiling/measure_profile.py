@@ -49,7 +49,7 @@ def measure_profile(
     with contextlib.ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".profile-", dir=spill)))
         table = stack.enter_context(_table(engine)(events, room))
-        facts = table_facts(table, may_be_empty=may_lack_io)
+        facts = table_facts(table, called=name, may_be_empty=may_lack_io)
         block = page_size(facts) if reference_bytes == 0 else reference_bytes
         references = facts.events if block is None else references_of(table, block)
         span = max(((each.end or 0) - (each.first or 0) for each in facts.by_target), default=0)

@@ -7,6 +7,12 @@ from collections.abc import Iterator
 from iocast.sessions import events
 from iocast.text import capacity, counted, duration, rate
 
+# Who captures a client of a database sees none of the server's calls.
+_WAY_OUT = (
+    "where a server makes the I/O for a command, capture --path DIR without the command, or the server's --pid; "
+    "--device sees what reaches the disk, whoever asked for it"
+)
+
 
 def capture_lines(event: events.CaptureEvent) -> Iterator[str]:
     """An event in words."""
@@ -31,6 +37,8 @@ def _ended(event: events.CaptureEnded) -> Iterator[str]:
     yield (
         f"wrote {event.to}: {counted(report.events, 'event')} in {duration(event.elapsed_ns)} ({rate(per_s)}/s); {said}"
     )
+    if not report.events:
+        yield f"no I/O was seen: {_WAY_OUT}"
     for file in report.files:
         yield from (f"note: {file.path}: {note}" for note in file.notes)
         ignored = ", ".join(f"{count:,} ({why})" for why, count in file.ignored.items())

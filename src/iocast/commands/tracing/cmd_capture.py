@@ -15,7 +15,11 @@ from iocast.errors import SpecError
 @click.option("--device", "devices", multiple=True, metavar="NAME", help="Block requests of this disk; repeatable.")
 @click.option("--pid", "pids", type=click.IntRange(1), multiple=True, help="System calls of this process; repeatable.")
 @click.option(
-    "--path", "below", default="", metavar="DIR", help="Only system calls on files below DIR, of all processes."
+    "--path",
+    "below",
+    default="",
+    metavar="DIR",
+    help="Only system calls on files below DIR; of all processes, or of those that --pid or COMMAND names.",
 )
 @click.option("-o", "--output", "to", metavar="FILE", help="The trace; default capture.parquet, counters.log.")
 @click.option("--seconds", type=float, metavar="N", help="Stop after so long; otherwise at Ctrl-C.")

@@ -111,11 +111,13 @@ def _captured(request: CaptureRequest, command: HeldCommand | None) -> Captured:
 
 
 def _said(request: CaptureRequest) -> str:
-    parts = [f"requests of {', '.join(request.devices)}"] if request.devices else []
-    parts += [f"calls of process {', '.join(map(str, request.pids))}"] if request.pids else []
-    parts += [f"calls on files below {request.path}"] if request.path else []
-    parts += [f"calls of {request.command[0]}"] if request.command else []
-    return " and ".join(parts)
+    """In words: calls on files below a path are those of the processes that are named, or of all."""
+    requests = [f"requests of {', '.join(request.devices)}"] if request.devices else []
+    callers = [f"process {', '.join(map(str, request.pids))}"] if request.pids else []
+    callers += [request.command[0]] if request.command else []
+    calls = f"calls of {' and '.join(callers) or 'all processes'}"
+    calls += f" on files below {request.path}" if request.path else ""
+    return " and ".join([*requests, calls] if callers or request.path else requests)
 
 
 def _wait(
