@@ -1,11 +1,14 @@
-"""Operations on names beside fio's filecreate, filestat and filedelete, and elbencho where it is installed.
+"""Operations on names beside fio's filecreate, filestat and filedelete, mdtest and elbencho.
 
-    python bench/metadata.py [--dir DIR] [--files 20000] [--threads 1,2,4] [--rounds 7] [--out FILE]
+    python bench/metadata.py [--dir DIR] [--files 20000] [--threads 1,2,4] [--rounds 7] [--mdtest PROGRAM]
+        [--elbencho PROGRAM] [--without fio,...] [--out FILE]
 
 Each round makes, looks up and removes the same number of files without data in one directory a thread, once by every
 engine, in an order that turns; what counts is the ratio of operations per CPU-second within a round, and its median.
 CPU time is what the engine's threads used while they did the operations: iocast's of its whole process during the
-phase, fio's as it reports it.
+phase, fio's as it reports it. mdtest and elbencho are processes of their own: theirs is that of the process less what
+the same command takes for one file a thread. Several threads are several mdtests of one rank, so that no rank's waiting
+for others is counted.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -45,7 +49,7 @@ def sized(place: Path) -> None:
 
 
 def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figures:
-    """A tree for each thread, of one directory."""
+    """A tree for each thread, of one directory; through a ring eight operations of each user in flight, and statx."""
     tree = Tree(depth=1, width=1, files=files, own=True)
     wanted, sums = tree_plan(tree, threads), totals(tree, threads)
     path = place / "iocast-tree"
@@ -56,7 +60,9 @@ def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figur
     made: Figures = {}
     present: Present = "none"
     for op in OPS:
-        work = Workload(mix=(MixItem(op, 0),), users=threads, direct=False)
+        does: Op = "statx" if op == "stat" and engine == "uring" else op
+        depth = 8 if engine == "uring" else 1
+        work = Workload(mix=(MixItem(does, 0),), users=threads, depth=depth, direct=False)
         phase = Phase(name=op, test=op, workload=work, length=Length(ios=sums.files))
         plan = Plan(name="bench", target=target, phases=(phase,), files=WorkFiles(1, 0), tree=tree)
         told = load.phase_plan(plan, phase, (file,), seed=1)
@@ -70,34 +76,6 @@ def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figur
             sized(place)
     empty_tree(file, wanted)
     remove_tree(str(path))
-    return made
-
-
-def ring(place: Path, threads: int, files: int) -> Figures:
-    """The same through io_uring, eight operations of each user in flight; it has statx, no stat: only what it can."""
-    tree = Tree(depth=1, width=1, files=files, own=True)
-    wanted, sums = tree_plan(tree, threads), totals(tree, threads)
-    file = WorkFile(str(place / "iocast-tree"), sums.span_bytes, fill=True)
-    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
-    make_place(file, wanted)
-    made: Figures = {}
-    ops: tuple[tuple[Op, Op], ...] = (("create", "create"), ("stat", "statx"), ("unlink", "unlink"))
-    present: Present = "none"
-    for named, op in ops:
-        work = Workload(mix=(MixItem(op, 0),), users=threads, depth=8, direct=False)
-        phase = Phase(name=op, test=op, workload=work, length=Length(ios=sums.files))
-        target = Target(path=str(place), kind="directory")
-        plan = Plan(name="b", target=target, phases=(phase,), files=WorkFiles(1, 0), tree=tree, engine="uring")
-        told = load.phase_plan(plan, phase, (file,), seed=1)
-        assert told.tree is not None
-        told = msgspec.structs.replace(told, tree=msgspec.structs.replace(told.tree, present=present))
-        did, _ = load.measure(told, lambda *_: True)
-        assert did.ios == sums.files, (op, did.errors)
-        made[named] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
-        present = "all"
-        if op == "create":
-            sized(place)
-    remove_tree(str(place / "iocast-tree"))
     return made
 
 
@@ -127,15 +105,67 @@ def fio(place: Path, threads: int, files: int) -> Figures:
     return made
 
 
-def elbencho(place: Path, threads: int, files: int) -> Figures:
-    """Its phases of files without data; it reports the CPU of the machine, and so the ratio is left out."""
-    made: Figures = {}
-    for op, flag in {"create": "-w", "stat": "--stat", "unlink": "-F"}.items():
-        options = ["-t", str(threads), "-n", "1", "-N", str(files), "-s", "0", *(["-d"] if op == "create" else [])]
-        before = time.perf_counter()
-        subprocess.run(["elbencho", flag, *options, str(place)], capture_output=True, check=True)
-        made[op] = (threads * files / (time.perf_counter() - before), float("nan"))  # type: ignore[index]
-    return made
+def took(commands: Sequence[Sequence[str]]) -> tuple[float, float]:
+    """Seconds by the clock and of CPU that commands take which run side by side."""
+    began = time.perf_counter()
+    running = [
+        subprocess.Popen(each, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for each in commands
+    ]
+    cpu_s = 0.0
+    for command, each in zip(commands, running, strict=True):
+        _, status, used = os.wait4(each.pid, 0)
+        cpu_s += used.ru_utime + used.ru_stime
+        if status:
+            said: str = each.stderr.read() if each.stderr else ""
+            raise SystemExit(f"{' '.join(command)}: {said}")
+    return time.perf_counter() - began, cpu_s
+
+
+def beyond_start(commands: Callable[[int], Sequence[Sequence[str]]], threads: int, files: int) -> tuple[float, float]:
+    """Operations a second and per CPU-second of commands that do so many files, less the same ones with one file."""
+    (few_s, few_cpu_s), (all_s, all_cpu_s) = took(commands(1)), took(commands(files))
+    more = threads * (files - 1)
+    return more / max(1e-3, all_s - few_s), more / max(1e-3, all_cpu_s - few_cpu_s)
+
+
+def mdtest(program: str, place: Path, threads: int, files: int) -> Figures:
+    """A process for each thread, each in a directory of its own."""
+    flags: dict[Op, str] = {"create": "-C", "stat": "-T", "unlink": "-r"}
+
+    def commands(op: Op, count: int) -> list[list[str]]:
+        each = [program, "-F", "-u", flags[op], "-n", str(count)]
+        return [[*each, "-d", str(place / f"{count}-{thread}")] for thread in range(threads)]
+
+    return {op: beyond_start(partial(commands, op), threads, files) for op in OPS}
+
+
+def elbencho(program: str, place: Path, threads: int, files: int) -> Figures:
+    """Its phases of files without data, one directory a thread."""
+    flags: dict[Op, tuple[str, ...]] = {"create": ("-d", "-w"), "stat": ("--stat",), "unlink": ("-F",)}
+
+    def commands(op: Op, count: int) -> list[list[str]]:
+        path = place / str(count)
+        path.mkdir(exist_ok=True)
+        sizes = ["-t", str(threads), "-n", "1", "-N", str(count), "-s", "0"]
+        return [[program, *flags[op], *sizes, "--nolive", str(path)]]
+
+    return {op: beyond_start(partial(commands, op), threads, files) for op in OPS}
+
+
+def engines_of(asked: argparse.Namespace) -> dict[str, Engine]:
+    """All that are compared; those that are not here are told."""
+    found: dict[str, Engine] = {"iocast": iocast, "iocast ring": partial(iocast, engine="uring")}
+    if shutil.which("fio"):
+        found["fio"] = fio
+    for name, engine in (("mdtest", mdtest), ("elbencho", elbencho)):
+        program = getattr(asked, name) or shutil.which(name)
+        if program:
+            found[name] = partial(engine, program)
+    left_out = asked.without.split(",")
+    missing = [name for name in ("fio", "mdtest", "elbencho") if name not in found and name not in left_out]
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+    return {name: engine for name, engine in found.items() if name not in left_out}
 
 
 def main() -> None:
@@ -145,12 +175,14 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=20_000, help="of each thread")
     parser.add_argument("--threads", default=f"1,{os.cpu_count()}")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--mdtest", metavar="PROGRAM", default="", help="default: mdtest on the PATH")
+    parser.add_argument("--elbencho", metavar="PROGRAM", default="", help="default: elbencho on the PATH")
+    parser.add_argument(
+        "--without", metavar="ENGINES", default="", help="engines to leave out, for example 'iocast ring'"
+    )
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    engines: dict[str, Engine] = {"iocast": iocast, "fio": fio, "iocast ring": ring}
-    if shutil.which("elbencho"):
-        engines["elbencho"] = elbencho
-    missing = [name for name in ("mdtest", "elbencho") if not shutil.which(name)]
+    engines = engines_of(asked)
     found: dict[str, dict[str, list[Figures]]] = {}
     for threads in map(int, asked.threads.split(",")):
         results: dict[str, list[Figures]] = {name: [] for name in engines}
@@ -165,8 +197,6 @@ def main() -> None:
             print(f"{threads} threads: round {number + 1} of {asked.rounds}", file=sys.stderr)
         found[str(threads)] = results
         print(table(threads, results))
-    if missing:
-        print(f"not installed: {', '.join(missing)}")
     if asked.out:
         asked.out.write_bytes(msgspec.json.format(msgspec.json.encode(found)))
 

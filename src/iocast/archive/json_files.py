@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.writing.whole_files import put_whole
 from iocast.errors import ArchiveError
 
@@ -65,6 +66,24 @@ def unwritable(path: Path, why: str) -> ArchiveError:
 def not_understood(path: Path, why: object, hint: str = "the file was modified or truncated") -> ArchiveError:
     """The refusal for a file that is not what it should be."""
     return ArchiveError(f"{path} is invalid: {why}", hint)
+
+
+class _Version(msgspec.Struct):
+    schema_version: int
+
+
+def versioned(path: Path, kind: type[T], version: int, lost: str, other: str) -> T:
+    """What a file of that schema version says. `lost` is the way out where it cannot be read, `other` where it has
+    another version. Raises ArchiveError.
+    """
+    try:
+        text = regular_bytes(path)
+    except OSError as error:
+        raise ArchiveError(f"{path}: {error.strerror}", lost) from error
+    found = decoded(path, text, _Version).schema_version
+    if found != version:
+        raise not_understood(path, f"it has version {found}; this iocast reads {version}", other)
+    return decoded(path, text, kind)
 
 
 def decoded(path: Path, text: bytes, kind: type[T], hint: str = "the file was modified or truncated") -> T:

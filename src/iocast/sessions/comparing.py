@@ -13,7 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.catalogue import labels, runs_in
-from iocast.errors import ArchiveError, SpecError
+from iocast.archive.writing.fresh_folders import fresh_folder
+from iocast.errors import SpecError
 from iocast.jobs.job import Job
 from iocast.model.report import Report
 from iocast.model.target import Target
@@ -180,7 +181,7 @@ def group_folder(out: str, name: str) -> Iterator[str]:
     """
     base = Path(out)
     made = [folder for folder in (base, *base.parents) if not folder.exists()]
-    folder = _fresh_folder(base, name)
+    folder = fresh_folder(base, name)
     try:
         yield str(folder)
     finally:
@@ -188,21 +189,3 @@ def group_folder(out: str, name: str) -> Iterator[str]:
             for each in (*(folder / side for side in SIDES), folder, *made):
                 if each.exists():
                     each.rmdir()
-
-
-def _fresh_folder(out: Path, name: str) -> Path:
-    import time
-
-    stamp = time.strftime("%Y-%m-%dT%H%M%S")
-    for attempt in range(1, 1000):
-        folder = out / (f"{stamp}-{name}" if attempt == 1 else f"{stamp}-{name}-{attempt}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise ArchiveError(
-                f"cannot create a folder in {out}: {error.strerror}", "choose another directory with --out DIR"
-            ) from error
-        return folder
-    raise ArchiveError(f"{out} already has 1000 folders of this second", "choose another directory with --out DIR")

@@ -5,37 +5,22 @@ beside it calls.parquet, where the trace has the calls of a database.
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import msgspec
 
-from iocast.archive.guarded.regular_file import refuse_unfit, regular_bytes
-from iocast.archive.json_files import decoded, not_understood, put, unwritable
+from iocast.archive.guarded.regular_file import refuse_unfit
+from iocast.archive.json_files import put, versioned
+from iocast.archive.writing.fresh_folders import fresh_folder
 from iocast.errors import ArchiveError
 from iocast.model.profiling.profile import VERSION, Profile
 
 PROFILE, EVENTS, CALLS = "profile.json", "events.parquet", "calls.parquet"
 
 
-class _Version(msgspec.Struct):
-    schema_version: int
-
-
 def create(out: str, name: str) -> Path:
     """A fresh folder, `out/<time>-<name>`. Raises ArchiveError."""
-    stamp = time.strftime("%Y-%m-%dT%H%M%S")
-    plain = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in name)[:80] or "profile"
-    for attempt in range(1, 1000):
-        folder = Path(out) / (f"{stamp}-{plain}" if attempt == 1 else f"{stamp}-{plain}-{attempt}")
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise unwritable(Path(out), error.strerror or str(error)) from error
-        return folder
-    raise ArchiveError(f"{out} already has 1000 folders of this second", "choose another directory with --out DIR")
+    return fresh_folder(out, name or "profile")
 
 
 def save(folder: Path, profile: Profile) -> None:
@@ -71,12 +56,5 @@ def events_of(path: str) -> str:
 def load(path: str) -> Profile:
     """The profile of a folder, or of a profile.json. Raises ArchiveError."""
     file = Path(path) / PROFILE if os.path.isdir(path) else Path(path)
-    try:
-        text = regular_bytes(file)
-    except OSError as error:
-        raise ArchiveError(f"{file}: {error.strerror}", "name a profile's folder or its profile.json") from error
-    version = decoded(file, text, _Version).schema_version
-    if version != VERSION:
-        hint = "profile the trace again, or use the iocast that wrote it"
-        raise not_understood(file, f"it has version {version}; this iocast reads {VERSION}", hint)
-    return decoded(file, text, Profile)
+    hint = "profile the trace again, or use the iocast that wrote it"
+    return versioned(file, Profile, VERSION, "name a profile's folder or its profile.json", hint)

@@ -33,7 +33,8 @@ from iocast.sessions.run_card import shown_folder
 
 NAME = "copy"
 QUESTION = "Which way of copying a file is fastest, and what does each cost in CPU time?"
-ROUNDS = 5
+ROUNDS, ROUNDS_OF_LARGE = 5, 3
+LARGE_BYTES = 512 << 20  # a round of a gigabyte is a minute on many disks
 
 
 class CopyRequest(Struct, frozen=True, kw_only=True):
@@ -42,7 +43,7 @@ class CopyRequest(Struct, frozen=True, kw_only=True):
     source: str
     destination: str
     methods: tuple[str, ...] = ()  # (): all
-    rounds: int = ROUNDS
+    rounds: int | None = None  # None: as many as its size lets it
     seed: int = 1
     keep: bool = False
     out: str = RUNS
@@ -90,7 +91,7 @@ def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequ
         source=paths[0],
         destination=paths[1],
         methods=tuple(each.strip() for each in methods.split(",") if each.strip()),
-        rounds=asked["rounds"] or ROUNDS,
+        rounds=asked["rounds"],
         seed=options.seed,
         keep=keep,
         out=options.out,
@@ -140,14 +141,15 @@ def _fitted(request: CopyRequest) -> _Fitted:
     source = find_source(request.source)
     to = destination_of(source, request.destination)
     check_room(source, to.parent, keep=request.keep)
+    rounds = request.rounds or (ROUNDS if source.size_bytes < LARGE_BYTES else ROUNDS_OF_LARGE)
     plan = CopyPlan(
         source=_file(source.path),
         destination=_file(str(to.parent)),
         size_bytes=source.size_bytes,
         allocated_bytes=source.allocated_bytes,
         block_bytes=block_bytes(to.parent),
-        cells=_drawn(methods, request.rounds, request.seed),
-        rounds=request.rounds,
+        cells=_drawn(methods, rounds, request.seed),
+        rounds=rounds,
         seed=request.seed,
     )
     return _Fitted(source, to, plan)
