@@ -318,11 +318,11 @@ class DataSetDropped(Struct, frozen=True):
 
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyMade
-WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept | WatchBegun
+WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
 StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
-LiveEvent = LiveBegun | TapeSaved
+LiveEvent = WatchBegun | LiveBegun | TapeSaved
 DatabaseEvent = BuildStep | BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardMade | AnswerMade  # what was asked for
 Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made

@@ -90,20 +90,12 @@ def lines(
             yield "note: this machine was restarted since the run: only durable writes are checked"
         case events.NotKept(error):
             yield f"note: result not saved: {error.message}"
-        case events.WatchBegun(devices, interval_ns, notes):
-            yield from (f"note: {note}" for note in notes)
-            said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
-            yield f"tracing requests of {said}, every {every}; press Ctrl-C to stop"
         case events.CaptureBegun() | events.CaptureEnded() | events.CommandGoesOn() | events.CountersLogged():
             from iocast.commands.shell.capture_lines import capture_lines
 
             yield from capture_lines(event)
-        case events.LiveBegun(sources, _, blind):
-            yield from (f"watching {source}" for source in sources)
-            yield from (f"note: {each.observer}: {each.why}" for each in blind)
-        case events.TapeSaved(folder):
-            yield f"tape: {folder}"
-            yield f"to play it: iocast top {folder}"
+        case events.WatchBegun() | events.LiveBegun() | events.TapeSaved():
+            yield from _live(event)
         case (
             events.BuildStep()
             | events.BuildStopped()
@@ -134,6 +126,20 @@ def lines(
             yield from copy_lines(event)
         case _:
             yield from _inquiry(event)
+
+
+def _live(event: events.LiveEvent) -> Iterator[str]:
+    match event:
+        case events.WatchBegun(devices, interval_ns, notes):
+            yield from (f"note: {note}" for note in notes)
+            said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
+            yield f"tracing requests of {said}, every {every}; press Ctrl-C to stop"
+        case events.LiveBegun(sources, _, blind):
+            yield from (f"watching {source}" for source in sources)
+            yield from (f"note: {each.observer}: {each.why}" for each in blind)
+        case events.TapeSaved(folder):
+            yield f"tape: {folder}"
+            yield f"to play it: iocast top {folder}"
 
 
 def _file(event: events.FileEvent) -> str:
