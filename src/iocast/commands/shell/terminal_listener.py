@@ -71,6 +71,11 @@ def lines(
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
 
+    if isinstance(event, events.DatabaseEvent):
+        from iocast.commands.database.database_lines import database_lines
+
+        yield from database_lines(event)
+        return
     match event:
         case events.Planned():
             yield from planned_lines(event)
@@ -102,18 +107,7 @@ def lines(
             yield from (f"watching {source}" for source in sources)
             yield from (f"note: {each.observer}: {each.why}" for each in blind)
         case events.TapeSaved(folder):
-            yield f"tape: {folder}"
-            yield f"to play it: iocast top {folder}"
-        case (
-            events.BuildStep()
-            | events.BuildStopped()
-            | events.BuildEnded()
-            | events.DatabaseNoted()
-            | events.DataSetDropped()
-        ):
-            from iocast.commands.database.database_lines import database_lines
-
-            yield from database_lines(event)
+            yield from (f"tape: {folder}", f"to play it: iocast top {folder}")
         case events.FileWritten() | events.PageWritten() | events.PageFailed():
             yield _file(event)
         case (
