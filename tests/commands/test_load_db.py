@@ -14,7 +14,6 @@ from typing import Any, LiteralString, NamedTuple
 
 import pytest
 from makers.command_line import in_this_process, start
-from makers.command_line import iocast as in_process
 from makers.database_servers import NoServer, Postgres, postgres
 
 import iocast
@@ -90,7 +89,9 @@ def heeding_signals() -> None:
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
-def test_the_story_of_a_data_set(server: Postgres, load_db: Say, tmp_path: Path) -> None:
+def test_the_story_of_a_data_set(
+    server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Ctrl-C in the build, SIGTERM in a load, SIGHUP in a commit test: what was done is kept, and it goes on."""
     url = server.url()
     size = ("--size", "48MiB", "--tables", "2")
@@ -118,8 +119,9 @@ def test_the_story_of_a_data_set(server: Postgres, load_db: Say, tmp_path: Path)
     assert 0.4 < durable["commits_per_sync"] <= 2.2
     runs = sorted(str(each) for each in (tmp_path / "runs").iterdir())
     assert len(runs) == 4
-    again = in_process("report", runs[1], "--json", cwd=tmp_path)
-    assert json.loads(again.stdout)["database_loads"] == loads
+    capsys.readouterr()
+    assert in_this_process("report", runs[1], "--json") == 0
+    assert json.loads(capsys.readouterr().out)["database_loads"] == loads
     dropped = load_db("drop", url, "--json")
     assert dropped.code == 0, dropped.stderr
     assert "dropped 8 objects" in dropped.stderr

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from iocast.errors import SpecError
+from iocast.formats.pgio import pgio_conf
+from iocast.formats.slob import slob_conf
 from iocast.jobs.database_confs.conf_reading import ConfLoad, read_conf
 from iocast.model.database.database_load import DatabaseLoad, DataSet, HotSpot, LoadRamp, Think
 
@@ -94,3 +96,11 @@ def test_a_pgio_conf_says_how_many_tables(tmp_path: Path) -> None:
 def test_a_file_of_neither_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="assigns nothing that only SLOB or pgio has"):
         read(tmp_path, "A=1\n")
+
+
+def test_the_guide_says_of_each_parameter_what_becomes_of_it() -> None:
+    guide = (Path(__file__).parents[3] / "docs/guide/slob-and-pgio.md").read_text("utf-8")
+    rows = "\n".join(line for line in guide.splitlines() if line.startswith("| "))
+    for module in (slob_conf, pgio_conf):
+        for name in (*module.READ, *module.INERT):
+            assert name in rows, name

@@ -45,7 +45,7 @@ def small() -> Job:
 
 
 def measure(
-    place: str, out: Path, server: str = "postgres", *, listener: Recording | None = None, seconds: float = 1.0
+    place: str, out: Path, server: str = "postgres", *, listener: Recording | None = None, seconds: float = 0.2
 ) -> Measured:
     options = RunOptions(out=str(out), size_bytes=32 << 20, duration_ns=round(seconds * 1e9))
     request = MeasureRequest(job=small(), path=place, options=options)
@@ -95,7 +95,7 @@ def test_a_server_that_does_not_start_leaves_the_card(
     monkeypatch.setattr(importlib.import_module("iocast.databases.postgresql.own_server"), "own_server", fails)
     listener = Recording()
     with pytest.raises(TargetError, match="initdb failed"):
-        measure(place, tmp_path, listener=listener, seconds=0.1)
+        measure(place, tmp_path, listener=listener)
     assert "CardMade" in listener.names
     assert not [name for name in os.listdir(place) if not name.startswith("iocast-work")]
 
