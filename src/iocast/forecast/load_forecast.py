@@ -136,7 +136,7 @@ class Forecaster(Struct, frozen=True, dict=True):
         found = bracket(self.ladder, varies)
         paced = 1 + min(0.0, (self.arrival_cv2 - 1) / 2) + min(0.0, (of.saturated_cv2 - 1) / 2)
         found = replace(found, low=min(found.low, max(0.5, paced)))
-        if of.evenly_paced:  # half the wait of random servers: what is expected of a cap
+        if of.held_s:  # one user meets the cap: half the wait of random servers: what is expected of a cap
             found = replace(found, base=max(0.5, self.arrival_cv2 / 2))
         if of.deep:
             return found

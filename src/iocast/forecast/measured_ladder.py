@@ -111,7 +111,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
         waits, ahead = last.response_s - first.response_s, last.users - self.ladder.saturation_users
         if not self.saturated or waits <= 0 or ahead < 1:
             return False
-        more = _sigma_s(last.times_s) ** 2 - 2 * _sigma_s(first.times_s) ** 2  # of the I/O and of the one before
+        more = _sigma_s(last.times_s) ** 2 - _sigma_s(first.times_s) ** 2
         return more * ahead < EVEN_PACE * waits**2
 
     @property

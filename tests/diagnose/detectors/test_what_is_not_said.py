@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.detectors.limits import serialised, throttle
-from iocast.diagnose.detectors.measurement import bimodal, generator_bound
+from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
 from iocast.diagnose.worth_saying import worth_saying
@@ -295,3 +295,11 @@ def test_a_level_of_large_ios_may_be_the_bandwidth_of_the_device(size: int, says
     assert {each.severity for each in found} == {severity}
     assert all(each.says.endswith(says) for each in found)
     assert all("up to the p95 the response times of the 8 are nearly equal" in each.says for each in found)
+
+
+def test_ticks_of_the_scheduler_are_no_timer_of_the_storage() -> None:
+    """A loop device beside builds: reads of 75 us waited for a CPU, one, two or three ticks of 4 ms at a time."""
+    ticks = ((75_000, 9000), (4e6 + 75_000, 700), (8e6 + 75_000, 400), (12e6 + 75_000, 300))
+    row = card_runs.reads(times=card_runs.histogram(*ticks))
+    assert [each.code for each in coarse_clock.detect(Facts(card_runs.run(row)))] == ["coarse_clock"]
+    assert list(coarse_clock.detect(Facts(card_runs.run(_starved(row))))) == []

@@ -225,7 +225,7 @@ def test_the_figures_behind_a_letter() -> None:
     [
         ({"change": Change(20, -0.3), "cut": 5}, "at t=25 s the rate fell by 30% and stayed there"),
         ({"change": Change(20, 0.5)}, "at t=20 s the rate rose by 50% and stayed there"),
-        ({"cut_valid": False, "halves": 0.5}, "it settled only after half of its time"),
+        ({"cut_valid": False, "halves": 0.5}, "it did not settle in the first half of its time"),
         ({"halves": 0.25, "drift": -0.5}, "the rate was 20% lower in the second half than in the first"),
         ({"halves": -0.2}, "the rate was 25% higher in the second half than in the first"),
         ({"halves": -1.0}, "the rate was 100% higher in the second half than in the first"),

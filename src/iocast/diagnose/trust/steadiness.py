@@ -152,7 +152,7 @@ def _why_not(found: Steadiness, row: RowFacts) -> str:
     if there_and_back := _there_and_back(row):
         return there_and_back
     if not found.cut_valid:
-        return "it settled only after half of its time"
+        return "it did not settle in the first half of its time"
     if not abs(found.halves) <= WITHIN:
         return _halves(found, row)
     if not abs(found.drift) <= WITHIN:

@@ -20,6 +20,7 @@ from itertools import pairwise, takewhile
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.diagnose.evidence import waited_for_a_processor
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
@@ -47,7 +48,8 @@ LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """A step that all rows share in which a completion submits the next I/O; one row alone may stand on a mark."""
-    rows = [row for row in facts.rows if row.service().total >= LEAST_IOS]
+    # Who waits for a processor gets it at a tick of the scheduler.
+    rows = [row for row in facts.rows if row.service().total >= LEAST_IOS and not waited_for_a_processor(row)]
     if facts.imported or not rows or any(row.record.phase.database is not None for row in rows):
         return  # a server counts microseconds: that is its clock's step, and no timer's
     told = [row for row in rows if _from_mark_to_mark(row)] or rows
