@@ -371,8 +371,12 @@ mod tests {
     fn counted(events: &[Event]) -> (Vec<(Clock, BlkOp, u64, u64)>, BlockApart) {
         let mut clocks = Clocks::default();
         events.iter().for_each(|event| clocks.take(*event));
-        let mut seen: Vec<_> =
-            clocks.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, key.2, all.count, all.sum_ns)).collect();
+        let mut seen: Vec<_> = clocks
+            .counts
+            .all(|_| 1.0)
+            .iter()
+            .map(|(key, all)| (key.1, key.2, all.count, all.sum_ns))
+            .collect();
         seen.sort();
         (seen, clocks.apart)
     }
@@ -409,7 +413,8 @@ mod tests {
         all.iter().for_each(|step| clocks.take(read(*step, 20, 800))); // after it closed
         clocks.take(read(Step::Complete, 50, 8));
         clocks.take(read(Step::Complete, 60, 800));
-        let mut seen: Vec<_> = clocks.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, all.sum_ns)).collect();
+        let mut seen: Vec<_> =
+            clocks.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, all.sum_ns)).collect();
         seen.sort();
         assert_eq!(seen, [(Clock::Bio, 40), (Clock::Request, 40), (Clock::Driver, 40)]);
         clocks.take_apart();

@@ -291,7 +291,11 @@ impl Reader {
             calls,
             calls_apart: self.calls.as_ref().map(TimedCalls::apart).unwrap_or_default(),
             rings_seen,
-            processes: self.calls.as_mut().map(|calls| calls.processes(followed, standing)).unwrap_or_default(),
+            processes: self
+                .calls
+                .as_mut()
+                .map(|calls| calls.processes(followed, standing))
+                .unwrap_or_default(),
             files: self.calls.as_ref().map(|calls| calls.files(standing)).unwrap_or_default(),
             run_delays: self.calls.as_ref().and_then(|calls| calls.run_delays(followed, standing)),
         };

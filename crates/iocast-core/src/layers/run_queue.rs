@@ -169,8 +169,11 @@ mod tests {
             (99_000, Seen::Woken { thread: one }),
         ];
         assert_eq!(queue.round(99_000, &mut followed), 5);
-        let counts: Vec<(u64, u64)> =
-            queue.counts(&Standing::for_itself()).iter().map(|(_, counts)| (counts.count, counts.sum_ns)).collect();
+        let counts: Vec<(u64, u64)> = queue
+            .counts(&Standing::for_itself())
+            .iter()
+            .map(|(_, counts)| (counts.count, counts.sum_ns))
+            .collect();
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
     }

@@ -358,8 +358,12 @@ mod tests {
         for (at_ns, seen) in records {
             tallies.take(at_ns, seen, 1_000, &mut followed);
         }
-        let mut seen: Vec<_> =
-            tallies.counts.all(|_| 1.0).iter().map(|(key, all)| (key.1, key.2, all.sum_ns, all.failed)).collect();
+        let mut seen: Vec<_> = tallies
+            .counts
+            .all(|_| 1.0)
+            .iter()
+            .map(|(key, all)| (key.1, key.2, all.sum_ns, all.failed))
+            .collect();
         seen.sort();
         let expected = [
             ("fdatasync", Some(0), 3_000, 0),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -134,6 +134,27 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
         return found.sum_ns if found else None
 
 
+class _ByObserver:
+    """Samples as they were read, gone through once: a live screen asks for six observers each second."""
+
+    def __init__(self, samples: Iterable[Sample]) -> None:
+        self._samples: dict[str, list[Sample]] = {}
+        first_ns = last_ns = None
+        for sample in samples:
+            self._samples.setdefault(sample.observer, []).append(sample)
+            first_ns = sample.time_ns if first_ns is None else min(first_ns, sample.time_ns)
+            last_ns = sample.time_ns if last_ns is None else max(last_ns, sample.time_ns)
+        self.elapsed_ns = 0 if first_ns is None or last_ns is None else last_ns - first_ns
+
+    def samples(self, observer: str) -> Sequence[Sample]:
+        """Those of one observer."""
+        return self._samples.get(observer, ())
+
+    def views(self, observer: str) -> Sequence[View]:
+        """How far each of its subjects went."""
+        return tuple(views(self.samples(observer), observer).values())
+
+
 def layer_times(
     samples: Iterable[Sample],
     devices: Sequence[str] = (),
@@ -145,15 +166,15 @@ def layer_times(
     Of a stack name one device: what goes through a loop device or a multipath is seen below it as well.
     `given` are layers that other samples tell of: the database, its client.
     """
-    seen = list(samples)
+    seen = _ByObserver(samples)
     blocks = {
         view.subject: view
-        for view in views(seen, metrics.BLOCK_LAYER).values()
+        for view in seen.views(metrics.BLOCK_LAYER)
         if not devices or view.subject.split(metrics.PART)[0] in devices
     }
     calls = {
         view.subject: view
-        for view in views(seen, metrics.SYSTEM_CALLS).values()
+        for view in seen.views(metrics.SYSTEM_CALLS)
         if not commands or view.subject.split(metrics.PART)[0] in commands
     }
     found: dict[LayerCode, LayerTime] = {}
@@ -161,18 +182,23 @@ def layer_times(
         _add(found, layer, blocks.values(), (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
     for layer, names in _CALLS.items():
         _add(found, layer, calls.values(), (1, names))
-    for time in (_run_queue(seen, commands), *_nfs(seen), *given):
+    processes = [
+        view
+        for view in seen.views(metrics.PROCESSES)
+        if not commands or view.subject.partition(metrics.PART)[2] in commands
+    ]
+    for time in (_run_queue(seen, commands, processes), *_nfs(seen), *given):
         if time is not None:
             found[time.layer] = time
-    elapsed_ns = _elapsed_ns(seen)
+    elapsed_ns = seen.elapsed_ns
     limits = _limits(seen, devices, blocks, elapsed_ns)
     return LayerTimes(
         elapsed_ns=elapsed_ns,
         layers=found,
         limits=limits,
         quota_share=_quota_share(seen),
-        own_read_bytes=_of_processes(seen, commands, metrics.READ_BYTES),
-        own_asked_bytes=_of_processes(seen, commands, metrics.RCHAR),
+        own_read_bytes=_sum(processes, metrics.READ_BYTES),
+        own_asked_bytes=_sum(processes, metrics.RCHAR),
     )
 
 
@@ -205,15 +231,14 @@ def _add(
     found[layer] = LayerTime(layer=layer, count=count, sum_ns=sum_ns, bytes=size, buckets=buckets)
 
 
-def _run_queue(samples: Sequence[Sample], commands: Sequence[str]) -> LayerTime | None:
+def _run_queue(seen: _ByObserver, commands: Sequence[str], processes: Sequence[View]) -> LayerTime | None:
     """By tracepoints where they were on; else by the schedstat of the processes, which has no distribution."""
-    traced = views(samples, metrics.RUN_DELAYS).values()
     found: dict[LayerCode, LayerTime] = {}
     wanted = ((0, frozenset(commands)),) if commands else ()
-    _add(found, "run_queue", traced, *wanted)
+    _add(found, "run_queue", seen.views(metrics.RUN_DELAYS), *wanted)
     if found:
         return found["run_queue"]
-    stated = [view for view in _processes(samples, commands) if view.delta(metrics.RUN_DELAY_NS) is not None]
+    stated = [view for view in processes if view.delta(metrics.RUN_DELAY_NS) is not None]
     if not stated:
         return None
     sum_ns = sum(view.delta(metrics.RUN_DELAY_NS) or 0 for view in stated)
@@ -222,22 +247,16 @@ def _run_queue(samples: Sequence[Sample], commands: Sequence[str]) -> LayerTime 
     )
 
 
-def _processes(samples: Sequence[Sample], commands: Sequence[str]) -> Iterator[View]:
-    for view in views(samples, metrics.PROCESSES).values():
-        if not commands or view.subject.partition(metrics.PART)[2] in commands:
-            yield view
-
-
-def _of_processes(samples: Sequence[Sample], commands: Sequence[str], metric: str) -> int | None:
-    known = [delta for view in _processes(samples, commands) if (delta := view.delta(metric)) is not None]
+def _sum(of: Iterable[View], metric: str) -> int | None:
+    known = [delta for view in of if (delta := view.delta(metric)) is not None]
     return sum(known) if known else None
 
 
-def _nfs(samples: Sequence[Sample]) -> Iterable[LayerTime]:
+def _nfs(seen: _ByObserver) -> Iterable[LayerTime]:
     """READ, WRITE and COMMIT of all mounts together."""
     data = [
         view
-        for view in views(samples, metrics.NFS_CLIENT).values()
+        for view in seen.views(metrics.NFS_CLIENT)
         if view.subject.rpartition(metrics.PART)[2] in ("READ", "WRITE", "COMMIT") and view.delta(metrics.OPS)
     ]
     count = sum(view.delta(metrics.OPS) or 0 for view in data)
@@ -249,15 +268,15 @@ def _nfs(samples: Sequence[Sample]) -> Iterable[LayerTime]:
 
 
 def _limits(
-    samples: Sequence[Sample], devices: Sequence[str], blocks: Mapping[str, View], elapsed_ns: int
+    seen: _ByObserver, devices: Sequence[str], blocks: Mapping[str, View], elapsed_ns: int
 ) -> tuple[ReachedLimit, ...]:
     """Limits that a group came near to, by what it did itself; by the bios of the device where that is not counted."""
     limits = {
         (sample.subject, sample.metric): sample.value
-        for sample in samples
-        if sample.observer == metrics.THROTTLING and sample.metric in metrics.LIMITED and sample.value > 0
+        for sample in seen.samples(metrics.THROTTLING)
+        if sample.metric in metrics.LIMITED and sample.value > 0
     }
-    groups = views(samples, metrics.THROTTLING)
+    groups = {view.subject: view for view in seen.views(metrics.THROTTLING)}
     found = []
     for (subject, metric), limit in sorted(limits.items()):
         device = subject.rpartition(metrics.PART)[2]
@@ -286,15 +305,10 @@ _COUNTERS = {
 }
 
 
-def _quota_share(samples: Sequence[Sample]) -> float | None:
+def _quota_share(seen: _ByObserver) -> float | None:
     """Of the group that was held the longest; None without a quota."""
-    held = [view for view in views(samples, metrics.THROTTLING).values() if metrics.PART not in view.subject]
+    held = [view for view in seen.views(metrics.THROTTLING) if metrics.PART not in view.subject]
     shares = [
         view.deltas[metrics.THROTTLED_NS] / view.elapsed_ns for view in held if metrics.THROTTLED_NS in view.deltas
     ]
     return max(shares, default=None)
-
-
-def _elapsed_ns(samples: Sequence[Sample]) -> int:
-    times = [sample.time_ns for sample in samples]
-    return max(times) - min(times) if times else 0

@@ -91,8 +91,8 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
     late = _late(times)
     if late is not None:  # its means are of other reads: what lies below it is judged without them
         below = replace(times, layers={layer: each for layer, each in times.layers.items() if layer != "database"})
-        found = verdict(below, slow_device_ns)
-        return _told(late, times, (), missing) if found.rule is None else replace(found, others=(*found.others, late))
+        told = verdict(below, slow_device_ns)
+        return _told(late, times, (), missing) if told.rule is None else replace(told, others=(*told.others, late))
     found = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
     if any("others_share" in lost.evidence for lost in found):  # means of the device are those of others
         found = [lost for lost in found if lost.code not in ("file_system", "device")]
