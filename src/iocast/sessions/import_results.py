@@ -14,6 +14,7 @@ from iocast.sessions.events import AnswerMade, CardMade, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.run_card import keep_summary, make_card, shown_folder
+from iocast.sessions.tracing.refused_traces import traces_named
 
 
 def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:
@@ -24,7 +25,9 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
         if kind := special_kind(file):
             raise SourceError(f"{file} is {kind}, not a file", "save the results to a file, and import that")
     cards = []
-    for run in imports.read(tuple(files)):
+    with traces_named(files):
+        runs = imports.read(tuple(files))
+    for run in runs:
         run = replace(run, iocast_version=__version__)
         folder = archive.RunFolder.create(out, run)
         for number, record in enumerate(run.phases):

@@ -1,13 +1,16 @@
-"""A result of a tool that is given as a trace is refused as what it is, with the verb that takes it."""
+"""A trace given as a result, or a result given as a trace, is refused as what it is, with the verb that takes it."""
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
 
 import iocast
 from iocast.errors import SourceError
+from iocast.sessions.import_results import import_results
+from iocast.sessions.listener import Quiet
 from iocast.sessions.tracing.event_tables import event_table
 
 RESULT = Path(__file__).parents[2] / "imports" / "fixtures" / "fio_two_jobs.json"
@@ -31,3 +34,24 @@ def test_a_trace_that_is_refused_keeps_its_own_reason(tmp_path: Path) -> None:
     trace.write_text('7 1795288863.763298 openat(AT_FDCWD, "/d/f", O_RDONLY) = 3 <0.000005>\n' * 3)
     with pytest.raises(SourceError, match="no I/O in 3 lines of strace"):
         iocast.profile(str(trace), out=str(tmp_path / "out"))
+
+
+def test_a_result_that_cannot_be_imported_is_refused_for_that_reason(tmp_path: Path) -> None:
+    """To name `iocast import` would be a second refusal."""
+    cluster = tmp_path / "awr.html"
+    cluster.write_text("<html><title>AWR RAC Report</title><h1>WORKLOAD REPOSITORY REPORT (RAC)</h1></html>")
+    with pytest.raises(SourceError, match=r"report of a cluster .* \(a result of a tool, and no trace") as refusal:
+        iocast.profile(str(cluster), out=str(tmp_path / "out"))
+    assert "iocast import" not in refusal.value.hint
+
+
+def test_an_import_of_a_trace_names_the_verb_that_takes_it(tmp_path: Path) -> None:
+    trace = tmp_path / "a.csv"
+    trace.write_text("128166372003061629,hm,1,Read,383496192,32768,413\n" * 3000)
+    with pytest.raises(SourceError, match=r"a\.csv is a trace of single I/Os \(msr\)") as refusal:
+        import_results((str(trace),), str(tmp_path / "out"), Quiet())
+    assert refusal.value.hint.startswith(f"`iocast profile {trace}`")
+    binary = tmp_path / "sdb.blktrace.0"
+    binary.write_bytes(struct.pack("<IIQQIIIIIHH", 0x65617407, 1, 9, 8, 4096, 1 << 16 | 7, 7, 8 << 20, 0, 0, 0) * 5)
+    with pytest.raises(SourceError, match=r"is a trace of single I/Os \(blktrace\)"):
+        import_results((str(binary),), str(tmp_path / "out"), Quiet())

@@ -66,7 +66,7 @@ class SparkTable(EventTable):
             self._started = False
             self._spark.stop()
 
-    def rows(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
+    def rows(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """The answer of Spark to a query over `events`. Raises AnalysisError."""
         from pyspark.errors import PySparkException
 

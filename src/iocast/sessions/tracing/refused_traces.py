@@ -1,12 +1,15 @@
-"""A file that is refused as a trace may be the result of a tool: then that is said, and what takes it."""
+"""A trace that is given as a result, or a result as a trace, is refused as what it is, with the verb that takes it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 
 from iocast.errors import SourceError
+
+_BEGINNING_BYTES = 1 << 16
 
 
 @contextlib.contextmanager
@@ -16,12 +19,60 @@ def results_named(traces: Sequence[str]) -> Iterator[None]:
         yield
     except SourceError as refusal:
         if path := next((each for each in traces if _is_result(each)), None):
-            raise SourceError(f"{path} is a result of a tool, and no trace of single I/Os", _way(path)) from refusal
+            raise _refused_result(path) from refusal
         raise
 
 
-def _way(path: str) -> str:
-    return f"`iocast import {path}` makes a run of it; docs/guide/traces.md lists what is a trace"
+@contextlib.contextmanager
+def traces_named(files: Sequence[str]) -> Iterator[None]:
+    """Reading these results: a trace that iocast reads is refused as that. Raises SourceError."""
+    try:
+        yield
+    except SourceError as refusal:
+        for path in files:
+            if not _is_known(path) and (name := _trace_format(path)):
+                message = f"{path} is a trace of single I/Os ({name}), and no result of a test"
+                raise SourceError(message, f"`iocast profile {path}` says what the workload is like") from refusal
+        raise
+
+
+def _is_known(path: str) -> bool:
+    """Whether an importer knows it: its refusal has its own reason then."""
+    from iocast.imports import importer_of
+
+    with contextlib.suppress(SourceError):
+        return bool(importer_of(path))
+    return False
+
+
+def _trace_format(path: str) -> str | None:
+    """The format of a trace, by its beginning; None where it is none."""
+    from iocast.traces.read_traces import read_traces
+
+    if not os.path.isfile(path):
+        return None
+    with tempfile.TemporaryDirectory(prefix="iocast-trace-") as room:
+        # Under its own name: that of a block trace tells its processor.
+        beginning = os.path.join(room, os.path.basename(path))
+        with contextlib.suppress(SourceError, OSError):
+            with open(path, "rb") as whole, open(beginning, "wb") as part:
+                part.write(whole.read(_BEGINNING_BYTES))
+            calls = os.path.join(room, "calls.table")
+            return read_traces((beginning,), os.path.join(room, "events.table"), calls_to=calls).files[0].format
+    return None
+
+
+def _refused_result(path: str) -> SourceError:
+    from iocast.imports import read
+
+    try:
+        read((path,))
+    except SourceError as why:  # to send somebody there would be one refusal more
+        return SourceError(f"{why.message} (a result of a tool, and no trace of single I/Os)", why.hint)
+    return SourceError(
+        f"{path} is a result of a tool, and no trace of single I/Os",
+        f"`iocast import {path}` makes a run of it; docs/guide/traces.md lists what is a trace",
+    )
 
 
 def _is_result(path: str) -> bool:
