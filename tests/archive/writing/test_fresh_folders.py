@@ -22,5 +22,5 @@ def test_folders_of_one_second_are_numbered_and_names_are_plain(
 
 def test_a_place_that_cannot_have_one_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ArchiveError, match="cannot create a folder in .*/file"):
+    with pytest.raises(ArchiveError, match=r"cannot create a folder in .*/file"):
         fresh_folder(tmp_path / "file", "a")
