@@ -117,6 +117,7 @@ def test_without_a_job_the_presets_are_listed(tmp_path: Path) -> None:
         "card-full",
         "hailey",
         "database",
+        "metadata",
         "survey",
         "virtualisation",
     ]

@@ -77,6 +77,7 @@ def test_the_presets_and_their_descriptions() -> None:
         "card-full",
         "hailey",
         "database",
+        "metadata",
         "survey",
         "virtualisation",
     ]

@@ -21,7 +21,7 @@ RATES = "rates are written 500/s, 2.5k/s (k = 1000), 30/min, 100/h"
 
 PHASE_FIELDS = (
     "test, role, steps, pauses, together, follows, engine, verify, verify_block, "
-    "operations, select, passes, begins, cold, "
+    "operations, select, stop_after, passes, begins, cold, "
     "read, write, trim, fsync, fdatasync, size, mix, pattern, start, backwards, repeats, theta, "
     "space_percent, access_percent, stride, users, depth, direct, sync, "
     "fsync_every, fdatasync_every, payload, compressible, dedupable, "

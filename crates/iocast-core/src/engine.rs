@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::plan::Op;
 use crate::record::result::EngineReport;
 
+pub mod one_call;
 pub mod setup;
 pub mod sim;
 pub mod sync;

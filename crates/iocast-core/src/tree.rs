@@ -6,6 +6,7 @@
 pub mod directories;
 pub mod look;
 pub mod make;
+pub mod name_watch;
 pub mod number_set;
 pub mod ours;
 pub mod removal;

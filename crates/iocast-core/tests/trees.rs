@@ -9,6 +9,9 @@ use iocast_core::perform::run_phase;
 use iocast_core::plan::tree_plan::TreePlan;
 use iocast_core::plan::{Op, PhasePlan};
 use iocast_core::record::result::PhaseResult;
+use iocast_core::tree::directories::Directories;
+use iocast_core::tree::name_watch::NameWatch;
+use iocast_core::tree::number_set::NumberSet;
 use iocast_core::tree::{look, make, removal};
 use serde_json::{Value, json};
 
@@ -162,6 +165,32 @@ fn files_are_read_and_written_from_end_to_end() {
 }
 
 #[test]
+fn a_file_is_left_after_so_many_reads_of_it() {
+    let sizes = json!([{"size_bytes": 16_384, "weight": 1}]);
+    for (locality, most, bytes) in
+        [("sequential", 2, 12 * 4096), ("uniform", 3, 12 * 4096), ("sequential", 9, 12 * 4096)]
+    {
+        let mut plan = json!({"depth": 0, "width": 1, "files": 5, "sizes": sizes});
+        plan["stop_after"] = most.into();
+        let tree = Tree::new(plan);
+        tree.make();
+        let limits =
+            json!({"length": {"ios": 12}, "users": 1, "locality": {"kind": locality}, "slow_limit": 12});
+        let read = tree.run("all", &[("read", 4096)], limits);
+        assert_eq!((read.ios, read.bytes, read.errors.len()), (12, bytes, 0), "{:?}", read.errors);
+        let shape = iocast_core::tree::shape::Shape::new(&tree.tree("all"));
+        let mut by_time: Vec<(u64, u64)> =
+            read.slow.iter().map(|io| (io.time_ns, shape.spot(io.offset_bytes).number)).collect();
+        by_time.sort_unstable();
+        let files: Vec<u64> = by_time.iter().map(|(_, file)| *file).collect();
+        // Of four blocks a file has, a sequential user can read no more than four.
+        let turn = most.min(if locality == "uniform" { most } else { 4 });
+        let wanted: Vec<u64> = (0..12).map(|io| io / turn % 5).collect();
+        assert_eq!(files, wanted, "{locality} {most}");
+    }
+}
+
+#[test]
 fn each_user_can_have_a_tree_of_its_own() {
     let tree = Tree::new(json!({"depth": 1, "width": 2, "files": 5, "trees": 3}));
     assert_eq!(tree.run("none", &[("create", 0)], json!({"users": 3})).ios, 30);
@@ -191,6 +220,60 @@ fn what_somebody_moves_under_our_names_is_neither_changed_nor_removed() {
     assert_eq!(removed.left, 3, "{removed:?}");
     assert_eq!(fs::read_to_string(&ours).unwrap(), "precious");
     assert_eq!(fs::read_to_string(&theirs).unwrap(), "precious");
+}
+
+#[test]
+fn what_somebody_moves_under_a_name_while_only_files_are_removed_stays() {
+    // No look at each file before its call: the kernel tells of names that come (a rename over a name of ours).
+    let tree = Tree::new(json!({"depth": 1, "width": 2, "files": 3000}));
+    tree.make();
+    let theirs = tree.place.path().join("theirs");
+    fs::write(&theirs, "precious").unwrap();
+    let last = tree.place.path().join("d1/f5999");
+    let mover = std::thread::spawn({
+        let last = last.clone();
+        move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            fs::rename(&theirs, &last).unwrap();
+        }
+    });
+    let slowly = json!({"users": 1, "arrival": {"kind": "constant", "rate_per_s": 6000.0}});
+    let did = tree.run("all", &[("unlink", 0)], slowly);
+    mover.join().unwrap();
+    assert_eq!((did.ios, did.errors.len()), (5999, 1), "{:?}", did.errors);
+    assert_eq!((did.errors[0].op, did.errors[0].errno), (Op::Unlink, libc::EPERM));
+    assert_eq!(fs::read_to_string(&last).unwrap(), "precious");
+}
+
+#[test]
+fn names_that_come_are_noticed_and_what_is_not_ours_is_looked_at_each_time() {
+    let tree = Tree::new(json!({"depth": 1, "width": 2, "files": 10}));
+    tree.make();
+    let plan = tree.tree("all");
+    let place = tree.open();
+    let shape = iocast_core::tree::shape::Shape::new(&plan);
+    let held = Directories::new(shape.clone(), place.as_raw_fd(), 0).unwrap();
+    let all = NumberSet::new(20, true);
+    let watched = || NameWatch::watched(&held, place.as_raw_fd(), &all);
+    let inside = |name: &str| tree.place.path().join(name);
+    let changes: [(&str, &dyn Fn()); 3] = [
+        ("made", &|| fs::write(inside("d1/new"), "").unwrap()),
+        ("linked", &|| fs::hard_link(inside("d0/f1"), inside("d1/linked")).unwrap()),
+        ("moved", &|| fs::rename(inside("d1/new"), inside("d0/new")).unwrap()),
+    ];
+    for (what, change) in changes {
+        let watch = watched().unwrap_or_else(|| panic!("{what}: not watched"));
+        assert!(watch.nothing_came() && watch.nothing_told());
+        change();
+        assert!(watch.nothing_told() && !watch.nothing_came() && !watch.nothing_told(), "{what}");
+    }
+    fs::remove_file(inside("d1/linked")).unwrap();
+    let watch = watched().unwrap();
+    fs::remove_file(inside("d0/f3")).unwrap();
+    assert!(watch.nothing_came(), "what goes is nothing that comes");
+    assert!(watched().is_none(), "a file is missing");
+    fs::write(inside("d0/f3"), "precious").unwrap();
+    assert!(watched().is_none(), "a file is not ours");
 }
 
 #[test]

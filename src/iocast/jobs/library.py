@@ -19,7 +19,7 @@ from iocast.jobs.toml.job_reading import parse_job
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 
 # As a newcomer meets them.
-_ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "survey", "virtualisation")
+_ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "metadata", "survey", "virtualisation")
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
 _FITS_TARGET = frozenset({"card-quick", "card-standard", "card-full", "survey"})
 

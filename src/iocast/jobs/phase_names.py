@@ -77,6 +77,7 @@ def _words(load: Workload) -> tuple[str, ...]:
         "no-repeats" if load.locality == Uniform(repeats=False) else "",
         "" if load.direct or load.tree_only else "buffered",
         "random" if load.select == "random" else "",
+        f"stop-after={load.stop_after}" if load.stop_after is not None else "",
         "" if load.sync == "none" else load.sync,
         _payload_words(load),
     )

@@ -14,7 +14,7 @@ from iocast.errors import LoadError
 from iocast.load.work_files import WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
-from iocast.model.tree import tree_plan
+from iocast.model.tree import TreePlan, tree_plan
 from iocast.model.workload import Step
 
 Answer = bool | Literal["enough"]
@@ -73,8 +73,15 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
         simulated=plan.target.simulated,
         replay=phase.replay,
         steps=tuple(_within(step, regions) for step in workload.steps),
-        tree=None if plan.tree is None else tree_plan(plan.tree, plan.most_users, workload.select),
+        tree=_tree(plan, phase),
     )
+
+
+def _tree(plan: Plan, phase: Phase) -> TreePlan | None:
+    if plan.tree is None:
+        return None
+    told = tree_plan(plan.tree, plan.most_users, phase.workload.select)
+    return replace(told, stop_after=phase.workload.stop_after, cold=phase.cold)
 
 
 def _within(step: Step, regions: tuple[FileRegion, ...]) -> Step:

@@ -220,6 +220,7 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     payload: Payload = Unique()
     steps: tuple[Step, ...] = ()  # of each user, one after the other; empty: all I/Os are drawn from the mix
     select: Select = "sequential"  # of a tree: the order in which each user takes its files and directories
+    stop_after: int | None = None  # of a tree: reads and writes of a file before the next one's turn; None: to its end
 
     @property
     def writes(self) -> bool:

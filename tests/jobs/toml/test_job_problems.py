@@ -70,7 +70,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         assert refused.value.hint == (
             hint
             if hint is not None
-            else "presets: card-quick, card-standard, card-full, hailey, database, survey, virtualisation"
+            else "presets: card-quick, card-standard, card-full, hailey, database, metadata, survey, virtualisation"
         )
 
 

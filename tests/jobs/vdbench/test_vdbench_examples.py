@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from iocast.errors import SpecError
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 
 # (what it shows, the file, its rows)
@@ -58,6 +59,13 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         tuple(f"rd1 operation={each} max" for each in ("create", "open", "getattr", "setattr", "close", "delete")),
     ),
     (
+        "random I/O, some to each file, a flat tree",
+        "fsd=fsd1,anchor=/mnt/x,depth=1,width=1,files=50,size=1m,totalsize=50m\n"
+        "fwd=fwd1,fsd=fsd1,operation=write,xfersize=8k,fileio=random,fileselect=random,stopafter=16,threads=4\n"
+        "rd=rd1,fwd=fwd1,fwdrate=(100,max),format=restart,elapsed=5,interval=1\n",
+        ("rd1 @100/s", "rd1 max"),
+    ),
+    (
         "several workloads of a tree share a rate",
         "fsd=fsd1,anchor=/mnt/x,depth=1,width=2,files=10,size=64k\nfwd=default,fsd=fsd1,xfersize=8k,fileio=random\n"
         "fwd=reads,operation=read,threads=4,skew=70\nfwd=writes,operation=write,threads=2,skew=30\n"
@@ -65,6 +73,72 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("rd1 @100/s", "rd1 @200/s", "rd1 @300/s"),
     ),
 )
+
+
+TREE = "fsd=fsd1,anchor=/a,depth=1,width=1,files=9,size=64k\n"
+READS = "fwd=fwd1,fsd=fsd1,operation=read\n"
+STORAGE = "sd=sd1,lun=/dev/x,size=4m\n"
+# (what the manual shows and iocast does not run, the file, the line, what is said, a word of the way out)
+REFUSED: tuple[tuple[str, str, int, str, str], ...] = (
+    (
+        "two trees of different shapes",
+        f"{TREE}fsd=fsd2,anchor=/b,depth=1,width=1,files=8,size=64k\n{READS}rd=r,fwd=fwd1,fwdrate=max\n",
+        2,
+        "fsd=fsd2 is another tree than fsd=fsd1",
+        "a file of its own",
+    ),
+    (
+        "storage beside a tree",
+        f"{STORAGE}{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max\n",
+        1,
+        "sd=sd1 beside fsd=fsd1",
+        "each",
+    ),
+    (
+        "loops over trees",
+        f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)\n",
+        3,
+        "fordepth=(1-3,1)",
+        "iocast study",
+    ),
+    ("a hot band", f"{STORAGE}wd=w,sd=sd1,hotband=(10,20)\nrd=r,wd=w,iorate=max\n", 2, "hotband=(10,20)", "hotspot"),
+    (
+        "streams",
+        f"{STORAGE}wd=w,sd=sd1,streams=4\nrd=r,wd=w,iorate=max\n",
+        2,
+        "streams=4",
+        "one thread for each stream",
+    ),
+    ("cache hits", f"{STORAGE}wd=w,sd=sd1,rhpct=50\nrd=r,wd=w,iorate=max\n", 2, "rhpct=50", "hotspot"),
+    ("other hosts", f"hd=host2,system=h\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "hd=host2", "one host"),
+    (
+        "a copy between trees",
+        f"{TREE}fwd=c,fsd=fsd1,operation=copy,target=fsd2\nrd=r,fwd=c,fwdrate=max\n",
+        2,
+        "target=fsd2",
+        "copy",
+    ),
+    ("a working set", f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,forwss=(1m,2m)\n", 3, "forwss=(1m,2m)", "file for each"),
+    (
+        "data validation",
+        f"validate=yes\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n",
+        1,
+        "validate=yes",
+        "verify = true",
+    ),
+)
+
+
+@pytest.mark.parametrize(("shows", "text", "line", "said", "way_out"), REFUSED, ids=[shows for shows, *_ in REFUSED])
+def test_what_is_not_run_is_refused_by_name_and_line_with_the_way_out(
+    shows: str, text: str, line: int, said: str, way_out: str
+) -> None:
+    with pytest.raises(SpecError) as refused:
+        parse_vdbench_job(text, "example.vdb")
+    told = f"{refused.value.message}\n{refused.value.hint}"
+    assert told.startswith(f"example.vdb:{line}: "), shows
+    assert said in told
+    assert way_out in told
 
 
 @pytest.mark.parametrize(("shows", "text", "rows"), EXAMPLES, ids=[shows for shows, _, _ in EXAMPLES])

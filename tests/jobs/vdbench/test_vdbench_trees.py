@@ -108,6 +108,38 @@ def test_reads_and_writes_of_several_sizes() -> None:
     assert isinstance(phase.workload.locality, Uniform)
 
 
+@pytest.mark.parametrize(
+    ("fwd", "rd", "ios"),
+    [
+        ("stopafter=100", "", 100),
+        ("", ",stopafter=7", 7),
+        ("stopafter=25%", "", 4),
+        ("stopafter=1%", "", 1),
+        ("", "", None),
+    ],
+)
+def test_a_file_has_its_turn_for_so_many_reads(fwd: str, rd: str, ios: int | None) -> None:
+    line = FWD.strip() + (f",{fwd}" if fwd else "") + "\n"
+    (phase,) = job(FSD + line + RD.strip() + rd + "\n").phases
+    assert phase.workload.stop_after == ios
+
+
+def test_a_part_of_files_of_several_sizes_is_refused() -> None:
+    sizes = FSD.replace("size=64k", "sizes=(4k,50,64k,50)")
+    said = refusal(sizes + FWD.strip() + ",stopafter=10%\n" + RD)
+    assert "stopafter=10%: a percentage of files, reads or writes of several sizes" in said
+    assert said.startswith("t.vdb:2: ")
+
+
+def test_an_end_by_bytes_is_a_tree_that_has_them_or_is_refused_with_the_files_that_have() -> None:
+    enough = job(FSD.strip() + ",totalsize=1g\n" + FWD + RD)
+    assert enough.tree is not None
+    assert enough.tree.files == 10
+    said = refusal(FSD.strip() + ",totalsize=3m\n" + FWD + RD)
+    assert "totalsize=3m: the tree has 5.6 MiB: directories without files are not made" in said
+    assert "files=5 has 2.8 MiB" in said
+
+
 def test_workloads_of_one_run_are_one_mix_by_their_skew() -> None:
     text = (
         FSD + "fwd=default,fsd=fsd1,threads=2,fileselect=random\nfwd=a,operation=getattr,skew=60\n"
@@ -169,7 +201,7 @@ def test_format_makes_or_removes_the_files_first(given: str, rows: list[str]) ->
         (FSD + "fsd=fsd2,anchor=/b,depth=1,width=1,files=1\n" + FWD + RD, 2, "another tree than fsd=fsd1"),
         (FSD + FWD.replace("=read", "=copy") + RD, 2, '"copy" is not an operation that is run'),
         (FSD + FWD.replace("operation=read,", "") + RD, 2, "operation is missing"),
-        (FSD + FWD.replace("threads=2", "stopafter=100") + RD, 2, "stopafter=100: another file after some I/Os"),
+        (FSD + FWD.replace("threads=2", "stopafter=half") + RD, 2, "stopafter=half"),
         (FSD + FWD.replace("random", "poisson") + RD, 2, "fileselect=poisson: not supported"),
         (FSD + FWD.replace("fileio=sequential", "fileio=(seq,delete)") + RD, 2, "fileio=(seq,delete): not supported"),
         (FSD + FWD + RD.replace("fwdrate=max,", ""), 3, "fwdrate is missing"),
@@ -177,7 +209,6 @@ def test_format_makes_or_removes_the_files_first(given: str, rows: list[str]) ->
         (FSD + FWD + RD.replace("elapsed", "format=once,elapsed"), 3, "format=once: once: not supported"),
         (FSD + FWD + RD.replace("elapsed", "iorate=5,elapsed"), 3, "iorate=5"),
         (FSD + FWD + RD.replace("fwd=fwd1", "fwd=fwd2"), 3, 'no fwd= called "fwd2"'),
-        (FSD.replace("size=64k", "totalsize=1g") + FWD + RD, 1, "totalsize=1g"),
         (FSD + "sd=sd1,lun=/a,size=1m\n" + FWD + RD, 2, "storage and trees of files"),
         (FSD + RD, 1, "it has no fwd="),
     ],

@@ -7,25 +7,24 @@ use std::fs::File;
 use std::io;
 use std::os::fd::RawFd;
 
-use super::setup::{Choice, Setup, descriptors};
+use super::Request;
+use super::one_call::{Calls, OneCall};
+use super::setup::{Setup, descriptors};
 use super::trim::{block_devices, trim};
-use super::{Clock, Completion, Engine, Request};
 use crate::error::Result;
 use crate::plan::Op;
-use crate::record::result::EngineReport;
 use crate::workload::buffers::Buffers;
 
 /// See the module.
-pub struct SyncEngine {
-    clock: Clock,
+pub type SyncEngine = OneCall<FileCalls>;
+
+/// The calls of the `sync` engine.
+pub struct FileCalls {
     descriptors: Vec<RawFd>,
     block_devices: Vec<bool>,
     files: Vec<File>,
     buffers: Buffers,
     dsync_each: bool,
-    pushed: Option<Request>,
-    ended: Option<Completion>,
-    choice: Choice,
 }
 
 impl SyncEngine {
@@ -33,20 +32,23 @@ impl SyncEngine {
     pub fn new(setup: &Setup) -> Result<SyncEngine> {
         let (plan, files) = (setup.plan(), setup.open_files()?);
         let buffers = Buffers::new(1, plan.largest_moved_bytes() as usize)?;
-        Ok(SyncEngine {
-            clock: Clock::start(),
+        let calls = FileCalls {
             descriptors: descriptors(&files),
             block_devices: block_devices(&files),
             files,
             buffers,
             dsync_each: plan.dsync_each(),
-            pushed: None,
-            ended: None,
-            choice: setup.choice.clone(),
-        })
+        };
+        Ok(OneCall::of(calls, &setup.choice))
     }
+}
 
-    fn perform(&mut self, request: &Request) -> i64 {
+impl Calls for FileCalls {
+    const NAME: &'static str = "sync";
+    const FLAG: Option<&'static str> = Some("pread/pwrite, one thread per outstanding I/O");
+
+    #[inline]
+    fn make(&mut self, request: &Request, _now_ns: u64) -> i64 {
         let fd = self.descriptors[request.file as usize];
         let (done, len) =
             (request.done as usize, if request.op.moves_data() { request.len as usize } else { 0 });
@@ -77,60 +79,18 @@ impl SyncEngine {
             -i64::from(io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
         }
     }
-}
-
-impl Engine for SyncEngine {
-    fn start(&mut self, clock: Clock) {
-        self.clock = clock;
-    }
-
-    #[inline(always)]
-    fn now(&self) -> u64 {
-        self.clock.now()
-    }
-
-    #[inline]
-    fn push(&mut self, request: Request) {
-        debug_assert!(self.pushed.is_none(), "one slot");
-        self.pushed = Some(request);
-    }
-
-    #[inline]
-    fn submit(&mut self, _wait: u32, until: Option<u64>) -> Result<()> {
-        match (self.pushed.take(), until) {
-            (Some(request), _) => {
-                let result = self.perform(&request);
-                self.ended = Some(Completion { slot: request.slot, result });
-            }
-            (None, Some(until)) => self.clock.sleep_until(until),
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, out: &mut Vec<Completion>) {
-        out.extend(self.ended.take());
-    }
 
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.buffers.slice(slot, len)
+    }
+
+    fn buffers(&self) -> String {
+        self.buffers.described(false)
     }
 
     fn abandon(&mut self) {
         self.buffers.leak();
         // To close a file of storage that does not answer can hang as well (NFS and FUSE flush it).
         std::mem::forget(std::mem::take(&mut self.files));
-    }
-
-    fn report(&self) -> EngineReport {
-        EngineReport {
-            name: "sync".into(),
-            flags: std::iter::once("pread/pwrite, one thread per outstanding I/O".into())
-                .chain(self.choice.flags.iter().cloned())
-                .collect(),
-            buffers: self.buffers.described(false),
-            notes: self.choice.notes.clone(),
-        }
     }
 }

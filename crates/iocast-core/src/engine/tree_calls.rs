@@ -2,85 +2,55 @@
 //!
 //! It has one slot, as `sync` has: a user of depth d is d threads.
 
-use super::setup::{Choice, Setup};
+use super::Request;
+use super::one_call::{Calls, OneCall};
+use super::setup::Setup;
 use super::tree_operation::{Operator, Prepared};
-use super::{Clock, Completion, Engine, Request};
 use crate::error::{Error, Result};
-use crate::record::result::EngineReport;
 
 /// See the module.
-pub struct TreeCalls {
-    clock: Clock,
+pub type TreeCalls = OneCall<NameCalls>;
+
+/// The calls of the `tree_calls` engine.
+pub struct NameCalls {
     operator: Operator,
-    pushed: Option<(Request, Prepared)>,
-    ended: Option<Completion>,
-    choice: Choice,
+    prepared: Option<Prepared>,
 }
 
 impl TreeCalls {
     /// One slot.
     pub fn new(setup: &Setup) -> Result<TreeCalls> {
         let tree = setup.tree.as_ref().ok_or_else(|| Error::Plan("tree: it is missing".into()))?;
-        Ok(TreeCalls {
-            clock: Clock::start(),
-            operator: Operator::new(setup.plan(), tree, 1)?,
-            pushed: None,
-            ended: None,
-            choice: setup.choice.clone(),
-        })
+        let calls = NameCalls { operator: Operator::new(setup.plan(), tree, 1)?, prepared: None };
+        Ok(OneCall::of(calls, &setup.choice))
     }
 }
 
-impl Engine for TreeCalls {
-    fn start(&mut self, clock: Clock) {
-        self.clock = clock;
-    }
+impl Calls for NameCalls {
+    const NAME: &'static str = "tree_calls";
+    const FLAG: Option<&'static str> = None;
 
-    #[inline(always)]
-    fn now(&self) -> u64 {
-        self.clock.now()
+    #[inline]
+    fn prepare(&mut self, request: &Request) {
+        self.prepared = Some(self.operator.prepare(request));
     }
 
     #[inline]
-    fn push(&mut self, request: Request) {
-        // The rest of a short read or write goes to the file that is open for it; all else is prepared anew.
-        let prepared = self.operator.prepare(&request);
-        self.pushed = Some((request, prepared));
-    }
-
-    #[inline]
-    fn submit(&mut self, _wait: u32, until: Option<u64>) -> Result<()> {
-        match (self.pushed.take(), until) {
-            (Some((request, prepared)), _) => {
-                let result = self.operator.perform(&request, &prepared);
-                self.ended = Some(Completion { slot: request.slot, result });
-            }
-            (None, Some(until)) => self.clock.sleep_until(until),
-            (None, None) => {}
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn reap(&mut self, out: &mut Vec<Completion>) {
-        out.extend(self.ended.take());
+    fn make(&mut self, request: &Request, now_ns: u64) -> i64 {
+        let prepared = self.prepared.take().expect("each call is prepared");
+        self.operator.perform(request, &prepared, now_ns)
     }
 
     fn buffer(&mut self, slot: u32, len: usize) -> &mut [u8] {
         self.operator.buffer(slot, len)
     }
 
-    fn abandon(&mut self) {
-        self.operator.abandon();
+    fn buffers(&self) -> String {
+        self.operator.buffers()
     }
 
-    fn report(&self) -> EngineReport {
-        EngineReport {
-            name: "tree_calls".into(),
-            flags: self.choice.flags.clone(),
-            buffers: self.operator.buffers(),
-            notes: self.choice.notes.clone(),
-        }
+    fn abandon(&mut self) {
+        self.operator.abandon();
     }
 }
 
@@ -90,6 +60,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::engine::Engine;
+    use crate::engine::setup::Choice;
     use crate::engine::sim::world::SimWorld;
     use crate::plan::Op;
     use crate::testing::plan;

@@ -13,9 +13,10 @@ use crate::error::Result;
 use crate::plan::{Op, PhasePlan, SyncMode};
 use crate::tree::directories::Directory;
 use crate::tree::look::{each_name, reopened};
+use crate::tree::name_watch::ASKED_EVERY_NS;
 use crate::tree::ours::{
-    BESIDE, DIRECTORY_MODE, FILE_MODE, KINDS, LINK_TARGET, LINKED, Name, RENAMED, SYMLINK, is_our_directory,
-    is_our_file, is_our_link, status_at, status_of,
+    BESIDE, DIRECTORY_MODE, FILE_MODE, KINDS, LINK_TARGET, LINKED, Name, RENAMED, SYMLINK, is_our_link,
+    status_at, status_of,
 };
 use crate::tree::shape::Spot;
 use crate::tree::work::TreeWork;
@@ -66,6 +67,8 @@ pub struct Operator {
     maker: Option<PayloadMaker>,
     buffers: Buffers,
     file_flags: i32,
+    /// When the kernel was last asked for names that came.
+    asked_ns: Option<u64>,
     abandoned: bool,
 }
 
@@ -105,6 +108,7 @@ impl Operator {
             maker,
             buffers: Buffers::new(slots, plan.largest_moved_bytes() as usize)?,
             file_flags: sync | if plan.direct { libc::O_DIRECT } else { 0 },
+            asked_ns: None,
             abandoned: false,
         })
     }
@@ -187,7 +191,7 @@ impl Operator {
         if file == -1 {
             return Err(io::Error::last_os_error());
         }
-        let ours = status_of(file).map(|status| is_our_file(&status, self.work.held().device()));
+        let ours = status_of(file).map(|status| self.work.held().home().has_file(&status));
         match ours {
             Ok(true) => Ok(Some(file)),
             ours => {
@@ -200,9 +204,8 @@ impl Operator {
 
     /// Refuses to change a name that is not one of ours: 0, or -errno.
     pub fn refusal(&self, prepared: &Prepared) -> i64 {
-        let device = self.work.held().device();
-        // SAFETY: it ends with a zero byte.
-        let name = unsafe { CStr::from_ptr(prepared.name.pointer()) };
+        let home = self.work.held().home();
+        let name = prepared.name.text();
         let ours = |is: &dyn Fn(&libc::stat) -> bool| match status_at(prepared.directory, name) {
             Ok(status) if is(&status) => 0,
             Ok(_) => -i64::from(libc::EPERM),
@@ -215,20 +218,37 @@ impl Operator {
                     false => -i64::from(libc::EPERM),
                 }
             }
-            Op::Unlink | Op::Rename | Op::Link => ours(&|status| is_our_file(status, device)),
-            Op::Rmdir => ours(&|status| is_our_directory(status, device)),
+            Op::Unlink | Op::Rename | Op::Link => ours(&|status| home.has_file(status)),
+            Op::Rmdir => ours(&|status| home.has_directory(status)),
             _ => 0,
         }
     }
 
-    /// Makes an operation by system calls: what it returned, or -errno.
-    pub fn perform(&mut self, request: &Request, prepared: &Prepared) -> i64 {
+    /// True when what is to be removed was ours when the phase began, and nobody has put anything else in its place: as
+    /// of `now_ns`, or a moment before.
+    #[inline]
+    fn is_known(&mut self, prepared: &Prepared, now_ns: u64) -> bool {
+        let Some(watch) = &self.work.watch else { return false };
+        if prepared.op != Op::Unlink {
+            return false;
+        }
+        if self.asked_ns.is_none_or(|asked| now_ns >= asked + ASKED_EVERY_NS) {
+            self.asked_ns = Some(now_ns);
+            return watch.nothing_came();
+        }
+        watch.nothing_told()
+    }
+
+    /// Makes an operation by system calls: what it returned, or -errno. `now_ns` is when the clock was last read.
+    pub fn perform(&mut self, request: &Request, prepared: &Prepared, now_ns: u64) -> i64 {
         if prepared.refused != 0 {
             return prepared.refused;
         }
-        let refused = self.refusal(prepared);
-        if refused != 0 {
-            return refused;
+        if !self.is_known(prepared, now_ns) {
+            let refused = self.refusal(prepared);
+            if refused != 0 {
+                return refused;
+            }
         }
         let (directory, name, file) = (prepared.directory, prepared.name.pointer(), prepared.file);
         // SAFETY: names end with zero bytes, buffers have the lengths that are told, descriptors are this slot's own.

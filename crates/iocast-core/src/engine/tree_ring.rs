@@ -4,7 +4,7 @@
 //! engine is used only where a plan asks for it (decision 37). What it needs open is opened by system calls first.
 
 use io_uring::types::{Fd, FsyncFlags};
-use io_uring::{IoUring, Probe, opcode, squeue};
+use io_uring::{IoUring, opcode, squeue};
 
 use super::setup::Setup;
 use super::tree_operation::{ATTRIBUTE, ATTRIBUTE_BYTES, CREATING, Operator, Prepared, attribute_read};
@@ -15,8 +15,6 @@ use crate::plan::{Op, PhasePlan};
 use crate::record::result::EngineReport;
 use crate::tree::ours::{DIRECTORY_MODE, FILE_MODE, LINK_TARGET};
 use crate::tree::shape::Shape;
-
-const ENTER_EXT_ARG: u32 = 1 << 3;
 
 /// What an operation in the ring must keep still until it has ended.
 struct InFlight {
@@ -134,15 +132,10 @@ pub fn missing(plan: &PhasePlan) -> Option<String> {
         Op::Getxattr => Some(opcode::FGetXattr::CODE),
         _ => None,
     };
-    let ring = match ring::build(plan, false) {
-        Ok((ring, _)) => ring,
-        Err(Error::Ring { source, .. }) => return Some(source.to_string()),
-        Err(why) => return Some(why.to_string()),
+    let known = match ring::known(plan) {
+        Ok(known) => known,
+        Err(why) => return Some(why),
     };
-    let mut known = Probe::new();
-    if let Err(why) = ring.submitter().register_probe(&mut known) {
-        return Some(format!("cannot query the features of io_uring: {why}"));
-    }
     let ops = plan.mix.iter().map(|item| item.op);
     let lacks = ops.into_iter().find(|op| !code(*op).is_some_and(|code| known.is_supported(code)));
     lacks.map(|op| match op {
@@ -180,30 +173,8 @@ impl Engine for TreeRing {
 
     fn submit(&mut self, wait: u32, until: Option<u64>) -> Result<()> {
         let wait = if self.refused.is_empty() { wait } else { 0 };
-        let submitter = self.ring.submitter();
-        // SAFETY: the arguments live across the call.
-        let result = match until {
-            Some(until) if self.refused.is_empty() => {
-                let left = until.saturating_sub(self.clock.now());
-                let timespec = io_uring::types::Timespec::new()
-                    .sec(left / 1_000_000_000)
-                    .nsec((left % 1_000_000_000) as u32);
-                let args = io_uring::types::SubmitArgs::new().timespec(&timespec);
-                unsafe {
-                    submitter.enter(self.pushed, wait.max(1), ENTER_GETEVENTS | ENTER_EXT_ARG, Some(&args))
-                }
-            }
-            _ => unsafe { submitter.enter::<libc::sigset_t>(self.pushed, wait, ENTER_GETEVENTS, None) },
-        };
-        match result {
-            Ok(sent) => self.pushed = self.pushed.saturating_sub(sent as u32),
-            Err(why) => match why.raw_os_error() {
-                Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY) => {
-                    self.pushed = self.ring.submission().len() as u32;
-                }
-                _ => return Err(Error::Ring { doing: "submission", source: why }),
-            },
-        }
+        let (asked, until) = ((self.pushed, wait), until.filter(|_| self.refused.is_empty()));
+        self.pushed = ring::enter(&mut self.ring, self.clock, asked, ENTER_GETEVENTS, until)?;
         Ok(())
     }
 

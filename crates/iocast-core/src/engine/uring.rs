@@ -7,7 +7,7 @@ use std::os::fd::RawFd;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use io_uring::types::{CancelBuilder, Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, Fd, Fixed, FsyncFlags, Timespec};
 use io_uring::{IoUring, opcode, squeue};
 
 use self::ring::ENTER_GETEVENTS;
@@ -22,7 +22,6 @@ use crate::workload::buffers::Buffers;
 pub mod ring;
 
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
-const ENTER_EXT_ARG: u32 = 1 << 3;
 /// The kernel takes at most 1 GiB a registered buffer.
 const LARGEST_REGISTERED: usize = 1 << 30;
 /// How long a ring that is dropped waits for I/Os that it has cancelled: less than a crew waits for a worker.
@@ -198,28 +197,8 @@ impl Engine for UringEngine {
         if self.sqpoll && self.ring.submission().need_wakeup() {
             flags |= ENTER_SQ_WAKEUP;
         }
-        let submitter = self.ring.submitter();
-        // Deferred completions are run only by an enter that asks for events: it always does.
-        // SAFETY: the arguments live across the call; flags are those that the kernel was asked for.
-        let result = match until {
-            Some(until) => {
-                let left = until.saturating_sub(self.clock.now());
-                let timespec = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
-                let args = SubmitArgs::new().timespec(&timespec);
-                unsafe { submitter.enter(self.pushed, wait.max(1), flags | ENTER_EXT_ARG, Some(&args)) }
-            }
-            None => unsafe { submitter.enter::<libc::sigset_t>(self.pushed, wait, flags, None) },
-        };
-        match result {
-            Ok(sent) => self.pushed = self.pushed.saturating_sub(sent as u32),
-            Err(why) => match why.raw_os_error() {
-                // The kernel could not take all now, or the wait ended early: the caller comes again.
-                Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY) => {
-                    self.pushed = self.ring.submission().len() as u32;
-                }
-                _ => return Err(Error::Ring { doing: "submission", source: why }),
-            },
-        }
+        let asked = (self.pushed, wait);
+        self.pushed = ring::enter(&mut self.ring, self.clock, asked, flags, until)?;
         Ok(())
     }
 

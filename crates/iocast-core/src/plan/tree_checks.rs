@@ -23,6 +23,7 @@ impl TreePlan {
         refuse(self.sizes.len() <= 64, "tree: at most 64 sizes")?;
         let well = self.sizes.iter().all(|size| size.weight.is_finite() && size.weight > 0.0);
         refuse(well, "tree: the weights of sizes are above 0")?;
+        refuse(self.stop_after != Some(0), "tree: stop_after is 1 or more")?;
         refuse(self.sizes.iter().all(|size| size.size_bytes <= 1 << 40), "tree: a file has at most 1 TiB")?;
         refuse(Shape::new(self).span() <= 1 << 62, "tree: its files have more than 2^60 bytes")
     }
@@ -32,6 +33,12 @@ impl PhasePlan {
     /// True when an operation gives the tree other names.
     pub fn changes_names(&self) -> bool {
         self.mix.iter().any(|item| item.op.changes_names())
+    }
+
+    /// True when all operations that give the tree other names remove files.
+    pub fn only_removes_files(&self) -> bool {
+        let mut changes = self.mix.iter().filter(|item| item.op.changes_names()).peekable();
+        changes.peek().is_some() && changes.all(|item| item.op == Op::Unlink)
     }
 
     /// True when its users must know which files are there.

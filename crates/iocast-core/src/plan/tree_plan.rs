@@ -69,9 +69,16 @@ pub struct TreePlan {
     /// In which order.
     #[serde(default)]
     pub select: Select,
+    /// Reads and writes of a file before the next one's turn; `None`: sequential ones go through all of it, random ones
+    /// are each in another file.
+    #[serde(default)]
+    pub stop_after: Option<u64>,
     /// What is there.
     #[serde(default)]
     pub present: Present,
+    /// The kernel was told to forget its names: nothing reads them before the phase begins.
+    #[serde(default)]
+    pub cold: bool,
 }
 
 fn one() -> u32 {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
-use super::ours::{is_our_directory, status_of};
+use super::ours::{Home, status_of};
 use super::shape::Shape;
 
 /// Descriptors that are left to everybody else.
@@ -16,7 +16,7 @@ const OPEN: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::
 pub struct Directories {
     shape: Shape,
     place: OwnedFd,
-    device: libc::dev_t,
+    home: Home,
     /// By number; -1: not open.
     held: Vec<AtomicI32>,
     room: AtomicUsize,
@@ -51,17 +51,19 @@ impl Directories {
             }
         };
         let status = status_of(place.as_raw_fd())?;
-        if !is_our_directory(&status, status.st_dev) {
+        let home = Home::on(status.st_dev);
+        if !home.has_directory(&status) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a directory of a tree"));
         }
         let held = (0..shape.directories()).map(|_| AtomicI32::new(-1)).collect();
         let room = allowed().saturating_sub(kept + SPARE);
-        Ok(Directories { shape, place, device: status.st_dev, held, room: AtomicUsize::new(room) })
+        Ok(Directories { shape, place, home, held, room: AtomicUsize::new(room) })
     }
 
-    /// The device that all of the tree lies on.
-    pub fn device(&self) -> libc::dev_t {
-        self.device
+    /// What all of the tree has in common.
+    #[inline]
+    pub fn home(&self) -> Home {
+        self.home
     }
 
     /// The shape of the tree.
@@ -87,7 +89,7 @@ impl Directories {
             parent => self.get(parent)?,
         };
         let name = CString::new(name).expect("a name without zero bytes");
-        let opened = open_directory(above.descriptor(), &name, self.device)?;
+        let opened = open_directory(above.descriptor(), &name, self.home)?;
         let took = self.room.fetch_update(Ordering::AcqRel, Ordering::Acquire, |room| room.checked_sub(1));
         if took.is_err() {
             return Ok(Directory::Own(opened));
@@ -120,7 +122,7 @@ impl Drop for Directories {
 }
 
 /// Opens a directory of a tree in another; one that iocast did not make is refused.
-pub fn open_directory(above: RawFd, name: &std::ffi::CStr, device: libc::dev_t) -> io::Result<OwnedFd> {
+pub fn open_directory(above: RawFd, name: &std::ffi::CStr, home: Home) -> io::Result<OwnedFd> {
     // SAFETY: the name ends with a zero byte; the descriptor is owned here.
     let opened = unsafe {
         match libc::openat(above, name.as_ptr(), OPEN) {
@@ -128,7 +130,7 @@ pub fn open_directory(above: RawFd, name: &std::ffi::CStr, device: libc::dev_t) 
             descriptor => OwnedFd::from_raw_fd(descriptor),
         }
     };
-    match is_our_directory(&status_of(opened.as_raw_fd())?, device) {
+    match home.has_directory(&status_of(opened.as_raw_fd())?) {
         true => Ok(opened),
         false => Err(io::Error::from_raw_os_error(libc::EPERM)),
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::directories::Directories;
 use super::number_set::NumberSet;
-use super::ours::{BESIDE, CHILD, FILE, LINKED, RENAMED, SYMLINK, TOP, is_our_file, known, status_at};
+use super::ours::{BESIDE, CHILD, FILE, LINKED, RENAMED, SYMLINK, TOP, known, status_at};
 use super::shape::Shape;
 use crate::plan::tree_plan::TreePlan;
 
@@ -42,6 +42,11 @@ impl Names {
             symlinks: none.clone(),
             beside: none,
         }
+    }
+
+    /// True when there is nothing but files with their first names.
+    pub fn only_files(&self) -> bool {
+        [&self.renamed, &self.linked, &self.symlinks, &self.beside].iter().all(|set| set.count() == 0)
     }
 }
 
@@ -154,7 +159,7 @@ impl Look<'_> {
     fn file(&mut self, descriptor: RawFd, kind: u8, file: u64, name: &CStr) -> io::Result<bool> {
         if matches!(kind, FILE | RENAMED) && self.sizes {
             let status = status_at(descriptor, name)?;
-            if !is_our_file(&status, self.directories.device()) {
+            if !self.directories.home().has_file(&status) {
                 return Ok(false);
             }
             let wrong = status.st_size as u64 != self.directories.shape().size_bytes(file);

@@ -54,6 +54,12 @@ impl Name {
         Name(name)
     }
 
+    /// The same, with its end.
+    #[inline]
+    pub fn text(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).expect("a zero byte behind a letter and 20 digits")
+    }
+
     /// For a system call.
     #[inline]
     pub fn pointer(&self) -> *const libc::c_char {
@@ -71,19 +77,34 @@ pub fn known(name: &[u8]) -> Option<(u8, u64)> {
     (plain && canonical && ours).then_some((*kind, number))
 }
 
-/// What a status says: a directory of a tree on that device, of the caller.
-pub fn is_our_directory(status: &libc::stat, device: libc::dev_t) -> bool {
-    status.st_mode == libc::S_IFDIR | DIRECTORY_MODE && is_our_own(status, device)
+/// What all of a tree has in common: the device that it lies on, and its owner.
+#[derive(Clone, Copy, Debug)]
+pub struct Home {
+    device: libc::dev_t,
+    owner: libc::uid_t,
 }
 
-/// What a status says: a file of a tree on that device, of the caller, with at most the two names that we give.
-pub fn is_our_file(status: &libc::stat, device: libc::dev_t) -> bool {
-    status.st_mode == libc::S_IFREG | FILE_MODE && status.st_nlink <= 2 && is_our_own(status, device)
-}
+impl Home {
+    /// Of a tree of the caller's on that device.
+    pub fn on(device: libc::dev_t) -> Home {
+        // SAFETY: reads the process's own id.
+        Home { device, owner: unsafe { libc::geteuid() } }
+    }
 
-fn is_our_own(status: &libc::stat, device: libc::dev_t) -> bool {
-    // SAFETY: reads the process's own id.
-    status.st_dev == device && status.st_uid == unsafe { libc::geteuid() }
+    /// What a status says: a directory of the tree.
+    pub fn has_directory(&self, status: &libc::stat) -> bool {
+        status.st_mode == libc::S_IFDIR | DIRECTORY_MODE && self.owns(status)
+    }
+
+    /// What a status says: a file of the tree, with at most the two names that we give.
+    #[inline]
+    pub fn has_file(&self, status: &libc::stat) -> bool {
+        status.st_mode == libc::S_IFREG | FILE_MODE && status.st_nlink <= 2 && self.owns(status)
+    }
+
+    fn owns(&self, status: &libc::stat) -> bool {
+        status.st_dev == self.device && status.st_uid == self.owner
+    }
 }
 
 /// The status of an open file.
@@ -128,8 +149,7 @@ mod tests {
     fn a_name_is_read_as_it_was_made_and_nothing_else_is() {
         for number in [0, 7, 10, 4_294_967_295] {
             let name = Name::new(FILE, number);
-            // SAFETY: it ends with a zero byte.
-            let text = unsafe { CStr::from_ptr(name.pointer()) };
+            let text = name.text();
             assert_eq!(text.to_str().unwrap(), format!("f{number}"));
             assert_eq!(known(text.to_bytes()), Some((FILE, number)));
         }

@@ -13,8 +13,7 @@ use serde::Serialize;
 use super::directories::open_directory;
 use super::look::{each_name, reopened};
 use super::ours::{
-    BESIDE, CHILD, FILE, LINKED, RENAMED, SYMLINK, TOP, is_our_directory, is_our_file, is_our_link, known,
-    status_at, status_of,
+    BESIDE, CHILD, FILE, Home, LINKED, RENAMED, SYMLINK, TOP, is_our_link, known, status_at, status_of,
 };
 
 const LIST_BYTES: usize = 64 << 10;
@@ -46,11 +45,11 @@ pub fn remove(
     go_on: impl Fn() -> bool + Sync,
 ) -> io::Result<Removed> {
     let status = status_of(place)?;
-    if !is_our_directory(&status, status.st_dev) {
+    if !Home::on(status.st_dev).has_directory(&status) {
         return Err(io::Error::from_raw_os_error(libc::EPERM));
     }
     let removal = Removal {
-        device: status.st_dev,
+        home: Home::on(status.st_dev),
         dry,
         go_on,
         stopped: AtomicBool::new(false),
@@ -66,7 +65,7 @@ pub fn remove(
 }
 
 struct Removal<G> {
-    device: libc::dev_t,
+    home: Home,
     dry: bool,
     go_on: G,
     stopped: AtomicBool,
@@ -77,7 +76,7 @@ impl<G: Fn() -> bool + Sync> Removal<G> {
     /// Shares directories out to threads; a single one is entered, and what is below it shared out.
     fn spread(&self, place: RawFd, below: Vec<CString>, threads: usize, sum: &mut Removed) -> io::Result<()> {
         if let [only] = &below[..] {
-            let Ok(inside) = open_directory(place, only, self.device) else {
+            let Ok(inside) = open_directory(place, only, self.home) else {
                 return self.directory(place, only, sum);
             };
             let deeper = self.contents(inside.as_raw_fd(), sum, false)?;
@@ -112,7 +111,7 @@ impl<G: Fn() -> bool + Sync> Removal<G> {
         if self.stopped.load(Relaxed) {
             return Ok(());
         }
-        let inside = match open_directory(above, name, self.device) {
+        let inside = match open_directory(above, name, self.home) {
             Ok(inside) => inside,
             Err(why) if why.raw_os_error() == Some(libc::ENOENT) => return Ok(()),
             Err(why) if matches!(why.raw_os_error(), Some(libc::EPERM | libc::ENOTDIR | libc::ELOOP)) => {
@@ -177,7 +176,7 @@ impl<G: Fn() -> bool + Sync> Removal<G> {
             Err(why) => return Err(why),
         };
         let link = status.st_mode & libc::S_IFMT == libc::S_IFLNK;
-        let ours = if link { is_our_link(directory, name) } else { is_our_file(&status, self.device) };
+        let ours = if link { is_our_link(directory, name) } else { self.home.has_file(&status) };
         if !ours {
             sum.leave(name);
             return Ok(());

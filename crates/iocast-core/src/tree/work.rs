@@ -4,6 +4,7 @@ use std::os::fd::AsRawFd;
 
 use super::directories::Directories;
 use super::look::{Names, look_in};
+use super::name_watch::NameWatch;
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::plan::PhasePlan;
@@ -19,6 +20,8 @@ pub struct TreeWork {
     pub directories: Option<Directories>,
     /// What was there; `None`: all of it, and it stays so.
     pub names: Option<Names>,
+    /// In phases that only remove files: all of them have been looked at.
+    pub watch: Option<NameWatch>,
 }
 
 impl TreeWork {
@@ -30,7 +33,8 @@ impl TreeWork {
         if simulated {
             let all = tree.present != Present::None;
             let names = plan.counts_names().then(|| Names::new(shape.files(), all));
-            return Ok(Some(TreeWork { shape, plan: tree.clone(), directories: None, names }));
+            let (plan, directories, watch) = (tree.clone(), None, None);
+            return Ok(Some(TreeWork { shape, plan, directories, names, watch }));
         }
         let place = &plan.files[0];
         let failed = |source| Error::Open { path: place.path.clone(), how: "a tree of files".into(), source };
@@ -47,8 +51,13 @@ impl TreeWork {
             Present::Look => Some(look_in(&directories, opened, false, || true).map_err(failed)?.0),
             present => Some(Names::new(shape.files(), present == Present::All)),
         };
+        let watch = names
+            .as_ref()
+            .filter(|names| names.only_files() && plan.only_removes_files() && !tree.cold)
+            .and_then(|names| NameWatch::watched(&directories, opened, &names.files));
         drop(own);
-        Ok(Some(TreeWork { shape, plan: tree.clone(), directories: Some(directories), names }))
+        let (plan, directories) = (tree.clone(), Some(directories));
+        Ok(Some(TreeWork { shape, plan, directories, names, watch }))
     }
 
     /// The held directories of a tree that is on this machine.

@@ -52,7 +52,9 @@ impl Share {
 struct Walk {
     own: u64,
     position: u64,
-    /// Nothing yet, or the file is at its end.
+    /// Reads or writes of this file so far.
+    made: u64,
+    /// Nothing yet, the file is at its end, or it is the next one's turn.
     ended: bool,
 }
 
@@ -276,20 +278,20 @@ impl TreeDrawn {
     fn step(&mut self, class: usize, op: Op, size: u64, rng: &mut SmallRng) -> Option<NextIo> {
         let gone = |walk: &Walk| self.names.as_ref().is_some_and(|names| !names.files.has(walk.own));
         let walk = self.walks[class];
-        if walk.ended || self.uniform || gone(&walk) {
+        if walk.ended || gone(&walk) {
             // A file without a byte is passed over, a share of them has nothing to read.
             let mut tries = self.share.count;
             loop {
                 let (own, _) = self.target(class, op, rng)?;
                 self.cursors[class] = own + 1;
-                self.walks[class] = Walk { own, position: 0, ended: false };
+                self.walks[class] = Walk { own, ..Walk::default() };
                 if self.work.shape.size_bytes(self.share.number(own)) > 0 {
                     break;
                 }
                 tries = tries.checked_sub(1)?;
             }
         }
-        let Walk { own, position, .. } = self.walks[class];
+        let Walk { own, position, made, .. } = self.walks[class];
         let number = self.share.number(own);
         let whole = self.work.shape.size_bytes(number);
         let position = match self.uniform {
@@ -297,7 +299,12 @@ impl TreeDrawn {
             false => position,
         };
         let length = size.min(whole - position);
-        self.walks[class] = Walk { own, position: position + length, ended: position + length >= whole };
+        let turn = match (self.work.plan.stop_after, self.uniform) {
+            (Some(most), _) => made + 1 >= most,
+            (None, uniform) => uniform,
+        };
+        let ended = turn || (!self.uniform && position + length >= whole);
+        self.walks[class] = Walk { own, position: position + length, made: made + 1, ended };
         let renamed = self.names.as_ref().is_some_and(|names| names.renamed.has(own));
         if self.names.is_some() {
             self.busy.push(own as u32);

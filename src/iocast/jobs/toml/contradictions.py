@@ -17,7 +17,7 @@ from iocast.units import parse_size
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
 PLACED = ("read", "write", "trim")  # the operations that have a size and a place
 LENGTHS = ("time", "until", "ios", "bytes", "follows", "passes")
-OF_OPERATIONS = ("select", "passes", "begins", "cold")
+OF_OPERATIONS = ("select", "stop_after", "passes", "begins", "cold")
 OF_UNTIL = ("at_least", "at_most", "rule")
 UNTIL_LEAST_NS = 60_000_000_000
 UNTIL_AT_LEAST, UNTIL_TIMES = "300s", 4

@@ -84,6 +84,7 @@ def _phase(given: Mapping[str, Any], tree: Tree | None) -> Phase:
             payload=_payload(given) if writes else Unique(),
             steps=steps,
             select=given.get("select", "sequential"),
+            stop_after=given.get("stop_after"),
         ),
         length=Length(
             seconds=_seconds(given),

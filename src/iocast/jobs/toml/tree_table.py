@@ -11,7 +11,7 @@ from iocast.jobs.toml.verify_fields import VerifyTable
 from iocast.model.workload import TREE_OPS, Op
 
 OPERATIONS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", *TREE_OPS)
-TREE_FIELDS = ("operations", "select", "passes", "begins", "cold")
+TREE_FIELDS = ("operations", "select", "stop_after", "passes", "begins", "cold")
 Begins = Literal["whole", "empty", "as_left"]
 BEGINS: tuple[str, ...] = get_args(Begins)
 _LISTED = ", ".join(OPERATIONS)
@@ -91,6 +91,18 @@ class TreeFields(VerifyTable, forbid_unknown_fields=True):
         Annotated[
             Literal["sequential", "random"],
             about("Of a [tree]: the order in which users take files. Default sequential.", "an order"),
+        ]
+        | Unset
+    ) = UNSET
+    stop_after: (
+        Annotated[
+            int,
+            about(
+                "Of a [tree]: reads and writes of a file before the next one's turn. Default: sequential ones go "
+                "through all of it, random ones are each in another file.",
+                "a whole number, 1 or more",
+                ge=1,
+            ),
         ]
         | Unset
     ) = UNSET

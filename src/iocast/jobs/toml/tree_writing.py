@@ -32,6 +32,7 @@ def operation_fields(phase: Phase) -> dict[str, Any]:
         fields |= {"size": size_text(sizes[0])}
         fields |= {"pattern": "sequential" if isinstance(load.locality, Sequential) else "random"}
     fields |= {"select": load.select} if load.select != "sequential" else {}
+    fields |= {"stop_after": load.stop_after} if load.stop_after is not None else {}
     begins = "empty" if phase.from_nothing else "as_left" if phase.as_it_is else "whole"
     usual = "empty" if starts_empty(item.op for item in load.mix) else "whole"
     fields |= {"begins": begins} if begins != usual else {}

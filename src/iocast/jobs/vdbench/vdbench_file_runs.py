@@ -9,16 +9,14 @@ from msgspec.structs import replace
 from iocast.errors import SpecError
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
 from iocast.jobs.tree_phases import pass_ios, starts_empty
-from iocast.jobs.vdbench.vdbench_rates import Loop, Rate, cells, rates
-from iocast.jobs.vdbench.vdbench_runs import Expanded
+from iocast.jobs.vdbench.vdbench_rates import Loop, Rate, cells
+from iocast.jobs.vdbench.vdbench_run_parts import Expanded, rated_runs, times_of
 from iocast.jobs.vdbench.vdbench_trees import OPERATIONS, FileLoad, load_of
 from iocast.jobs.vdbench.vdbench_values import (
     Reader,
-    milliseconds_of,
     named,
     percent_of,
     ratio_of,
-    seconds_of,
     size_of,
     whole_of,
 )
@@ -26,12 +24,10 @@ from iocast.jobs.vdbench.vdbench_workloads import Place
 from iocast.model.plan import Length, Phase
 from iocast.model.script import Share
 from iocast.model.tree import Tree
-from iocast.model.workload import Arrival, Closed, Constant, MixItem, Op, Poisson, Unique, Workload
+from iocast.model.workload import Closed, MixItem, Op, Unique, Workload
 
-USUAL_SECONDS = 30.0
 FORMAT_THREADS = 8  # vdbench's own
 FORMATS = ("yes", "no", "only", "restart", "clean")
-_EVEN = ("deterministic", "d")
 
 
 def _operation(text: str) -> str:
@@ -67,11 +63,7 @@ class FileRunReader:
         self._run, self._workloads, self._trees, self._tree = run, workloads, trees, tree
         self._problems, self._general = place.problems, place.general
         self._reader = Reader(run.parameters, place.problems)
-        self._seconds = self._reader.one("elapsed", seconds_of, USUAL_SECONDS)
-        self._warm_seconds = self._reader.one("warmup", seconds_of, 0.0)
-        self._most_bytes = self._reader.one("maxdata", size_of, None)
-        self._stop_ns = self._reader.one("stopcurve", milliseconds_of, None)
-        self._even = self._reader.one("distribution", str, "exponential").lower() in _EVEN
+        self._times = times_of(self._reader)
         self._shares: dict[str, Share] = {}
 
     def expanded(self) -> Expanded:
@@ -81,8 +73,7 @@ class FileRunReader:
         if not wanted & {"only", "clean"}:
             for words, cell in cells(self._run, LOOPS, self._problems):
                 phases += self._of_cell(words, cell)
-        interval_s = self._reader.one("interval", seconds_of, 1.0)
-        return Expanded(tuple(phases), self._shares, max(1, round(interval_s * 1e9)))
+        return Expanded(tuple(phases), self._shares, self._times.interval_ns)
 
     def _format(self) -> set[str]:
         given = self._run.parameters.get("format")
@@ -121,34 +112,23 @@ class FileRunReader:
             return []
         names = named(own["fwd"], self._workloads, "fwd", self._problems)
         layers = (self._general, own, cell)
-        return [load_of(self._workloads[name], layers, self._trees, self._problems) for name in names]
+        trees = (self._tree, self._trees)
+        return [load_of(self._workloads[name], layers, trees, self._problems) for name in names]
 
     def _of_cell(self, words: str, cell: Mapping[str, Parameter]) -> Iterator[Phase]:
         loads = self._loads(cell)
         if not loads or not self._alike(loads):
             return
-        largest = ""
-        for rate in rates(self._run, "fwdrate", self._problems):
-            name = " ".join(filter(None, (self._run.name, words, rate.words)))
-            if rate.percent is not None and not largest:
-                largest = " ".join(filter(None, (self._run.name, words, Rate().words)))
-                yield from self._phases(largest, loads, Rate(), "")
+        for name, rate, largest in rated_runs(self._run, "fwdrate", words, self._problems):
             yield from self._phases(name, loads, rate, largest)
-            if rate == Rate():
-                largest = name
 
     def _alike(self, loads: Sequence[FileLoad]) -> bool:
         """Workloads of one run are one mix by their skew: they may differ in operations and sizes only."""
         first = loads[0]
         for each in loads[1:]:
-            if (each.locality, each.select, each.direct, each.sync) != (
-                first.locality,
-                first.select,
-                first.direct,
-                first.sync,
-            ):
+            if each.shared != first.shared:
                 pair = f"fwd={each.name} and fwd={first.name}"
-                said = f"rd={self._run.name}: {pair} differ in fileio, fileselect or openflags"
+                said = f"rd={self._run.name}: {pair} differ in fileio, fileselect, stopafter or openflags"
                 self._problems.add(each.line, said, "give both the same, or each a run of its own")
                 return False
         given = [each.skew for each in loads if each.skew is not None]
@@ -169,18 +149,13 @@ class FileRunReader:
             ios = pass_ios(self._tree, ["create"], mkdir.users)
             yield replace(phase, name=f"{name} mkdir", role="warm", workload=mkdir, length=Length(ios=ios))
             phase = replace(phase, as_it_is=True)
-        warm = replace(phase, name=f"{name} warm", role="warm", length=Length(seconds=self._warm_seconds))
-        for each in (warm, phase) if self._warm_seconds else (phase,):
+        warm = replace(phase, name=f"{name} warm", role="warm", length=self._times.warm)
+        for each in (warm, phase) if self._times.warm_seconds else (phase,):
             if rate.percent is not None:
-                self._shares[each.name] = Share(
-                    of=largest, percent=rate.percent, even=self._even, stop_above_ns=self._stop_ns
-                )
+                self._shares[each.name] = self._times.share(rate, largest)
             yield each
 
     def _phase(self, name: str, loads: Sequence[FileLoad], rate: Rate) -> Phase:
-        arrival: Arrival = Closed()
-        if rate.per_s is not None:
-            arrival = Constant(rate.per_s) if self._even else Poisson(rate.per_s)
         first, mix = loads[0], _as_one(loads)
         writes = any(item.op in ("write", "create") for item in mix)
         return Phase(
@@ -189,14 +164,15 @@ class FileRunReader:
             workload=Workload(
                 mix=mix,
                 locality=first.locality,
-                arrival=arrival,
+                arrival=self._times.arrival(rate),
                 users=sum(each.threads for each in loads),
                 direct=first.direct,
                 sync=first.sync if writes else "none",
                 select=first.select,
+                stop_after=first.stop_after if any(item.op in ("read", "write") for item in mix) else None,
                 payload=first.payload if writes else Unique(),
             ),
-            length=Length(seconds=self._seconds, bytes=self._most_bytes),
+            length=self._times.length,
             from_nothing=starts_empty(item.op for item in mix),
         )
 

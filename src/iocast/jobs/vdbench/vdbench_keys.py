@@ -13,19 +13,23 @@ READ: dict[str, tuple[str, ...]] = {
         *("wd", "sd", *_FLAGS, "iorate", "elapsed", "interval", "warmup", "curve", "stopcurve", "distribution"),
         *("maxdata", "forxfersize", "forrdpct", "forthreads", "forseekpct", "forcompratio", "fordedupratio"),
     ),
-    "fsd": ("anchor", "depth", "width", "files", "size", "sizes", "distribution"),
-    "fwd": (*("fsd", "operation", "rdpct", "fileio", "fileselect", "xfersize", "threads", "skew", "openflags"),),
+    "fsd": ("anchor", "depth", "width", "files", "size", "sizes", "distribution", "totalsize"),
+    "fwd": (
+        *("fsd", "operation", "rdpct", "fileio", "fileselect", "stopafter", "xfersize", "threads", "skew"),
+        "openflags",
+    ),
     "general": ("compratio", "dedupratio", "dedupunit"),
 }
 # Of a run definition with fwd=, instead of those of one with wd=.
 READ_OF_FILES = (
     *("fwd", "fwdrate", "format", "operation", "operations", "elapsed", "interval", "warmup", "curve", "stopcurve"),
-    *("distribution", "maxdata", "threads", "xfersize", "rdpct", "fileio", "fileselect", "openflags"),
+    *("distribution", "maxdata", "threads", "xfersize", "rdpct", "fileio", "fileselect", "stopafter", "openflags"),
     *("foroperation", "foroperations", "forthreads", "forxfersize", "forrdpct", "forcompratio", "fordedupratio"),
 )
 _TOML = "write an iocast job file for it (docs/guide/job-files.md)"
 _ONE_HOST = "iocast makes the load of one host: leave it out"
-_ONE_TREE, _A_FILE_EACH = "another tree for each run", "write a file for each tree"
+_ONE_TREE = "another tree for each run"
+_A_FILE_EACH = "a file for each tree, or an axis of `iocast study` (docs/guide/study.md)"
 # What has no effect, and why.
 NOTED = {
     "pause": "runs follow each other without a pause",
@@ -66,8 +70,8 @@ REFUSED = {
     "fwd": ("fwd= beside wd=", "a rd= has one of them"),
     "fwdrate": ("a rate of file operations", "give fwd= in the rd"),
     "operations": ("file operations without fwd=", "give fwd= in the rd"),
-    "stopafter": ("another file after some I/Os", "leave it out: a file is read or written to its end"),
-    "totalsize": ("an end by the bytes that were made", "give files= and size="),
+    "stopafter": ("another file after some I/Os", "give it in the fwd=, or in a rd= with fwd="),
+    "totalsize": ("an end by the bytes that were made", "give it in the fsd=, or files= and size="),
     "workingsetsize": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
     "wss": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
     "target": ("a copy from one tree to another", "`iocast experiment copy` copies files"),

@@ -14,7 +14,8 @@ from iocast.jobs.job import FileSize, Job
 from iocast.jobs.problems import LineProblems
 from iocast.jobs.vdbench.vdbench_file_runs import FileRunReader
 from iocast.jobs.vdbench.vdbench_keys import check_keys
-from iocast.jobs.vdbench.vdbench_runs import Expanded, RunReader
+from iocast.jobs.vdbench.vdbench_run_parts import Expanded
+from iocast.jobs.vdbench.vdbench_runs import RunReader
 from iocast.jobs.vdbench.vdbench_trees import tree_of_job
 from iocast.jobs.vdbench.vdbench_values import named
 from iocast.jobs.vdbench.vdbench_workloads import MIB, Place, Storage, storage_of

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
-from iocast.jobs.problems import meant
-from iocast.jobs.vdbench.vdbench_rates import Loop, Rate, cells, rates
+from iocast.jobs.vdbench.vdbench_rates import Loop, Rate, cells
+from iocast.jobs.vdbench.vdbench_run_parts import Expanded, RatedRun, rated_runs, times_of
 from iocast.jobs.vdbench.vdbench_values import (
     Reader,
-    milliseconds_of,
     named,
     percent_of,
     ratio_of,
-    seconds_of,
     size_of,
     whole_of,
 )
 from iocast.jobs.vdbench.vdbench_workloads import Io, Place, as_one, io_of, skews
-from iocast.model.plan import Length, Phase
+from iocast.model.plan import Phase
 from iocast.model.script import Share
-from iocast.model.workload import Arrival, Closed, Constant, Poisson, Unique, Workload
+from iocast.model.workload import Unique, Workload
 
-USUAL_SECONDS = 30.0
 LOOPS: dict[str, Loop] = {
     "forxfersize": Loop("xfersize", size_of),
     "forrdpct": Loop("rdpct", percent_of),
@@ -34,15 +30,6 @@ LOOPS: dict[str, Loop] = {
     "forcompratio": Loop("compratio", ratio_of),
     "fordedupratio": Loop("dedupratio", ratio_of),
 }
-_EVEN, _EXPONENTIAL = ("deterministic", "d"), ("exponential", "e")
-
-
-class Expanded(NamedTuple):
-    """The phases of a run definition, and those whose rate is a share of a maximum."""
-
-    phases: tuple[Phase, ...]
-    shares: dict[str, Share]
-    interval_ns: int
 
 
 class RunReader:
@@ -51,28 +38,13 @@ class RunReader:
     def __init__(self, run: Definition, workloads: Mapping[str, Definition], place: Place) -> None:
         self._run, self._workloads, self._place = run, workloads, place
         self._reader = Reader(run.parameters, place.problems)
-        self._seconds = self._reader.one("elapsed", seconds_of, USUAL_SECONDS)
-        self._warm_seconds = self._reader.one("warmup", seconds_of, 0.0)
-        self._most_bytes = self._reader.one("maxdata", size_of, None)
-        self._stop_ns = self._reader.one("stopcurve", milliseconds_of, None)
-        self._even = self._distribution()
+        self._times = times_of(self._reader)
         self._shares: dict[str, Share] = {}
 
     def expanded(self) -> Expanded:
         """All of its runs, one after the other."""
         phases = [phase for cell in cells(self._run, LOOPS, self._place.problems) for phase in self._of_cell(*cell)]
-        interval_s = self._reader.one("interval", seconds_of, 1.0)
-        return Expanded(tuple(phases), self._shares, max(1, round(interval_s * 1e9)))
-
-    def _distribution(self) -> bool:
-        said = self._reader.one("distribution", str, "exponential").lower()
-        if said not in (*_EVEN, *_EXPONENTIAL):
-            self._reader.refuse(
-                "distribution",
-                f"{said} is not supported{meant(said, (_EVEN[0], _EXPONENTIAL[0]))}",
-                "exponential or deterministic",
-            )
-        return said in _EVEN
+        return Expanded(tuple(phases), self._shares, self._times.interval_ns)
 
     def _ios(self, cell: Mapping[str, Parameter]) -> list[Io]:
         """The workloads of the run, with what it and its loops set itself."""
@@ -97,9 +69,8 @@ class RunReader:
             return
         one = as_one(ios)
         self._check_skew(ios)
-        largest = ""
-        for rate in rates(self._run, "iorate", self._place.problems):
-            if one is None and rate.per_s is None:
+        for rated in rated_runs(self._run, "iorate", words, self._place.problems):
+            if one is None and rated.rate.per_s is None:
                 line, names = self._run.parameters["iorate"].line, ", ".join(each.name for each in ios)
                 self._place.problems.add(
                     line,
@@ -107,13 +78,7 @@ class RunReader:
                     "give a rate as a number, or one wd= a run",
                 )
                 return
-            name = " ".join(filter(None, (self._run.name, words, rate.words)))
-            if rate.percent is not None and not largest:
-                largest = " ".join(filter(None, (self._run.name, words, Rate().words)))
-                yield from self._phases(largest, ios[:1] if one is None else [one], Rate(), "")
-            yield from self._phases(name, [one] if one is not None else ios, rate, largest)
-            if rate == Rate():
-                largest = name
+            yield from self._phases(rated, [one] if one is not None else ios)
 
     def _check_skew(self, ios: Sequence[Io]) -> None:
         total = sum(skews(ios))
@@ -123,30 +88,22 @@ class RunReader:
             said = f"rd={self._run.name}: the skew of its workloads adds up to {total:g}, or one has none"
             self._place.problems.add(self._run.line, said, "make skew= add up to 100")
 
-    def _phases(self, name: str, ios: Sequence[Io], rate: Rate, largest: str) -> Iterator[Phase]:
+    def _phases(self, rated: RatedRun, ios: Sequence[Io]) -> Iterator[Phase]:
         """A group: the workloads side by side; before it a warm-up, where there is one."""
+        name, rate, largest = rated
         shares = skews(ios) if len(ios) > 1 else (100.0,)
-        warm = Length(seconds=self._warm_seconds)
-        for role, length in (("warm", warm), ("measure", self._length())):
-            if role == "warm" and not self._warm_seconds:
+        for role, length in (("warm", self._times.warm), ("measure", self._times.length)):
+            if role == "warm" and not self._times.warm_seconds:
                 continue
             for each, part in zip(ios, shares, strict=True):
                 own = f"{name} {each.name}" if len(ios) > 1 else name
                 phase = self._phase(f"{own} warm" if role == "warm" else own, each, rate, part / 100)
                 phase = replace(phase, length=length, role=role, together=_together(name, role, ios))
                 if rate.percent is not None:
-                    self._shares[phase.name] = Share(
-                        of=largest, percent=rate.percent, even=self._even, stop_above_ns=self._stop_ns
-                    )
+                    self._shares[phase.name] = self._times.share(rate, largest)
                 yield phase
 
-    def _length(self) -> Length:
-        return Length(seconds=self._seconds, bytes=self._most_bytes)
-
     def _phase(self, name: str, io: Io, rate: Rate, share: float) -> Phase:
-        arrival: Arrival = Closed()
-        if rate.per_s is not None:
-            arrival = Constant(rate.per_s * share) if self._even else Poisson(rate.per_s * share)
         start, size_bytes = io.region
         return Phase(
             name=name,
@@ -154,13 +111,13 @@ class RunReader:
             workload=Workload(
                 mix=io.mix,
                 locality=io.locality,
-                arrival=arrival,
+                arrival=self._times.arrival(rate, share),
                 users=io.threads * len(io.storage),
                 direct=io.direct,
                 sync=io.sync,
                 payload=io.payload if any(item.op == "write" for item in io.mix) else Unique(),
             ),
-            length=self._length(),
+            length=self._times.length,
             region_start_bytes=start,
             region_size_bytes=size_bytes,
         )

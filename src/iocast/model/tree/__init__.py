@@ -65,7 +65,9 @@ class TreePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sizes: tuple[TreeSize, ...] = ()
     trees: int = 1  # 1: shared by all users; more: each has its own
     select: Select = "sequential"
+    stop_after: int | None = None  # reads and writes of a file before the next one's turn; None: to its end
     present: Present = "all"  # what is there when the phase begins; "look": its directories are read to know
+    cold: bool = False  # the kernel forgets its names just before: nothing may read them
 
 
 def tree_plan(tree: Tree, users: int, select: Select = "sequential", present: Present = "all") -> TreePlan:

@@ -3,13 +3,16 @@
 use std::io;
 use std::time::Duration;
 
+use io_uring::types::{SubmitArgs, Timespec};
 use io_uring::{IoUring, Probe, opcode};
 
+use crate::engine::Clock;
 use crate::error::{Error, Result};
 use crate::plan::{PhasePlan, Polling};
 
 /// Of io_uring_enter(2): completions are wanted.
 pub const ENTER_GETEVENTS: u32 = 1;
+const ENTER_EXT_ARG: u32 = 1 << 3;
 /// Do not count this wait as iowait: saves its book-keeping at each sleep (Linux 6.15).
 const ENTER_NO_IOWAIT: u32 = 1 << 7;
 /// Deferred task work saves CPU when completions come in numbers; a lone one is noticed later by it.
@@ -74,17 +77,59 @@ pub(in crate::engine) fn build(plan: &PhasePlan, inline: bool) -> Result<(IoUrin
     Err(Error::Ring { doing: SET_UP, source: last })
 }
 
-/// Why io_uring cannot be used here for this plan; `None` when it can.
-pub fn missing(plan: &PhasePlan) -> Option<String> {
+/// Enters a ring with what was `pushed` and waits for `wait` ends or, if given, until `until`; returns how many places are
+/// still to be sent: the kernel could not take all now, or the wait ended early, and the caller comes again.
+#[inline]
+pub(in crate::engine) fn enter(
+    ring: &mut IoUring,
+    clock: Clock,
+    (pushed, wait): (u32, u32),
+    flags: u32,
+    until: Option<u64>,
+) -> Result<u32> {
+    let submitter = ring.submitter();
+    // Deferred completions are run only by an enter that asks for events: it always does.
+    // SAFETY: the arguments live across the call; flags are those that the kernel was asked for.
+    let result = match until {
+        Some(until) => {
+            let left = until.saturating_sub(clock.now());
+            let timespec = Timespec::new().sec(left / 1_000_000_000).nsec((left % 1_000_000_000) as u32);
+            let args = SubmitArgs::new().timespec(&timespec);
+            unsafe { submitter.enter(pushed, wait.max(1), flags | ENTER_EXT_ARG, Some(&args)) }
+        }
+        None => unsafe { submitter.enter::<libc::sigset_t>(pushed, wait, flags, None) },
+    };
+    match result {
+        Ok(sent) => Ok(pushed.saturating_sub(sent as u32)),
+        Err(why) => match why.raw_os_error() {
+            Some(libc::EINTR | libc::ETIME | libc::EAGAIN | libc::EBUSY) => {
+                Ok(ring.submission().len() as u32)
+            }
+            _ => Err(Error::Ring { doing: "submission", source: why }),
+        },
+    }
+}
+
+/// What the kernel can do in a ring, or why io_uring cannot be used here for this plan.
+pub(in crate::engine) fn known(plan: &PhasePlan) -> std::result::Result<Probe, String> {
     let ring = match build(plan, false) {
         Ok((ring, _)) => ring,
-        Err(Error::Ring { source, .. }) => return Some(source.to_string()),
-        Err(why) => return Some(why.to_string()),
+        Err(Error::Ring { source, .. }) => return Err(source.to_string()),
+        Err(why) => return Err(why.to_string()),
     };
     let mut known = Probe::new();
-    if let Err(why) = ring.submitter().register_probe(&mut known) {
-        return Some(format!("cannot query the features of io_uring: {why}"));
+    match ring.submitter().register_probe(&mut known) {
+        Ok(()) => Ok(known),
+        Err(why) => Err(format!("cannot query the features of io_uring: {why}")),
     }
+}
+
+/// Why io_uring cannot be used here for this plan; `None` when it can.
+pub fn missing(plan: &PhasePlan) -> Option<String> {
+    let known = match known(plan) {
+        Ok(known) => known,
+        Err(why) => return Some(why),
+    };
     let needed = [
         ("read", opcode::Read::CODE),
         ("write", opcode::Write::CODE),
