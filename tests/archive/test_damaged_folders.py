@@ -250,6 +250,16 @@ def test_a_profile_that_is_no_file_is_refused(tmp_path: Path) -> None:
     assert not profile_folder.is_events(str(tmp_path / profile_folder.EVENTS))
 
 
+def test_events_that_have_nothing_to_give_are_not_waited_for(tmp_path: Path) -> None:
+    """The kernel's log passes for a regular file, and whoever reads it waits for the next message."""
+    (events := tmp_path / profile_folder.EVENTS).symlink_to("/proc/kmsg")
+    for _ in range(2):  # the first may find messages that nobody has read
+        words = [sys.executable, "-m", "iocast", "profile", str(events), "--out", str(tmp_path / "out")]
+        refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        assert refused.returncode == 2
+        assert "Traceback" not in refused.stderr
+
+
 def test_a_tape_with_a_reel_that_is_no_file_is_refused(whole: Path, tmp_path: Path) -> None:
     shutil.copytree(whole, folder := tmp_path / "run")
     (folder / "samples/0x.parquet").write_text("stray")

@@ -1,7 +1,8 @@
 //! A file of a trace, plain or compressed (gzip, zstd, xz, by its first bytes), in bounded memory.
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -30,6 +31,12 @@ pub struct Input {
     broken: Option<io::Error>,
 }
 
+/// Opens a trace. A pipe is waited for; what passes for a regular file and has nothing to give (/proc/kmsg) is not.
+fn opened(path: &Path) -> io::Result<File> {
+    let flags = if fs::metadata(path)?.is_file() { libc::O_NONBLOCK } else { 0 };
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 impl Input {
     /// The file, its first bytes read.
     pub fn open(path: &Path) -> Result<Input> {
@@ -37,7 +44,7 @@ impl Input {
         let mut file: Box<dyn Read + Send> = if path.as_os_str() == STDIN {
             Box::new(io::stdin())
         } else {
-            Box::new(File::open(path).map_err(why)?)
+            Box::new(opened(path).map_err(why)?)
         };
         let mut magic = [0u8; 6];
         let read = read_full(&mut file, &mut magic).map_err(why)?;

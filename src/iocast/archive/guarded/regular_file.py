@@ -36,6 +36,14 @@ def regular_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
     return text
 
 
+def first_bytes(path: Path, count: int) -> bytes:
+    """The first bytes of a regular file, all of a shorter one. Raises OSError; UnfitFile for what is no such file."""
+    refuse_unfit(path)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb", buffering=0) as file:
+        return file.read(count) or b""  # None of /proc/kmsg
+
+
 def refuse_unfit(path: Path, most: int | None = None) -> None:
     """Raises UnfitFile for a path that is not a regular file, or larger than `most`; OSError where nothing is."""
     _refuse(os.stat(path), path, most)

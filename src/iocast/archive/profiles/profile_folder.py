@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from iocast.archive.guarded.regular_file import refuse_unfit
+from iocast.archive.guarded.regular_file import first_bytes
 from iocast.archive.json_files import put, versioned
 from iocast.archive.writing.fresh_folders import fresh_folder
 from iocast.errors import ArchiveError
@@ -37,9 +37,9 @@ def is_profile(path: str) -> bool:
 def is_events(path: str) -> bool:
     """Whether a file is a table of events: Parquet, by its first bytes."""
     try:
-        refuse_unfit(Path(path))  # to open a FIFO waits for its writer
-        with open(path, "rb") as file:
-            return file.read(4) == b"PAR1"
+        return (
+            first_bytes(Path(path), 4) == b"PAR1"
+        )  # to open a FIFO waits for its writer, to read /proc/kmsg for a message
     except OSError:
         return False
 
