@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import unwaiting
 
 if TYPE_CHECKING:
     from iocast.traces.read_traces import TraceOptions
@@ -21,7 +22,7 @@ def is_table(path: str) -> bool:
     if not os.path.isfile(path):
         return False  # a folder, a pattern, or a pipe of traces, from which nothing may be taken
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=unwaiting) as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}", "give a trace, or a table that iocast made of one") from error

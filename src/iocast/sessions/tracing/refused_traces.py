@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 
 from iocast.errors import SourceError
+from iocast.formats.source_files import unwaiting
 
 _BEGINNING_BYTES = 1 << 16
 
@@ -55,8 +56,8 @@ def _trace_format(path: str) -> str | None:
         # Under its own name: that of a block trace tells its processor.
         beginning = os.path.join(room, os.path.basename(path))
         with contextlib.suppress(SourceError, OSError):
-            with open(path, "rb") as whole, open(beginning, "wb") as part:
-                part.write(whole.read(_BEGINNING_BYTES))
+            with open(path, "rb", opener=unwaiting) as whole, open(beginning, "wb") as part:
+                part.write(whole.read(_BEGINNING_BYTES) or b"")
             calls = os.path.join(room, "calls.table")
             return read_traces((beginning,), os.path.join(room, "events.table"), calls_to=calls).files[0].format
     return None
