@@ -35,6 +35,9 @@ SMALL = [
 UNPLANTED = {
     *("errors", "writes_did_not_come_back", "generator_did_not_run", "asynchronous_timing", "long_tail"),
     "memory_test",  # of loads through a database: tests/diagnose/detectors/test_memory_test.py
+    # Of the layers recorded beside a load, planted by tests/device/test_planted_postgres.py: test_layer_losses.py
+    *("cpu_starvation", "throttle_above_block_layer", "neighbour_on_device", "double_buffering"),
+    *("late_statistics", "blocks_timed_as_reads"),
 }
 
 
