@@ -63,14 +63,14 @@ def read_bytes(path: str, most: int) -> bytes:
         return file.read(most) or b""
 
 
-def unwaiting(path: str, flags: int) -> int:
+def _unwaiting(path: str, flags: int) -> int:
     """An `opener` for files: what passes for a regular one and has nothing to give (/proc/kmsg) gives None then."""
     return os.open(path, flags | os.O_NONBLOCK)
 
 
 def is_gzip(path: str) -> bool:
     """Whether a file begins as a gzip does."""
-    with open(path, "rb", opener=unwaiting) as file:
+    with open(path, "rb", opener=_unwaiting) as file:
         return file.read(len(GZIP)) == GZIP
 
 
@@ -81,7 +81,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
         # A pipe can be read only once, and reading waits for its writer.
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise SourceError(f"{path} is not a regular file", "give result files of another tool")
-        with cast("IO[bytes]", gzip.open(path, "rb") if is_gzip(path) else open(path, "rb", opener=unwaiting)) as file:
+        with cast("IO[bytes]", gzip.open(path, "rb") if is_gzip(path) else open(path, "rb", opener=_unwaiting)) as file:
             yield file
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or str(error)

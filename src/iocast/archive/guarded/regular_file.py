@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 LARGEST_DOCUMENT = 256 << 20  # bytes of a run.json: a phase of 256 users takes 30 kB
 LARGEST_SMALL = 1 << 20  # of what is small by its nature
@@ -24,10 +27,7 @@ class UnfitFile(OSError):
 
 def regular_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
     """All of a regular file. Raises OSError, and UnfitFile for what is no such file."""
-    refuse_unfit(path)  # before it is opened: to open a device may do something to it
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        _refuse(os.fstat(descriptor), path, most)  # another may have taken its name since
+    with _opened(path, most) as file:
         text = file.read(most + 1)
     if text is None:  # of /proc/kmsg, which others have read
         raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path))
@@ -38,10 +38,17 @@ def regular_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
 
 def first_bytes(path: Path, count: int) -> bytes:
     """The first bytes of a regular file, all of a shorter one. Raises OSError; UnfitFile for what is no such file."""
-    refuse_unfit(path)
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    with open(descriptor, "rb", buffering=0) as file:
+    with _opened(path) as file:
         return file.read(count) or b""  # None of /proc/kmsg
+
+
+@contextlib.contextmanager
+def _opened(path: Path, most: int | None = None) -> Iterator[IO[bytes]]:
+    refuse_unfit(path)  # before it is opened: to open a device may do something to it
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        _refuse(os.fstat(descriptor), path, most)  # another may have taken its name since
+        yield file
 
 
 def refuse_unfit(path: Path, most: int | None = None) -> None:

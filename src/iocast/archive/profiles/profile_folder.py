@@ -15,6 +15,7 @@ from iocast.archive.writing.fresh_folders import fresh_folder
 from iocast.errors import ArchiveError
 from iocast.model.profiling.profile import VERSION, Profile
 
+PARQUET = b"PAR1"  # how such a file begins
 PROFILE, EVENTS, CALLS = "profile.json", "events.parquet", "calls.parquet"
 
 
@@ -37,9 +38,7 @@ def is_profile(path: str) -> bool:
 def is_events(path: str) -> bool:
     """Whether a file is a table of events: Parquet, by its first bytes."""
     try:
-        return (
-            first_bytes(Path(path), 4) == b"PAR1"
-        )  # to open a FIFO waits for its writer, to read /proc/kmsg for a message
+        return first_bytes(Path(path), len(PARQUET)) == PARQUET
     except OSError:
         return False
 

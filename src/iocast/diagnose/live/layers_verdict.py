@@ -35,17 +35,15 @@ from iocast.text import brief_percent, brief_throughput, brief_time, counted, fi
 MIN_GAP_NS = 30_000  # less than this between two layers costs what system calls and interrupts cost
 GAP_SHARE = 0.4  # of the upper layer's mean
 WAIT_SHARE = 0.5  # of a gap that has to be waits for a processor
-MIN_WAIT_NS = (
-    25_000  # a call: beside one busy process on two processors it is 16 to 20 us (measured), and no starvation
-)
+# A call: beside one busy process on two processors it is 16 to 20 us (measured), and no starvation.
+MIN_WAIT_NS = 25_000
 SEEN_SHARE = 0.25  # of the upper layer's mean, where the waits that make it are seen themselves
 QUOTA_SHARE = 0.05  # of the time in which a quota held the group
 SLOW_DEVICE_NS = 2_000_000  # of flash; whoever knows the device says better
 SYNC_FACTOR = 4.0  # a sync call writes a journal: two writes and a flush are usual
 MIN_SYNC_GAP_NS = 500_000
-MIN_ELSE_NS = (
-    100_000  # from here on a gap is the file system's by elimination: a processor that sleeps takes a while, too
-)
+# From here on a gap is the file system's by elimination: a processor that sleeps takes a while, too.
+MIN_ELSE_NS = 100_000
 OTHERS_SHARE = 0.5  # of the bytes read, and how many I/Os they keep outstanding: from here on others are named
 OTHERS_OUTSTANDING = 4.0
 SHARED_NS = 300_000  # of a call: from here on it is slow enough for others to matter

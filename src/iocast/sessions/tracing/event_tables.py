@@ -6,15 +6,15 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iocast.archive.guarded.regular_file import first_bytes
+from iocast.archive.profiles.profile_folder import PARQUET
 from iocast.errors import SourceError
-from iocast.formats.source_files import unwaiting
 
 if TYPE_CHECKING:
     from iocast.traces.read_traces import TraceOptions
-
-_MAGIC = b"PAR1"
 
 
 def is_table(path: str) -> bool:
@@ -22,8 +22,7 @@ def is_table(path: str) -> bool:
     if not os.path.isfile(path):
         return False  # a folder, a pattern, or a pipe of traces, from which nothing may be taken
     try:
-        with open(path, "rb", opener=unwaiting) as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+        return first_bytes(Path(path), len(PARQUET)) == PARQUET
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}", "give a trace, or a table that iocast made of one") from error
 

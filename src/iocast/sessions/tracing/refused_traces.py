@@ -6,9 +6,10 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
+from iocast.archive.guarded.regular_file import first_bytes
 from iocast.errors import SourceError
-from iocast.formats.source_files import unwaiting
 
 _BEGINNING_BYTES = 1 << 16
 
@@ -54,12 +55,11 @@ def _trace_format(path: str) -> str | None:
         return None
     with tempfile.TemporaryDirectory(prefix="iocast-trace-") as room:
         # Under its own name: that of a block trace tells its processor.
-        beginning = os.path.join(room, os.path.basename(path))
+        beginning = Path(room, os.path.basename(path))
         with contextlib.suppress(SourceError, OSError):
-            with open(path, "rb", opener=unwaiting) as whole, open(beginning, "wb") as part:
-                part.write(whole.read(_BEGINNING_BYTES) or b"")
+            beginning.write_bytes(first_bytes(Path(path), _BEGINNING_BYTES))
             calls = os.path.join(room, "calls.table")
-            return read_traces((beginning,), os.path.join(room, "events.table"), calls_to=calls).files[0].format
+            return read_traces((str(beginning),), os.path.join(room, "events.table"), calls_to=calls).files[0].format
     return None
 
 
