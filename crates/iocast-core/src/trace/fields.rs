@@ -1,10 +1,10 @@
 //! Strict numbers out of bytes: all of the field, checked, and nothing guessed.
 
-use memchr::memchr;
-
 /// Ten to the power of a place.
-const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+const TENS: [u64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 const ZEROS: u64 = 0x3030_3030_3030_3030;
+const SPACES: u64 = 0x2020_2020_2020_2020;
 
 /// A whole number, digits only.
 ///
@@ -91,7 +91,7 @@ fn sum_of_eight(ones: u64) -> u64 {
 ///
 /// Where a field ends and what it says are found in the same step: fields of a few digits are cut from a word without a
 /// loop over them.
-#[inline]
+#[inline(always)]
 pub fn leading(text: &[u8]) -> (u64, usize) {
     let (ones, digits) = leading_digits(text);
     if digits < 8 { (sum_of_eight(ones), digits) } else { leading_long(text, sum_of_eight(ones)) }
@@ -114,7 +114,7 @@ fn leading_long(text: &[u8], upper: u64) -> (u64, usize) {
 
 /// How many of the first eight bytes are digits before the first that is none, and those, a byte each, at the end of a
 /// word of zeros.
-#[inline]
+#[inline(always)]
 fn leading_digits(text: &[u8]) -> (u64, usize) {
     let word = match text.first_chunk::<8>() {
         Some(eight) => u64::from_le_bytes(*eight),
@@ -142,13 +142,39 @@ pub fn whole(field: &[u8]) -> Option<i64> {
 }
 
 /// A decimal number of units of `unit_ns` each, as whole ns; digits below 1 ns are checked and dropped.
+#[inline]
 pub fn decimal_ns(field: &[u8], unit_ns: i64) -> Option<i64> {
-    if let Some(count) = whole(field) {
-        return count.checked_mul(unit_ns);
+    let (count, digits) = leading(field);
+    if digits == 0 {
+        return None;
     }
-    let dot = memchr(b'.', field)?;
-    let (mut value, mut step) = (whole(&field[..dot])?.checked_mul(unit_ns)?, unit_ns);
-    let fraction = &field[dot + 1..];
+    let whole_ns = i64::try_from(count).ok()?.checked_mul(unit_ns)?;
+    let fraction = match &field[digits..] {
+        [] => return Some(whole_ns),
+        [b'.', fraction @ ..] => fraction,
+        _ => return None,
+    };
+    whole_ns.checked_add(fraction_ns(fraction, unit_ns)?)
+}
+
+/// What the digits behind the dot are, in whole ns.
+#[inline(always)]
+fn fraction_ns(fraction: &[u8], unit_ns: i64) -> Option<i64> {
+    let (value, digits) = leading(fraction);
+    if digits == fraction.len()
+        && let Some(parts) = TENS.get(digits)
+        && digits > 0
+        && unit_ns as u64 % parts == 0
+    {
+        return i64::try_from(value * (unit_ns as u64 / parts)).ok();
+    }
+    long_fraction_ns(fraction, unit_ns)
+}
+
+/// The same, where there are more digits than the unit has.
+#[cold]
+fn long_fraction_ns(fraction: &[u8], unit_ns: i64) -> Option<i64> {
+    let (mut value, mut step) = (0_i64, unit_ns);
     if fraction.is_empty() {
         return None;
     }
@@ -164,11 +190,43 @@ pub fn decimal_ns(field: &[u8], unit_ns: i64) -> Option<i64> {
 }
 
 /// The next field up to a run of blanks, and what comes after; None at the end.
+#[inline]
 pub fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
-    let start = text.iter().position(|byte| !byte.is_ascii_whitespace())?;
-    let rest = &text[start..];
-    let end = rest.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(rest.len());
-    Some((&rest[..end], &rest[end..]))
+    let rest = &text[blanks(text)..];
+    (!rest.is_empty()).then(|| rest.split_at(filled(rest)))
+}
+
+/// How many blanks a text begins with. Tools align their columns with runs of spaces: eight at a time have no loop.
+#[inline]
+fn blanks(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        let others = u64::from_le_bytes(*eight) ^ SPACES;
+        at += others.trailing_zeros() as usize / 8;
+        if others != 0 {
+            break;
+        }
+    }
+    at + text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count()
+}
+
+/// How many bytes there are before the first blank.
+#[inline]
+fn filled(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(eight) = text[at..].first_chunk::<8>() {
+        let word = u64::from_le_bytes(*eight);
+        // Bytes below 0x21: all blanks are. What a difference borrows spoils only bytes behind the first of them.
+        let low = word.wrapping_sub(0x2121_2121_2121_2121) & !word & 0x8080_8080_8080_8080;
+        at += low.trailing_zeros() as usize / 8;
+        if low != 0 {
+            if text[at].is_ascii_whitespace() {
+                return at;
+            }
+            at += 1;
+        }
+    }
+    at + text[at..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count()
 }
 
 /// The last field after a run of blanks, and what comes before; None where there is none.
@@ -252,6 +310,30 @@ mod tests {
         assert_eq!(decimal_ns(b"7", 100), Some(700));
         for bad in [&b"1."[..], b".5", b"1.5.0", b"1.x", b"99999999999.0"] {
             assert_eq!(decimal_ns(bad, 1_000_000_000), None, "{bad:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_decimal_is_what_a_loop_finds(text in "[0-9]{0,12}[.]?[0-9]{0,14}[x.]?", unit in 0_u32..10) {
+            let (text, unit_ns) = (text.as_bytes(), 10_i64.pow(unit));
+            let dot = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
+            let looped = whole(&text[..dot]).and_then(|count| count.checked_mul(unit_ns)).and_then(|whole_ns| {
+                let fraction = text.get(dot + 1..).map_or(Some(0), |digits| long_fraction_ns(digits, unit_ns));
+                whole_ns.checked_add(fraction?)
+            });
+            proptest::prop_assert_eq!(decimal_ns(text, unit_ns), looped);
+        }
+
+        #[test]
+        fn a_word_is_what_a_loop_finds(text in "[ \\t]{0,12}[a-z0-9\u{1}\u{7f}\u{e9}]{0,20}[ \\r\u{1}]{0,3}[a-z ]{0,9}") {
+            let text = text.as_bytes();
+            let start = text.iter().position(|byte| !byte.is_ascii_whitespace());
+            let looped = start.map(|start| {
+                let rest = &text[start..];
+                rest.split_at(rest.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(rest.len()))
+            });
+            proptest::prop_assert_eq!(word(text), looped);
         }
     }
 

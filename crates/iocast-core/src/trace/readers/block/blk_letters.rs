@@ -2,13 +2,20 @@
 
 use crate::blk::BlkOp;
 use crate::trace::event::{Op, flags};
-use crate::trace::fields::unsigned;
+use crate::trace::fields::leading;
 
 /// The kernel's number of `8,16`.
 pub fn device_number(field: &[u8]) -> Option<u32> {
-    let comma = field.iter().position(|byte| *byte == b',')?;
-    let (major, minor) = (unsigned(&field[..comma])?, unsigned(&field[comma + 1..])?);
-    (major < 1 << 12 && minor < 1 << 20).then_some(((major as u32) << 20) | minor as u32)
+    leading_device(field).filter(|(_, length)| *length == field.len()).map(|(number, _)| number)
+}
+
+/// The kernel's number of the device that a text begins with, and how long its name is.
+#[inline(always)]
+pub fn leading_device(text: &[u8]) -> Option<(u32, usize)> {
+    let (major, digits) = leading(text);
+    let (minor, more) = leading(text[digits..].strip_prefix(b",")?);
+    let known = digits > 0 && more > 0 && major < 1 << 12 && minor < 1 << 20;
+    known.then_some((((major as u32) << 20) | minor as u32, digits + 1 + more))
 }
 
 /// The operation and flags of letters such as `FWS`, `RA`, `DS`.
@@ -47,6 +54,8 @@ mod tests {
         assert_eq!(asked(b"FF").0, Op::Flush);
         assert_eq!(asked(b"N").0, Op::Other);
         assert_eq!(device_number(b"8,16"), Some(8 << 20 | 16));
-        assert_eq!(device_number(b"8:16"), None);
+        for bad in [&b"8:16"[..], b"8,", b",16", b"8", b"8,16 ", b"4096,0", b"8,1048576", b""] {
+            assert_eq!(device_number(bad), None, "{bad:?}");
+        }
     }
 }

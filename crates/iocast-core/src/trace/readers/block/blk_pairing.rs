@@ -132,7 +132,15 @@ struct Counts {
 
 impl Pairing {
     /// One more record, in order of time.
-    pub fn on(&mut self, step: Step, mut record: Record, rows: &mut Rows) {
+    #[inline(never)]
+    pub fn on(&mut self, step: Step, record: Record, rows: &mut Rows) {
+        self.on_inlined(step, record, rows);
+    }
+
+    /// The same in the caller's own code: a tenth quicker where a record is read in a few steps; readers of text, which
+    /// have more to hold in registers, lose by it.
+    #[inline(always)]
+    pub fn on_inlined(&mut self, step: Step, mut record: Record, rows: &mut Rows) {
         if record.flags & flags::PREFLUSH != 0 && record.sectors == 0 {
             (record.op, record.flags) = (Op::Flush, record.flags & !flags::PREFLUSH);
         }
@@ -165,6 +173,7 @@ impl Pairing {
         }
     }
 
+    #[inline(always)]
     fn queue(&mut self, record: Record) {
         if self.queued >= OPEN_AT_MOST {
             self.counts.forgotten += self.queued as i64;
@@ -188,6 +197,7 @@ impl Pairing {
         found
     }
 
+    #[inline(always)]
     fn take_issued(&mut self, at: Key) -> Option<Issued> {
         let Entry::Occupied(mut place) = self.open.entry(at) else { return None };
         let found = place.get_mut().issued.take();
@@ -207,6 +217,7 @@ impl Pairing {
         }
     }
 
+    #[inline(always)]
     fn issue(&mut self, record: Record, rows: &mut Rows) {
         self.counts.issues += 1;
         if self.issued >= OPEN_AT_MOST {
@@ -224,6 +235,7 @@ impl Pairing {
         }
     }
 
+    #[inline(always)]
     fn complete(&mut self, record: Record, err: Option<i16>, rows: &mut Rows) {
         let at = key(&record, record.sector);
         if let Some(mut issued) = self.take_issued(at) {

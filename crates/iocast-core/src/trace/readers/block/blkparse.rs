@@ -1,14 +1,15 @@
 //! The text that blkparse prints by default.
 
-use memchr::memmem;
+use memchr::memrchr;
 
 use crate::trace::columns::Rows;
 use crate::trace::fields::{decimal_ns, unsigned, word};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
-use crate::trace::readers::block::blk_letters::{asked, device_number};
+use crate::trace::readers::block::blk_letters::{asked, leading_device};
 use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
 use crate::trace::report::FileReport;
+use crate::trace::words::{Word, Words};
 
 /// `maj,min cpu seq sec.nsec pid ACT RWBS sector + sectors [process]`.
 pub const FORMAT: Format = Format {
@@ -34,40 +35,41 @@ struct Fields<'a> {
     number: u32,
     at_ns: i64,
     pid: &'a [u8],
-    action: &'a [u8],
+    action: Word<'a>,
     letters: &'a [u8],
-    rest: &'a [u8],
+    rest: Words<'a>,
 }
 
 impl<'a> Fields<'a> {
+    #[inline(always)]
     fn of(line: &'a [u8]) -> Result<Fields<'a>, Broken> {
-        let mut rest = line;
-        let mut next = |rule: &'static str| match word(rest) {
-            Some((field, after)) => {
-                rest = after;
-                Ok((field, line.len() - after.len() - field.len() + 1))
-            }
-            None => Err(Broken { column: line.len() + 1, rule }),
-        };
-        let (device, at) = next("too few fields")?;
-        let number =
-            device_number(device).ok_or(Broken { column: at, rule: "not a device (major,minor)" })?;
+        let mut rest = Words::of(line);
+        let few = Broken { column: line.len() + 1, rule: "too few fields" };
+        let broken = |word: Word<'_>, rule| Broken { column: column(line, word.onward), rule };
+        let device = rest.next().ok_or(few)?;
+        let number = leading_device(device.onward).filter(|(_, length)| *length == device.text.len());
+        let (number, _) = number.ok_or_else(|| broken(device, "not a device (major,minor)"))?;
         for rule in ["not a CPU", "not a sequence number"] {
-            let (field, at) = next("too few fields")?;
-            unsigned(field).ok_or(Broken { column: at, rule })?;
+            let word = rest.next().ok_or(few)?;
+            word.number().ok_or_else(|| broken(word, rule))?;
         }
-        let (time, at) = next("too few fields")?;
-        let dotted = time.contains(&b'.').then(|| decimal_ns(time, 1_000_000_000)).flatten();
-        let at_ns = dotted.ok_or(Broken { column: at, rule: "not a time" })?;
-        let (pid, at) = next("too few fields")?;
-        unsigned(pid).ok_or(Broken { column: at, rule: "not a process" })?;
-        let (action, at) = next("too few fields")?;
-        if action.len() > 2 || !action.iter().all(u8::is_ascii_alphabetic) {
-            return Err(Broken { column: at, rule: "not an action" });
+        let time = rest.next().ok_or(few)?;
+        let dotted = time.text.contains(&b'.').then(|| decimal_ns(time.text, 1_000_000_000)).flatten();
+        let at_ns = dotted.ok_or_else(|| broken(time, "not a time"))?;
+        let pid = rest.next().ok_or(few)?;
+        pid.number().ok_or_else(|| broken(pid, "not a process"))?;
+        let action = rest.next().ok_or(few)?;
+        if action.text.len() > 2 || !action.text.iter().all(u8::is_ascii_alphabetic) {
+            return Err(broken(action, "not an action"));
         }
-        let (letters, _) = next("too few fields")?;
-        Ok(Fields { device, number, at_ns, pid, action, letters, rest })
+        let letters = rest.next().ok_or(few)?.text;
+        Ok(Fields { device: device.text, number, at_ns, pid: pid.text, action, letters, rest })
     }
+}
+
+/// The column at which the rest of a line begins.
+fn column(line: &[u8], onward: &[u8]) -> usize {
+    line.len() - onward.len() + 1
 }
 
 impl LineReader for BlkparseReader {
@@ -86,7 +88,7 @@ impl LineReader for BlkparseReader {
             return Ok(Taken::Ignored("summary"));
         }
         let fields = Fields::of(line)?;
-        let step = match fields.action {
+        let step = match fields.action.text {
             b"Q" => Step::Queue,
             b"M" => Step::BackMerge,
             b"F" => Step::FrontMerge,
@@ -97,7 +99,7 @@ impl LineReader for BlkparseReader {
             b"G" | b"S" | b"I" | b"P" | b"U" | b"UT" | b"B" | b"A" | b"T" | b"m" => {
                 return Ok(Taken::Ignored("step without a time of its own"));
             }
-            _ => return Err(Broken { column: line.len() - fields.rest.len(), rule: "not an action" }),
+            _ => return Err(Broken { column: column(line, fields.action.onward), rule: "not an action" }),
         };
         let (step, sector, sectors) = extent(line, &fields, step)?;
         let (op, bits) = asked(fields.letters);
@@ -131,36 +133,33 @@ impl LineReader for BlkparseReader {
 }
 
 /// `sector + sectors`, `sector / sector` of a split, `sector` or nothing of a flush; and the error of a completion.
+#[inline]
 fn extent(line: &[u8], fields: &Fields<'_>, step: Step) -> Result<(Step, u64, u64), Broken> {
-    let column = |part: &[u8]| line.len() - part.len() + 1;
-    let step = match step {
-        Step::Complete(_) => Step::Complete(error_of(fields.rest)),
-        other => other,
+    let mut rest = fields.rest;
+    let first = rest.next();
+    let step = match (step, first) {
+        (Step::Complete(_), Some(first)) => Step::Complete(error_of(first.onward)),
+        (other, _) => other,
     };
-    let Some((first, after)) = word(fields.rest) else { return Ok((step, 0, 0)) };
-    if first.starts_with(b"[") {
-        return Ok((step, 0, 0));
-    }
-    let broken = |part: &[u8], rule| Broken { column: column(part), rule };
-    let sector = unsigned(first).ok_or(broken(fields.rest, "not a sector"))?;
-    match word(after) {
-        Some((b"+", rest)) => {
-            let (count, _) = word(rest).ok_or(broken(rest, "no number of sectors"))?;
-            Ok((step, sector, unsigned(count).ok_or(broken(rest, "not a number of sectors"))?))
-        }
-        Some((b"/", rest)) => {
-            let (at, _) = word(rest).ok_or(broken(rest, "no second sector"))?;
-            Ok((Step::Split(unsigned(at).ok_or(broken(rest, "not a sector"))?), sector, 0))
-        }
+    let Some(first) = first.filter(|first| !first.text.starts_with(b"[")) else { return Ok((step, 0, 0)) };
+    let broken = |onward: &[u8], rule| Broken { column: column(line, onward), rule };
+    let sector = first.number().ok_or_else(|| broken(first.onward, "not a sector"))?;
+    let Some(sign) = rest.next() else { return Ok((step, sector, 0)) };
+    let mut second = |none, wrong| {
+        let word = rest.next().ok_or_else(|| broken(&[], none))?;
+        word.number().ok_or_else(|| broken(word.onward, wrong))
+    };
+    match sign.text {
+        b"+" => Ok((step, sector, second("no number of sectors", "not a number of sectors")?)),
+        b"/" => Ok((Step::Split(second("no second sector", "not a sector")?), sector, 0)),
         // A command that is passed through gives bytes and the command instead.
-        Some((other, _)) if other.starts_with(b"(") || other.starts_with(b"[") => Ok((step, sector, 0)),
-        None => Ok((step, sector, 0)),
-        Some(_) => Err(broken(after, "neither + nor /")),
+        other if other.starts_with(b"(") || other.starts_with(b"[") => Ok((step, sector, 0)),
+        _ => Err(broken(sign.onward, "neither + nor /")),
     }
 }
 
 fn error_of(rest: &[u8]) -> Option<i16> {
-    let inside = &rest[memmem::rfind(rest, b"[")? + 1..];
+    let inside = &rest[memrchr(b'[', rest)? + 1..];
     let digits = inside.strip_suffix(b"]")?;
     let value = crate::trace::fields::signed(digits)?;
     i16::try_from(value).ok().map(i16::saturating_abs)

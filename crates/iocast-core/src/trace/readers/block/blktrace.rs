@@ -71,28 +71,35 @@ struct Header {
 }
 
 fn header(raw: &[u8; HEADER], order: Order) -> Header {
-    let u16_at = |at: usize| {
-        let bytes = [raw[at], raw[at + 1]];
-        if order == Order::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
-    };
-    let u32_at = |at: usize| {
-        let bytes = [raw[at], raw[at + 1], raw[at + 2], raw[at + 3]];
-        if order == Order::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
-    };
-    let u64_at = |at: usize| {
-        let (first, second) = (u64::from(u32_at(at)), u64::from(u32_at(at + 4)));
-        if order == Order::Little { first | (second << 32) } else { (first << 32) | second }
-    };
-    Header {
-        at_ns: u64_at(8),
-        sector: u64_at(16),
-        bytes: u32_at(24),
-        action: u32_at(28),
-        pid: u32_at(32),
-        device: u32_at(36),
-        error: u16_at(44),
-        extra: usize::from(u16_at(46)),
+    // A branch for the whole record: one for each number costs a tenth of the time.
+    match order {
+        Order::Little => header_of(raw, u16::from_le_bytes, u32::from_le_bytes, u64::from_le_bytes),
+        Order::Big => header_of(raw, u16::from_be_bytes, u32::from_be_bytes, u64::from_be_bytes),
     }
+}
+
+#[inline(always)]
+fn header_of(
+    raw: &[u8; HEADER],
+    u16_of: impl Fn([u8; 2]) -> u16,
+    u32_of: impl Fn([u8; 4]) -> u32,
+    u64_of: impl Fn([u8; 8]) -> u64,
+) -> Header {
+    Header {
+        at_ns: u64_of(part(raw, 8)),
+        sector: u64_of(part(raw, 16)),
+        bytes: u32_of(part(raw, 24)),
+        action: u32_of(part(raw, 28)),
+        pid: u32_of(part(raw, 32)),
+        device: u32_of(part(raw, 36)),
+        error: u16_of(part(raw, 44)),
+        extra: usize::from(u16_of(part(raw, 46))),
+    }
+}
+
+#[inline(always)]
+fn part<const BYTES: usize>(raw: &[u8; HEADER], at: usize) -> [u8; BYTES] {
+    std::array::from_fn(|byte| raw[at + byte])
 }
 
 /// One file: its next record, and a buffer.
@@ -275,7 +282,7 @@ impl Trace {
             source: rows.source,
             line: feed.number,
         };
-        self.pairing.on(step, record, rows);
+        self.pairing.on_inlined(step, record, rows);
         self.timed = true;
         report.accepted += 1;
     }
@@ -325,21 +332,58 @@ fn split_at(extra: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(extra.get(..8)?.try_into().ok()?))
 }
 
-/// The operation and flags of the category bits.
+/// The operation and flags of the category bits; without a branch, which reads and writes in any order would mislead.
 fn asked(bits: u32) -> (Op, u16) {
-    let has = |bit: u32| bits & (1 << bit) != 0;
-    let op = match () {
-        () if has(9) => Op::Other,
-        () if has(13) => Op::Trim,
-        () if has(1) => Op::Write,
-        () if has(2) => Op::Flush,
-        () if has(0) => Op::Read,
-        () => Op::Other,
-    };
-    let pairs = [(3, flags::SYNC), (11, flags::AHEAD), (12, flags::META), (15, flags::FUA)];
-    let mut found = pairs.iter().filter(|(bit, _)| has(*bit)).fold(0, |all, (_, flag)| all | flag);
-    if has(2) && op == Op::Write {
-        found |= flags::PREFLUSH;
+    // The first of these bits decides.
+    const BY_BIT: [(u32, Op); 5] =
+        [(9, Op::Other), (13, Op::Trim), (1, Op::Write), (2, Op::Flush), (0, Op::Read)];
+    const OPS: [Op; 6] = [BY_BIT[0].1, BY_BIT[1].1, BY_BIT[2].1, BY_BIT[3].1, BY_BIT[4].1, Op::Other];
+    const FLAGS: [(u32, u16); 4] =
+        [(3, flags::SYNC), (11, flags::AHEAD), (12, flags::META), (15, flags::FUA)];
+    let bit = |bit: u32| bits >> bit & 1;
+    let found =
+        BY_BIT.iter().zip(0..).fold(1 << BY_BIT.len(), |all, ((at, _), place)| all | bit(*at) << place);
+    let op = OPS[found.trailing_zeros() as usize];
+    let told = FLAGS.iter().fold(0, |all, (at, flag)| all | bit(*at) as u16 * flag);
+    let preflush = bit(2) as u16 * u16::from(op == Op::Write) * flags::PREFLUSH;
+    (op, told | preflush)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_category_bits_say_what_was_asked() {
+        let of = |bits: &[u32]| asked(bits.iter().fold(0, |all, bit| all | 1 << bit));
+        assert_eq!(of(&[]), (Op::Other, 0));
+        assert_eq!(of(&[0]), (Op::Read, 0));
+        assert_eq!(of(&[0, 11, 12]), (Op::Read, flags::AHEAD | flags::META));
+        assert_eq!(of(&[1, 3, 15]), (Op::Write, flags::SYNC | flags::FUA));
+        assert_eq!(of(&[1, 2]), (Op::Write, flags::PREFLUSH));
+        assert_eq!(of(&[2, 3]), (Op::Flush, flags::SYNC));
+        assert_eq!(of(&[1, 13]), (Op::Trim, 0));
+        assert_eq!(of(&[1, 9]), (Op::Other, 0));
     }
-    (op, found)
+
+    #[test]
+    fn both_orders_of_bytes_are_the_same_record() {
+        let mut little = [0; HEADER];
+        for (at, number) in (0_u8..48).enumerate() {
+            little[at] = number;
+        }
+        let mut big = [0; HEADER];
+        for (start, length) in
+            [(0, 4), (4, 4), (8, 8), (16, 8), (24, 4), (28, 4), (32, 4), (36, 4), (40, 4), (44, 2), (46, 2)]
+        {
+            for byte in 0..length {
+                big[start + byte] = little[start + length - 1 - byte];
+            }
+        }
+        let (one, other) = (header(&little, Order::Little), header(&big, Order::Big));
+        assert_eq!(one.at_ns, 0x0f0e_0d0c_0b0a_0908);
+        assert_eq!((one.sector, one.bytes, one.action), (other.sector, other.bytes, other.action));
+        assert_eq!((one.at_ns, one.pid, one.device), (other.at_ns, other.pid, other.device));
+        assert_eq!((one.error, one.extra), (other.error, other.extra));
+    }
 }
