@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 # Observers of the machine, and programs whose reports are read.
@@ -124,6 +125,7 @@ def bucket(upper_ns: int) -> str:
     return f"{_BELOW}{upper_ns}ns"
 
 
+@lru_cache(maxsize=4096)  # a live screen asks for each bucket of each layer every second
 def bucket_upper_ns(metric: str) -> int | None:
     """The bound of such a counter; None for all others, and for the bucket without a bound."""
     bound = metric.removeprefix(_BELOW).removesuffix("ns")

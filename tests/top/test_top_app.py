@@ -17,6 +17,7 @@ pytest.importorskip("textual")
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from iocast.top.line_pane import LinePane
 from iocast.top.top_app import TopApp
 
 LAYER = ("block_layer", "vda|driver|read|8192")
@@ -50,6 +51,8 @@ class Made:
 
 
 def _shown(app: TopApp, place: str = "body") -> str:
+    if place == "body":
+        return app.query_one("#body", LinePane).says()
     return str(app.query_one(f"#{place}", Static).content)
 
 

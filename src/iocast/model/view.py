@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
@@ -68,29 +69,28 @@ def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = Non
 
     An observer that samples an epoch promises more (see `metrics.EPOCH`), and its counters are judged by it.
     """
-    seen: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    seen: defaultdict[str, defaultdict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         if sample.observer == observer:
-            counters = seen.setdefault(sample.subject, {})
-            counters.setdefault(sample.metric, []).append((sample.time_ns, sample.value))
+            seen[sample.subject][sample.metric].append((sample.time_ns, sample.value))
     if EPOCH in seen.get("", {}):
         return _views_of_epoch(seen, elapsed_ns)
     found = {}
     for subject, counters in seen.items():
-        times = [at for values in counters.values() for at, _ in (values[0], values[-1])]
-        spent_ns = max(times) - min(times)
+        first_ns = min([values[0][0] for values in counters.values()])
+        spent_ns = max([values[-1][0] for values in counters.values()]) - first_ns
         if spent_ns <= 0:
             continue
-        went = {metric: _went(metric, values) for metric, values in counters.items()}
-        known = {metric: delta for metric, delta in went.items() if delta is not None}
+        went = ((metric, _went(metric, values)) for metric, values in counters.items())
+        known = {metric: delta for metric, delta in went if delta is not None}
         found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
     return found
 
 
-_Counters = dict[str, list[tuple[int, float]]]
+_Counters = Mapping[str, list[tuple[int, float]]]
 
 
-def _views_of_epoch(seen: dict[str, _Counters], elapsed_ns: int | None) -> dict[str, View]:
+def _views_of_epoch(seen: Mapping[str, _Counters], elapsed_ns: int | None) -> dict[str, View]:
     """The views of an observer with an epoch: a counter of which nothing is listed at a sample stood at nought."""
     epochs = seen[""][EPOCH]
     ticks = sorted({at for at, _ in epochs})
@@ -101,8 +101,7 @@ def _views_of_epoch(seen: dict[str, _Counters], elapsed_ns: int | None) -> dict[
     found = {}
     for subject, counters in seen.items():
         values = {metric: each for metric, each in counters.items() if metric != EPOCH}
-        own = dict(counters.get(EPOCH, ()))  # none at a sample is an epoch, too
-        stands = whole and (subject == "" or len({own.get(at) for each in values.values() for at, _ in each}) <= 1)
+        stands = whole and (subject == "" or _stands(dict(counters.get(EPOCH, ())), ticks, values.values()))
         if subject == "" and not values:
             continue
         went = {metric: _went_since(ticks, each) for metric, each in values.items()} if stands else {}
@@ -111,9 +110,20 @@ def _views_of_epoch(seen: dict[str, _Counters], elapsed_ns: int | None) -> dict[
     return found
 
 
+def _stands(own: Mapping[int, float], ticks: list[int], listed: Iterable[list[tuple[int, float]]]) -> bool:
+    """Whether a subject is of one epoch at all of its samples; none at a sample is an epoch, too."""
+    if len(own) == len(ticks):
+        return len(set(own.values())) == 1
+    return len({own.get(at) for values in listed for at, _ in values}) <= 1
+
+
 def _went_since(ticks: list[int], values: list[tuple[int, float]]) -> float | None:
     """How far a counter went over all ticks; None when it went back, or was there and is not any more."""
-    began, listed = values[0][0], {at for at, _ in values}
+    began = values[0][0]
+    if len(ticks) == 2 and [at for at, _ in values] == ticks:  # a live screen: most are listed at both moments
+        went = values[1][1] - values[0][1]
+        return went if went >= 0 else None
+    listed = {at for at, _ in values}
     if any(after < before for (_, before), (_, after) in pairwise(values)):
         return None
     if not listed.issuperset(tick for tick in ticks if tick >= began):
@@ -125,6 +135,8 @@ def _went(metric: str, values: list[tuple[int, float]]) -> int | None:
     """How far a counter went over all its samples; None when it was seen once only, or was reset in between."""
     if len(values) < 2:
         return None
+    if len(values) == 2 and values[1][1] >= values[0][1]:  # a live screen has nearly nothing else
+        return round(values[1][1] - values[0][1])
     period, went = PERIODS.get(metric), 0.0
     for (_, before), (_, after) in pairwise(values):
         if after < before and period is not None and before > period / 2 > after:

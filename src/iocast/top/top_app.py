@@ -10,7 +10,6 @@ from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.message import Message
 from textual.widgets import Footer, Static
 from textual.worker import get_current_worker
@@ -22,26 +21,13 @@ from iocast.report.live.latency.heat_view import heat_view
 from iocast.report.live.latency.histogram_choice import histograms
 from iocast.report.live.layers_view import overview
 from iocast.report.live.notes_lines import notes_lines
-from iocast.report.live.styled_lines import Line, Style, line
+from iocast.report.live.styled_lines import Line, line
 from iocast.sessions.live.watching import Reel
 from iocast.text import harmless_line
 from iocast.top.history import History
+from iocast.top.line_pane import LinePane
 
 View = Literal["overview", "heat", "notes", "help"]
-
-_STYLES: dict[Style, str] = {
-    "plain": "",
-    "head": "bold",
-    "dim": "dim",
-    "strong": "bold",
-    "warn": "bold yellow",
-    "heat1": "black on color(226)",
-    "heat2": "black on color(220)",
-    "heat3": "black on color(214)",
-    "heat4": "black on color(208)",
-    "heat5": "black on color(202)",
-    "heat6": "black on color(196)",
-}
 
 
 class Arrived(Message):
@@ -65,7 +51,7 @@ class TopApp(App[None]):
 
     CSS = """
     #state { height: 1; background: $panel; color: $text; }
-    #body { height: auto; }
+    #body { height: 1fr; }
     """
     TITLE = "iocast top"
     ENABLE_COMMAND_PALETTE = False
@@ -94,13 +80,12 @@ class TopApp(App[None]):
         self.history = History()
         self.view: View = "overview"
         self.chosen: tuple[str, str] | None = None
-        self._over = ""
+        self._over = self._state_says = ""
 
     def compose(self) -> ComposeResult:
         """One line of state, the view, and the keys."""
         yield Static(id="state", markup=False)
-        with VerticalScroll():
-            yield Static(id="body", markup=False)
+        yield LinePane(id="body")
         yield Footer()
 
     def on_mount(self) -> None:
@@ -185,14 +170,15 @@ class TopApp(App[None]):
             parts.append(f"paused, {self.history.behind} behind the newest")
         if self._over:
             parts.append(self._over)
-        self.query_one("#state", Static).update(
-            Text(harmless_line(f" {' · '.join(parts)}"), no_wrap=True, overflow="ellipsis")
-        )
+        says = harmless_line(f" {' · '.join(parts)}")
+        if says != self._state_says:  # a new text is laid out anew, with all of the screen
+            self._state_says = says
+            self.query_one("#state", Static).update(Text(says, no_wrap=True, overflow="ellipsis"))
 
     def _draw(self) -> None:
         if self.query("#body"):
             self._state()
-            self.query_one("#body", Static).update(rich_text(self._lines(max(40, self.size.width - 2))))
+            self.query_one("#body", LinePane).show(self._lines(max(40, self.size.width - 2)))
 
     def _lines(self, width: int) -> Iterable[Line]:
         views: dict[View, Callable[[], Iterable[Line]]] = {
@@ -208,14 +194,3 @@ class TopApp(App[None]):
         if interval is None:
             return [line("Reading the first interval …", "dim")]
         return overview(interval, self._reel.texts, width)
-
-
-def rich_text(lines: Iterable[Line]) -> Text:
-    """Lines as the terminal library has them."""
-    found = Text(no_wrap=True)
-    for at, each in enumerate(lines):
-        if at:
-            found.append("\n")
-        for piece in each:
-            found.append(harmless_line(piece.text), _STYLES[piece.style])
-    return found

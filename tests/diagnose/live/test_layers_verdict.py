@@ -264,6 +264,13 @@ def test_samples_become_times() -> None:
     assert verdict(found).code == "throttle"
 
 
+def test_a_quota_holds_for_all_of_the_time_at_most() -> None:
+    """Version 1 of control groups adds up what it held on each processor."""
+    found = verdict(times(database=1584, read_call=93, bio_read=69, driver_read=65, quota=1.31))
+    assert "held it for 100% of the time" in found.says
+    assert found.evidence["quota_share"] == 1.31
+
+
 def test_a_quota_is_a_share_of_the_time_and_a_far_limit_is_none() -> None:
     def at(time_ns: int, held_ns: float, reads: float) -> list[Sample]:
         return [

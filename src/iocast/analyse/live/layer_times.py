@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
@@ -138,13 +139,12 @@ class _ByObserver:
     """Samples as they were read, gone through once: a live screen asks for six observers each second."""
 
     def __init__(self, samples: Iterable[Sample]) -> None:
-        self._samples: dict[str, list[Sample]] = {}
-        first_ns = last_ns = None
+        self._samples: defaultdict[str, list[Sample]] = defaultdict(list)
+        times = []
         for sample in samples:
-            self._samples.setdefault(sample.observer, []).append(sample)
-            first_ns = sample.time_ns if first_ns is None else min(first_ns, sample.time_ns)
-            last_ns = sample.time_ns if last_ns is None else max(last_ns, sample.time_ns)
-        self.elapsed_ns = 0 if first_ns is None or last_ns is None else last_ns - first_ns
+            self._samples[sample.observer].append(sample)
+            times.append(sample.time_ns)
+        self.elapsed_ns = max(times) - min(times) if times else 0
 
     def samples(self, observer: str) -> Sequence[Sample]:
         """Those of one observer."""

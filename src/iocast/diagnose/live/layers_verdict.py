@@ -222,12 +222,13 @@ def _without_device(times: LayerTimes, lost_ns: float, evidence: dict[str, float
 
 
 def _held_by_quota(quota: float, lost_ns: float, evidence: Mapping[str, float], seen: str) -> Lost:
+    share = brief_percent(min(1.0, quota))  # version 1 of control groups adds up what it held on each processor
     return Lost(
         code="cpu",
         rule=1,
         lost_ns=lost_ns,
         evidence={**evidence, "quota_share": quota},
-        says=f"CPU quota: {seen}; the quota of its control group held it for {brief_percent(quota)} of the time.",
+        says=f"CPU quota: {seen}; the quota of its control group held it for {share} of the time.",
         refuted_by="the same gap with a larger quota",
         remedy="Raise the CPU quota of the control group (cpu.max), or use fewer processes.",
     )

@@ -54,13 +54,13 @@ class Observer:
         now_ns = time.time_ns()
         samples: list[Sample] = []
         for folder in self._groups("blkio"):
-            told: list[tuple[str, str, float]] = [
-                (number, *counter) for number, counters in _done(folder).items() for counter in counters.items()
-            ]
-            told += [(number, metric, limit) for (number, metric), limit in limits_of(folder).items()]
-            for number, metric, value in told:
-                subject = f"{self._group(folder)}{metrics.PART}{self._device(number)}"
-                samples.append(Sample(now_ns, NAME, subject, metric, float(value)))
+            group = self._group(folder)
+            told: dict[str, dict[str, float]] = {number: dict(done) for number, done in _done(folder).items()}
+            for (number, metric), limit in limits_of(folder).items():
+                told.setdefault(number, {})[metric] = limit
+            for number, counters in told.items():
+                subject = f"{group}{metrics.PART}{self._device(number)}"
+                samples += [Sample(now_ns, NAME, subject, metric, float(at)) for metric, at in counters.items()]
         for folder in self._groups("cpu"):
             quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
             samples += [Sample(now_ns, NAME, self._group(folder), metric, float(at)) for metric, at in quota.items()]
