@@ -27,9 +27,9 @@ class Picture(Struct, frozen=True):
 
 
 WANTED = (
-    Picture("top-healthy", 24),
-    Picture("top-neighbour", 14),
-    Picture("top-starved", 7),
+    Picture("top-healthy", 30),
+    Picture("top-neighbour", 20),
+    Picture("top-starved", 10),
     Picture("top-heat-map", 0, ("system_calls", "postgres|pread64|8192")),
 )
 
