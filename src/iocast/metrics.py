@@ -145,6 +145,7 @@ EPOCH: Final = "epoch_ns"
 WAITS: Final = "waits"  # of a `type|event`; CPU is one
 ACTIVE_SQL: Final = "active_sql"
 SESSIONS: Final = "sessions"
+SESSION_WAITS: Final = "session_waits"  # of a `session|type|event`
 SAMPLES: Final = "samples"  # how often a subject was found active
 POLLS: Final = "polls"  # how often was looked, of the subject ""
 ON_CPU: Final = "CPU"  # the event of a session that waits for nothing

@@ -169,6 +169,7 @@ def test_without_performance_schema_the_rest_is_seen_and_the_way_out_told(plain:
         "mysql.global_status",
         "mysql.waits",
         "mysql.active_sql",
+        "mysql.session_waits",
         "mysql.sessions",
     }
 

@@ -165,7 +165,7 @@ def test_the_poller_says_why_it_does_not_look_and_its_counts_stay() -> None:
             if observer.unseen != ("a part: always",):
                 break
         assert "sessions: no right to sessions" in observer.unseen
-        assert [each.value for each in samples if each.metric == "polls"] == [0.0, 0.0, 0.0]
+        assert [each.value for each in samples if each.metric == "polls"] == [0.0, 0.0, 0.0, 0.0]
 
 
 def test_a_database_is_an_observer() -> None:

@@ -11,7 +11,7 @@ from iocast.formats.oracle.oracle_statements import statements_of
 from iocast.metrics import NO_BOUND
 from iocast.model.view import View, views
 
-SESSIONS = (".waits", ".active_sql", ".sessions")
+SESSIONS = (".waits", ".active_sql", ".sessions", ".session_waits")
 
 
 def look(
@@ -164,4 +164,4 @@ def test_the_samples_are_named_as_those_of_a_live_watch() -> None:
     told = spool(look(FIRST_S, 10), look(FIRST_S + 10, 30))
     names = {each.observer for each in told.samples}
     known = {f"oracle.{each.name}" for each in statements_of((19, 0))}
-    assert names <= known | {"oracle.waits", "oracle.active_sql", "oracle.sessions"}
+    assert names <= known | {f"oracle{kind}" for kind in SESSIONS}

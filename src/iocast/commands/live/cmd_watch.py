@@ -22,7 +22,19 @@ if TYPE_CHECKING:
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.watching import LiveRequest
 
-MODES = ("iostat", "iolatency", "ioh", "pgmon", "oramon", "sysmetric", "asm", "latencymap")
+MODES = (
+    "iostat",
+    "iolatency",
+    "ioh",
+    "pgmon",
+    "oramon",
+    "sysmetric",
+    "iometric",
+    "filestat",
+    "sessions",
+    "asm",
+    "latencymap",
+)
 _COLOURED = "latencymap"  # its colours are its figures; what it has from elsewhere, it makes harmless itself
 _HEADING_EVERY = 20  # intervals
 
@@ -55,9 +67,9 @@ def watch(
     """Watch this machine as it runs, a few lines each interval, without any load.
 
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
-    perf-tools, `ioh` the layers of ioh.sh; of a database `pgmon` (PostgreSQL), `oramon`, `sysmetric` or `asm`
-    (Oracle), with --database. `latencymap` draws the two heat maps of a latency histogram.
-    Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
+    perf-tools, `ioh` the layers of ioh.sh; with --database of a PostgreSQL `pgmon`, of an Oracle `oramon`,
+    `sysmetric`, `iometric`, `filestat`, `sessions` or `asm`. `latencymap` draws the two heat maps of a latency
+    histogram. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
     """
     from msgspec.structs import replace
 

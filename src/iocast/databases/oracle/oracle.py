@@ -1,9 +1,9 @@
 """Oracle Database 12.1 and later, in thin mode: waits with their histograms, I/O by function and file, SQL, sessions.
 
 What it is: event_histogram_micro, system_event, sysstat, sqlstats, iostat_function, iostat_file, iofuncmetric,
-sysmetric, asm_disk_iostat with the names of disks, and v$session ten times a second. Of 11.2, and on closed servers,
-`iocast_capture.sql` takes the same views with SQL*Plus. Not tried against a server yet: its statements are parsed and
-checked against a catalogue of views and columns by version.
+filestat, tempstat, sysmetric, asm_disk_iostat with the names of disks, and v$session ten times a second. Of 11.2, and
+on closed servers, `iocast_capture.sql` takes the same views with SQL*Plus. Not tried against a server yet: its
+statements are parsed and checked against a catalogue of views and columns by version.
 Why it matters: its waits have histograms in microseconds, which show a cache and a disk apart.
 Needs: select_catalog_role, or select on the views named. Nothing is created. Views of the Diagnostics Pack are read
 only when that is asked for, and control_management_pack_access allows it.

@@ -12,11 +12,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from iocast.metrics import ACTIVE_SQL, EPOCH, ON_CPU, POLLS, SAMPLES, SESSIONS, WAITS
+from iocast.metrics import ACTIVE_SQL, EPOCH, ON_CPU, PART, POLLS, SAMPLES, SESSION_WAITS, SESSIONS, WAITS
 from iocast.model.run import Sample
 
 MOST_SUBJECTS: Final = 20_000  # of each kind that are kept apart; those that come later are counted together
 OTHERS: Final = "others"
+
+
+_KINDS: Final = (WAITS, ACTIVE_SQL, SESSIONS, SESSION_WAITS)
 
 
 class Active(Struct, frozen=True):
@@ -34,14 +37,15 @@ class ActivityCounts:
         self._database, self._began_ns = database, began_ns
         self._lock = threading.Lock()
         self._polls = 0
-        self._kinds: dict[str, Counter[str]] = {kind: Counter() for kind in (WAITS, ACTIVE_SQL, SESSIONS)}
+        self._kinds: dict[str, Counter[str]] = {kind: Counter() for kind in _KINDS}
 
     def add(self, found: Iterable[Active]) -> None:
         """One look."""
         with self._lock:
             self._polls += 1
             for each in found:
-                for kind, subject in ((WAITS, each.event), (ACTIVE_SQL, each.sql), (SESSIONS, each.session)):
+                both = f"{each.session}{PART}{each.event}" if each.session else ""
+                for kind, subject in zip(_KINDS, (each.event, each.sql, each.session, both), strict=True):
                     if subject:
                         self._count(self._kinds[kind], subject)
 

@@ -61,9 +61,10 @@ prompt #iocast iostat_function inst_id|function_name|small_read_megabytes|small_
 select inst_id, function_name, small_read_megabytes, small_read_reqs, small_write_megabytes, small_write_reqs,
   large_read_megabytes, large_read_reqs, large_write_megabytes, large_write_reqs, number_of_waits, wait_time
   from gv$iostat_function;
-prompt #iocast iofuncmetric inst_id|function_name|small_read_iops|small_write_iops|large_read_iops|large_write_iops|small_read_mbps|small_write_mbps|large_read_mbps|large_write_mbps|avg_wait_time
+prompt #iocast iofuncmetric inst_id|function_name|small_read_iops|small_write_iops|large_read_iops|large_write_iops|small_read_mbps|small_write_mbps|large_read_mbps|large_write_mbps|avg_wait_time|begin_s|end_s
 select inst_id, function_name, small_read_iops, small_write_iops, large_read_iops, large_write_iops,
-  small_read_mbps, small_write_mbps, large_read_mbps, large_write_mbps, avg_wait_time from gv$iofuncmetric;
+  small_read_mbps, small_write_mbps, large_read_mbps, large_write_mbps, avg_wait_time, round((begin_time - date
+  '1970-01-01') * 86400) as begin_s, round((end_time - date '1970-01-01') * 86400) as end_s from gv$iofuncmetric;
 prompt #iocast sysmetric inst_id|metric_name|value
 select inst_id, metric_name, value from gv$sysmetric where group_id = 2;
 prompt #iocast iostat_file inst_id|filetype_name|file_no|access_method|small_read_megabytes|small_read_reqs|small_write_megabytes|small_write_reqs|large_read_megabytes|large_read_reqs|large_write_megabytes|large_write_reqs|small_read_servicetime|small_write_servicetime|large_read_servicetime|large_write_servicetime|small_sync_read_reqs|small_sync_read_latency
@@ -72,6 +73,10 @@ select inst_id, filetype_name, file_no, access_method, small_read_megabytes, sma
   large_write_reqs, small_read_servicetime, small_write_servicetime, large_read_servicetime,
   large_write_servicetime, small_sync_read_reqs, small_sync_read_latency from gv$iostat_file where
   small_read_reqs + small_write_reqs + large_read_reqs + large_write_reqs > 0;
+prompt #iocast filestat inst_id|file#|phyrds|phywrts|readtim|writetim|maxiortim|maxiowtm
+select inst_id, file#, phyrds, phywrts, readtim, writetim, maxiortim, maxiowtm from gv$filestat;
+prompt #iocast tempstat inst_id|file#|phyrds|phywrts|readtim|writetim|maxiortim|maxiowtm
+select inst_id, file#, phyrds, phywrts, readtim, writetim, maxiortim, maxiowtm from gv$tempstat;
 prompt #iocast asm_disk_iostat inst_id|instname|dbname|group_number|disk_number|reads|writes|read_time|write_time|bytes_read|bytes_written|read_errs|write_errs
 select inst_id, instname, dbname, group_number, disk_number, reads, writes, read_time, write_time, bytes_read,
   bytes_written, read_errs, write_errs from gv$asm_disk_iostat;

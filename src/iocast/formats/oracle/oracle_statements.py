@@ -54,6 +54,11 @@ _METRICS: Final = " ".join(
 )
 
 
+def _since_1970(edge: str) -> str:
+    """`begin_time` or `end_time`, dates of the server's own zone, as seconds."""
+    return f"round(({edge}_time - date '1970-01-01') * 86400) as {edge}_s"
+
+
 class Statement(Struct, frozen=True, kw_only=True):
     """One view. `{gv}` in the text is `gv$`, or `v$` where only the own instance is asked."""
 
@@ -157,9 +162,12 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
             counters=counters(f"{_IO_BY_KIND} number_of_waits wait_time:ms/number_of_waits"),
         ),
     ),
-    Statement(
+    Statement(  # of the instance's own minute, which begins at another second on each
         name="iofuncmetric",
-        shape=Rows(key=("inst_id", "function_name"), counters=counters(f"{_METRICS} avg_wait_time:ms")),
+        shape=Rows(key=("inst_id", "function_name"), counters=counters(f"{_METRICS} avg_wait_time:ms begin_s end_s")),
+        select=", ".join(
+            ("function_name", *_METRICS.split(), "avg_wait_time", _since_1970("begin"), _since_1970("end"))
+        ),
     ),
     Statement(
         name="sysmetric",
@@ -176,6 +184,16 @@ STATEMENTS: Final[tuple[Statement, ...]] = (
         ),
         where="small_read_reqs + small_write_reqs + large_read_reqs + large_write_reqs > 0",
         since_entered=True,
+    ),
+    *(
+        Statement(  # the longest I/O since the instance started, or since its file statistics were cleared
+            name=name,
+            shape=Rows(
+                key=("inst_id", "file#"),
+                counters=counters("phyrds phywrts readtim:cs/phyrds writetim:cs/phywrts maxiortim:cs maxiowtm:cs"),
+            ),
+        )
+        for name in ("filestat", "tempstat")
     ),
     Statement(
         name="asm_disk_iostat",

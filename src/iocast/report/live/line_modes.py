@@ -7,7 +7,15 @@ from typing import Protocol
 
 from iocast.model.live.moment import Interval
 from iocast.report.live import ioh_lines, iolatency_lines, iostat_lines
-from iocast.report.live.database_modes import asm_lines, oramon_lines, pgmon_lines, sysmetric_lines
+from iocast.report.live.database_modes import (
+    asm_lines,
+    filestat_lines,
+    iometric_lines,
+    oramon_lines,
+    pgmon_lines,
+    sessions_lines,
+    sysmetric_lines,
+)
 from iocast.report.live.latency.latencymap_lines import LatencyMapLines
 from iocast.report.live.line_table import Table
 
@@ -46,6 +54,9 @@ LINE_MODES: tuple[LineMode, ...] = (
     pgmon_lines,
     oramon_lines,
     sysmetric_lines,
+    iometric_lines,
+    filestat_lines,
+    sessions_lines,
     asm_lines,
 )
 
