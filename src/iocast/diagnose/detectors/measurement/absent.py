@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.diagnose.evidence import held_by_quota
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
-from iocast.model.run import PhaseRecord
 from iocast.text import brief_time
 
 NEEDS: tuple[str, ...] = ()
@@ -30,6 +30,7 @@ WHY = {
     "stopped": "it was stopped, or the whole machine was",
     "busy": "something in the test itself took that long",
 }
+QUOTA = "the CPU quota of its control group was used up"
 REMEDY = (
     "Run it again on an idle machine, without pauses and CPU limits: these I/Os waited for the test, not the storage."
 )
@@ -40,7 +41,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         whole, single = (list(filter(_is_long, spans)) for spans in (_of_all_threads(row), absences(row)))
         if whole or single:
-            yield _finding(row.record, whole or single, "the test" if whole else "a thread of the test")
+            yield _finding(row, whole or single, "the test" if whole else "a thread of the test")
 
 
 def _is_long(span: tuple[int, int]) -> bool:
@@ -105,7 +106,8 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
     return 2 * away >= end_ns - start_ns > 0
 
 
-def _finding(record: PhaseRecord, found: list[tuple[int, int]], who: str) -> Finding:
+def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
+    record = row.record
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
     moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
@@ -114,7 +116,7 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]], who: str) -> Fin
         severity="warn",
         phase=record.phase.name,
         says=f"This machine, not the storage, stalled: {who} did not run for {', '.join(moments)}{more};"
-        f" {WHY[longest.cause]}.",
+        f" {QUOTA if longest.cause == 'queued' and held_by_quota(row) else WHY[longest.cause]}.",
         evidence={
             "absences": len(found),
             "longest_ns": longest.duration_ns,
