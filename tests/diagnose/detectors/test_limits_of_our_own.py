@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.detectors.limits import throttle
 from iocast.diagnose.detectors.measurement import absent, generator_bound
 from iocast.diagnose.evidence import cpu_words, io_limits
 from iocast.diagnose.examination import examine
+from iocast.diagnose.trust.components import load_achieved
 from iocast.model.measurement import Absence, Generator, SlowIo
 from iocast.model.run import PhaseRecord, Sample
 
@@ -39,8 +41,8 @@ def _quota(used: int, periods: int = 100) -> tuple[Sample, ...]:
     )
 
 
-def _cap(metric: str, value: float) -> tuple[Sample, ...]:
-    return (Sample(card_runs.START_UNIX_NS, "limits", "vda", metric, value),)
+def _cap(metric: str, value: float, layer: str = "vda") -> tuple[Sample, ...]:
+    return (Sample(card_runs.START_UNIX_NS, "limits", layer, metric, value),)
 
 
 def test_a_stall_under_a_limit_of_the_control_group_is_not_blamed_on_the_cpu_alone() -> None:
@@ -90,3 +92,35 @@ def test_a_limit_that_was_reached_sets_the_pace_whatever_the_cpus_did() -> None:
     found = examine(card_runs.run(_starved(*_cap("read_ios_per_s", rate))))
     assert found.bounds[record.phase.name].by == "rate"
     assert examine(card_runs.run(record)).bounds[record.phase.name].by == "generator"
+
+
+def test_pieces_of_larger_ios_reach_a_limit_too() -> None:
+    """Reads of 1 MiB became 16 requests each: 25 a second were not named as those of a limit of 400."""
+    record = card_runs.reads(size_bytes=1 << 20, times=card_runs.histogram((40e6, 1000)))
+    did = record.measurement
+    seen = card_runs.diskstats(did.elapsed_ns, reads=16 * did.ios, read_bytes=did.bytes, writes=0, written_bytes=0)
+    cut = replace(record, samples=(*seen, *_cap("read_ios_per_s", 400.0, "vda1")))
+    (found,) = (each for each in throttle.detect(Facts(card_runs.run(cut))) if "limit" in each.evidence)
+    assert found.clause == (
+        "the cgroup allows 400 IOPS of reads on vda1,"
+        " and the row did 25 IOPS of larger I/Os, 400 IOPS of requests there"
+    )
+    whole = replace(record, samples=(*record.samples, *_cap("read_ios_per_s", 400.0, "vda1")))
+    assert not [each for each in throttle.detect(Facts(card_runs.run(whole))) if "limit" in each.evidence]
+
+
+def test_trust_blames_the_quota_too() -> None:
+    """It said "other work shared this machine" of a test that may use a quarter of a processor."""
+    (row,) = Facts(card_runs.run(_starved(*_quota(80)))).rows
+    assert load_achieved(row).clause.endswith(
+        ": the CPU quota of the test's control group was used up in 80% of its periods"
+    )
+
+
+def test_threads_of_the_test_are_in_each_others_way() -> None:
+    """It said "other programs had the processors" of 32 threads on 2 of them."""
+    away = (Absence(2000 * MS, 300 * MS, "queued"),)
+    run = card_runs.run(_starved(threads=32, absences=away))
+    assert run.host.cpus < 32
+    (found,) = absent.detect(Facts(run))
+    assert found.says.endswith("; other programs, or other threads of the test, had the processors.")

@@ -30,6 +30,7 @@ WHY = {
     "stopped": "it was stopped, or the whole machine was",
     "busy": "something in the test itself took that long",
 }
+CROWD = "other programs, or other threads of the test, had the processors"
 QUOTA = "the CPU quota of its control group was used up"
 REMEDY = (
     "Run it again on an idle machine, without pauses and CPU limits: these I/Os waited for the test, not the storage."
@@ -106,6 +107,14 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
     return 2 * away >= end_ns - start_ns > 0
 
 
+def _why(row: RowFacts, cause: str) -> str:
+    """Of many threads on few processors those of the test have them, too."""
+    if cause == "queued" and held_by_quota(row):
+        return QUOTA
+    crowd = row.measurement.generator.threads > row.run.host.cpus > 0
+    return CROWD if cause == "queued" and crowd else WHY[cause]
+
+
 def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
     record = row.record
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
@@ -116,7 +125,7 @@ def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
         severity="warn",
         phase=record.phase.name,
         says=f"This machine, not the storage, stalled: {who} did not run for {', '.join(moments)}{more};"
-        f" {QUOTA if longest.cause == 'queued' and held_by_quota(row) else WHY[longest.cause]}.",
+        f" {_why(row, longest.cause)}.",
         evidence={
             "absences": len(found),
             "longest_ns": longest.duration_ns,
