@@ -9,6 +9,7 @@ the others were first measured when it was final. The tables go into docs/foreca
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -224,7 +225,7 @@ def tried(system: System, seeds: int) -> Tally:
                 tally.asked[at] += 1
                 tally.held[at] += inside
                 tally.low[at] += right > figure.high_s * 1.002
-                tally.widths[at].append(figure.high_s / figure.low_s)
+                tally.widths[at].append(math.inf if figure.held else figure.high_s / figure.low_s)
                 if not inside:
                     tally.misses.append(f"{NAMES[at]} at {share:.0%}: {_miss(figure, right)}")
     return tally
@@ -254,7 +255,8 @@ def _cell(tally: Tally, at: int) -> str:
     if not tally.asked[at]:
         return "–"
     width = median(tally.widths[at])
-    return f"{tally.held[at] / tally.asked[at]:.0%}, {width:.2f}"
+    told = f"{width:.2f}" if math.isfinite(width) else "upper end only"
+    return f"{tally.held[at] / tally.asked[at]:.0%}, {told}"
 
 
 def table(found: Sequence[Tally]) -> str:

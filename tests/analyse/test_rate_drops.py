@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.analyse.changepoint import Change, ChangePoints, change_points
-from iocast.analyse.rate_drops import Drop, EarlyFall, SlowPart, drop, early_fall, slow_part
+from iocast.analyse.rate_drops import Drop, EarlyFall, SlowPart, drop, early_fall, short_drop, short_step, slow_part
 from iocast.analyse.steady import steadiness
 from iocast.model.run import OpSeries, Series
 
@@ -177,3 +177,44 @@ def test_a_warm_up_that_was_far_faster_is_a_fall(early: tuple[int, ...], share: 
     fell = EarlyFall(len(early) * 500_000_000, pytest.approx(share)) if share else None
     assert found == fell
     assert early_fall(series, replace(steadiness(series.rates_per_s), cut=0)) is None
+
+
+def _short(*ios: int) -> Drop | None:
+    return short_drop(
+        Series(
+            interval_ns=1_000_000_000, ios=ios, bytes=tuple(8192 * each for each in ios), response_ns=(1,) * len(ios)
+        )
+    )
+
+
+def test_a_fall_in_a_row_of_three_seconds() -> None:
+    found = _short(1000, 430, 50)
+    assert found is not None
+    into_it = (430 - 50) / (1000 - 50)
+    assert found.at_ns == pytest.approx((1 + into_it) * 1e9)
+    assert found.ios == 1000 + round(into_it * 430)
+    assert (found.before_per_s, found.after_per_s, found.in_first) == (1000, 50, False)
+    first = _short(1000, 52, 50)
+    assert first is not None
+    assert first.in_first
+
+
+@pytest.mark.parametrize(
+    "ios", [(80, 79, 81), (80, 75, 50), (80, 20, 81), (0, 0, 0), (80, 40, 0), (9, 4), (80, 60, 40, 20)]
+)
+def test_what_is_no_fall_in_a_short_row(ios: tuple[int, ...]) -> None:
+    assert _short(*ios) is None
+
+
+@pytest.mark.parametrize(
+    ("rates", "head", "factor"), [((80, 40, 27), 1, 27 / 80), ((27, 27, 80), 2, 80 / 27), ((80, 79, 50), 2, 50 / 79.5)]
+)
+def test_a_step_in_a_short_row(rates: tuple[float, ...], head: int, factor: float) -> None:
+    found = short_step(rates)
+    assert found is not None
+    assert (found.head, found.factor) == (head, pytest.approx(factor))
+
+
+def test_no_step_in_a_short_row_that_wanders() -> None:
+    assert short_step((80, 70, 90)) is None
+    assert short_step((80, 27, 81, 27)) is None

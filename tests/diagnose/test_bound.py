@@ -250,3 +250,13 @@ def test_more_than_the_added_load_explains_is_no_limit_of_the_queue() -> None:
     found = by_depth(ladder((1, 10e6), (8, 8e6)))
     assert {each.by for each in found.values()} == {"unknown"}
     assert "8x1 gave 10x the IOPS of 1x1, more than the added load explains" in found[1].says
+
+
+def test_a_thread_that_waited_was_not_busy_all_the_time() -> None:
+    """ "Busy 100% of the time" was said of a thread that worked for 63% of it and waited for a CPU for the rest."""
+    record = card_runs.reads()
+    took = record.measurement.elapsed_ns
+    made = Generator(threads=1, system_ns=round(0.63 * took), queued_ns=round(0.37 * took))
+    of = replace(record, measurement=replace(record.measurement, generator=made))
+    found = bound.bounds(Facts(card_runs.run(of)))[record.phase.name]
+    assert "the test's thread was busy 63% of the time and waited for a CPU 37%, " in found.says

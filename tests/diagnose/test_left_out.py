@@ -19,6 +19,7 @@ from iocast.model.finding import Examination, Finding, LeftOut, Trust, TrustComp
 from iocast.model.grading import Graded
 from iocast.model.measurement import Generator
 from iocast.model.run import PhaseRecord, Run
+from iocast.report.card.verdict import verdict
 
 MS = 1_000_000
 SECOND_NS = card_runs.SECOND_NS
@@ -200,3 +201,19 @@ def test_rows_of_one_reason_are_named_together() -> None:
     many = {str(at): f"{at}x1" for at in range(1, 9)}
     stalled = dict.fromkeys(many, LeftOut("stalled", ""))
     assert named(many, stalled) == "1x1, 2x1, 3x1, 4x1, 5x1, 6x1 and 2 more (stalled)"
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("sim:nvme,bandwidth=none,slow=0s..3s:3", "while the device was slower"),
+        ("sim:hdd,noise=60/s:4s/600s", "beside other I/O"),
+    ],
+)
+def test_a_figure_of_a_row_of_another_state_says_so(target: str, says: str, tmp_path: Path) -> None:
+    """It said "A random 8k read takes 250 us (p50)" of the one row in which the device was three times as slow."""
+    run = planted.measured(target, READS, tmp_path)
+    facts = Facts(run)
+    first = verdict(facts, examine(facts)).partition(" reaches ")[0]
+    assert first.startswith("A random 8k read takes ")
+    assert f", {says}; " in first

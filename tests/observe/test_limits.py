@@ -54,3 +54,17 @@ def test_version_two_beside_version_one_is_in_a_tree_of_its_own(tmp_path: Path) 
     folder.mkdir(parents=True)
     (folder / "io.max").write_text("8:16 rbps=max wbps=max riops=500 wiops=max\n")
     assert _seen(tmp_path) == {("sdb", "read_ios_per_s"): 500.0}
+
+
+def test_a_quota_of_the_cpu_is_counted_of_each_group(tmp_path: Path) -> None:
+    _group(tmp_path, "5:blkio:/\n3:cpu:/db\n")
+    (tmp_path / "sys/fs/cgroup/blkio").mkdir(parents=True)
+    folder = tmp_path / "sys/fs/cgroup/cpu/db"
+    folder.mkdir(parents=True)
+    (folder / "cpu.stat").write_text("nr_periods 40\nnr_throttled 30\nthrottled_time 2000000\n")
+    (folder.parent / "cpu.stat").write_text("nr_periods 0\nnr_throttled 0\nthrottled_time 0\n")
+    assert _seen(tmp_path) == {
+        ("cgroup /cpu/db", "periods"): 40.0,
+        ("cgroup /cpu/db", "throttled_periods"): 30.0,
+        ("cgroup /cpu/db", "throttled_ns"): 2e6,
+    }

@@ -21,7 +21,18 @@ from iocast.analyse.file_residency import Residency, residency
 from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
 from iocast.analyse.modes import Mode, modes
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
-from iocast.analyse.rate_drops import Drop, EarlyFall, LoneDips, drop, early_fall, lone_dips
+from iocast.analyse.rate_drops import (
+    Drop,
+    EarlyFall,
+    LoneDips,
+    ShortStep,
+    beyond_chance,
+    drop,
+    early_fall,
+    lone_dips,
+    short_drop,
+    short_step,
+)
 from iocast.analyse.row_pairs import Marks, groups, left_before, marks, pairs, written_before
 from iocast.analyse.statistics import (
     FALLBACK_QS,
@@ -306,7 +317,18 @@ class RowFacts(_Kept):
     @cached_property
     def drop(self) -> Drop | None:
         """The deepest fall of its rate that lasted; None where it did not fall for good."""
-        return drop(self.record.series, self.change_points)
+        found = drop(self.record.series, self.change_points)
+        return found if found is not None and beyond_chance(found, self.service(), self.measurement.ios) else None
+
+    @cached_property
+    def short_step(self) -> ShortStep | None:
+        """Where it took another level, of a row of few intervals."""
+        return short_step(self.rates_per_s)
+
+    @cached_property
+    def short_drop(self) -> Drop | None:
+        """A fall to half or less in a row of few intervals, which may come back after its end; None without one."""
+        return short_drop(self.record.series)
 
     # What ran beside it, and what the machine and the devices saw.
 

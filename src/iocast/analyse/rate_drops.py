@@ -12,10 +12,14 @@ from msgspec import Struct
 
 from iocast.analyse.changepoint import MIN_LENGTH, ChangePoints, sharpest
 from iocast.analyse.steady import Steadiness
+from iocast.model.histogram import Histogram
 from iocast.model.run import OpSeries, Series
 
 FALLS = 0.3  # of the rate: less is no fall [J]
+CHANCE = 4.0  # times the error of both rates, as the place of a fall is sought: less is chance [J]
 LEAST_INTERVALS = 15  # of fewer some part is constant by chance [J]
+LEAST_SHORT, HALVES, HALF_AGAIN = 3, 0.5, 1.5  # intervals; of the rate, that is a fall; times the rate, a step [J]
+SHORT_LEVEL = 0.15  # how far the intervals of one level may be apart in a short row [J]
 
 
 class Drop(Struct, frozen=True):
@@ -105,9 +109,71 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
     )
 
 
+def beyond_chance(fall: Drop, times: Histogram, ios: int) -> bool:
+    """Whether so few I/Os as lie on both sides of a fall would seldom differ so by the scatter of their times alone."""
+    before, after = fall.ios, ios - fall.ios
+    if not before or not after or not times.mean_ns > 0 or not fall.after_per_s > 0:
+        return True
+    varies = times.stdev_ns / times.mean_ns
+    error = varies * math.sqrt(1 / before + 1 / after)
+    return math.log(fall.before_per_s / fall.after_per_s) > CHANCE * error
+
+
 def _longest_below(rates: Sequence[float], limit: float) -> int:
     """The most intervals one after the other that lie below a rate."""
     return max((sum(1 for _ in group) for low, group in groupby(rates, lambda rate: rate < limit) if low), default=0)
+
+
+class ShortStep(Struct, frozen=True):
+    """One step in a row of few intervals: the whole ones before it, the share of the next at the first level, both
+    levels."""
+
+    head: int
+    share: float
+    tail: int
+    before_per_s: float
+    after_per_s: float
+
+    @property
+    def factor(self) -> float:
+        """The second level over the first."""
+        return self.after_per_s / self.before_per_s
+
+
+def short_step(rates: Sequence[float]) -> ShortStep | None:
+    """Where a row of so few intervals that no change is looked for went from one level to another, half as high again
+    or more, or as far down: at most one interval lies between the two. None where it did not."""
+    if not LEAST_SHORT <= len(rates) < 2 * MIN_LENGTH or min(rates) <= 0:
+        return None
+    before, after = rates[0], rates[-1]
+    if max(after / before, before / after) < HALF_AGAIN:
+        return None
+    head = next(at for at, rate in enumerate(rates) if abs(rate - before) > SHORT_LEVEL * before)
+    tail = next(at for at, rate in enumerate(reversed(rates)) if abs(rate - after) > SHORT_LEVEL * after)
+    between = rates[head : len(rates) - tail]
+    if len(between) > 1 or any(not min(before, after) < rate < max(before, after) for rate in between):
+        return None
+    share = sum((rate - after) / (before - after) for rate in between)
+    return ShortStep(head, share, tail, fmean(rates[:head]), fmean(rates[len(rates) - tail :]))
+
+
+def short_drop(series: Series) -> Drop | None:
+    """A fall to half or less in a row of few intervals. It may have come back after the end of the row."""
+    rates = series.rates_per_s
+    step = short_step(rates)
+    if step is None or step.factor > HALVES:
+        return None
+    head, last = step.head, rates[len(rates) - step.tail :]
+    between = slice(head, len(rates) - step.tail)
+    return Drop(
+        at_ns=round((head + step.share) * series.interval_ns),
+        before_per_s=step.before_per_s,
+        after_per_s=step.after_per_s,
+        ios=sum(series.ios[:head]) + round(step.share * sum(series.ios[between])),
+        bytes=sum(series.bytes[:head]) + round(step.share * sum(series.bytes[between])),
+        constant=pstdev(last) / step.after_per_s,
+        in_first=head == 1 and head + step.tail == len(rates),  # of which a part may be of the lower level
+    )
 
 
 def early_fall(series: Series, found: Steadiness) -> EarlyFall | None:

@@ -29,6 +29,7 @@ RULE = brief_percent(limits.DOUBLING_GAINS - 1)  # gain per doubling of the load
 DOUBLED = 1.995  # what would be written as 100% more
 COLLAPSED = 0.5  # of the IOPS of fewer streams [J]
 LEAST_IOS = 10  # of which a rate is known well enough to be compared [J]
+WAITED = 0.05  # of the time for a CPU: less is not worth a word beside how busy threads were [J]
 COSTS = 1.1  # times the response time: a step that costs less costs nothing worth a word [J]
 
 
@@ -102,11 +103,13 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
             return None
         says = f"kernel threads did the I/O ({number(handed)} CPUs), because submitting it would have blocked"
         return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
-    busy, were = brief_percent(min(1.0, max(cpu, share))), "was" if made.threads == 1 else "were"
-    worked = f"{own_threads(made.threads)} {were} busy {busy} of the time, {each} per I/O"
+    waited, were = min(1.0, figures["queued_share"]), "was" if made.threads == 1 else "were"
+    busy = f"busy {brief_percent(min(1.0, max(cpu, share - waited)))} of the time"
+    if cpu < limits.BUSY_GENERATOR and waited > WAITED:
+        busy += f" and waited for a CPU {brief_percent(waited)}"
+    worked = f"{own_threads(made.threads)} {were} {busy}, {each} per I/O"
     if made.queued_ns > worked_ns:  # whatever they did with the little that they got
-        waited = brief_percent(min(1.0, figures["queued_share"]))
-        says = f"{own_threads(made.threads)} waited for a CPU {waited} of the time"
+        says = f"{own_threads(made.threads)} waited for a CPU {brief_percent(waited)} of the time"
         return Bound("generator", f"CPU-bound: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
         says = f"{worked}, mostly in system calls"

@@ -1,16 +1,18 @@
-"""What the storage is, memory or a disk with an arm; and which row a finding is about."""
+"""What the storage is, memory or a disk with an arm; which row a finding is about; who kept a row from running."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iocast import metrics
 from iocast.analyse.comparison import Ratio, ab_ratio
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.service_laws import DiskLaw
 from iocast.model.target import Target
-from iocast.text import brief_percent
+from iocast.model.view import views
+from iocast.text import brief_percent, brief_throughput, number, sentence
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -21,6 +23,7 @@ ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is n
 CPU_FREE = 0.15  # of all processor time; with less, what is ready waits for a processor [J]
 NO_TIME = 0.005  # of all processor time
 CPU_WAIT = 0.10  # of the time of the test's threads [J]
+QUOTA_USED = 0.05  # of its periods: from here on a CPU quota held the test back [J]
 LEAST_INTERVALS = 3  # of a row, for a scatter [J]
 
 
@@ -71,8 +74,47 @@ def waited_for_a_processor(row: RowFacts) -> bool:
     return row.measurement.queued_share > CPU_WAIT or (free is not None and free < CPU_FREE)
 
 
+@once
+def quota_share(row: RowFacts) -> float:
+    """In which share of its periods the CPU quota of the test's control group was used up; 0 without one."""
+    groups = views(row.record.samples, metrics.LIMITS).values()
+    pairs = [(each.delta(metrics.THROTTLED_PERIODS), each.delta(metrics.PERIODS_OF_QUOTA)) for each in groups]
+    return max((held / periods for held, periods in pairs if held and periods), default=0.0)
+
+
+def held_by_quota(row: RowFacts) -> bool:
+    """Whether a CPU quota held the test back: other programs need not have had any part in it."""
+    return quota_share(row) >= QUOTA_USED
+
+
+def io_limits(row: RowFacts) -> tuple[str, ...]:
+    """The limits that the test's control group sets to the operations of a row, in words."""
+    ops = {item.op for item in row.workload.mix}
+    seen = {
+        (each.subject, each.metric): each.value
+        for each in row.record.samples
+        if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
+    }
+    told = []
+    for (subject, metric), limit in sorted(seen.items()):
+        op, what = metrics.LIMITED[metric]
+        if op in ops:
+            rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"
+            told.append(f"{rate} of {op}s on {subject}")
+    return tuple(told)
+
+
+def starved_sentence(row: RowFacts) -> str:
+    """That a row was short of processor time, by whom."""
+    quota = held_by_quota(row)
+    return f"{sentence(cpu_words(row))[:-1]}" if quota else f"This machine was short of CPU: {cpu_words(row)}"
+
+
 def cpu_words(row: RowFacts) -> str:
     """How short of processor time a row was, fit to follow a colon."""
+    if held_by_quota(row):
+        used = brief_percent(quota_share(row))
+        return f"the CPU quota of the test's control group was used up in {used} of its periods"
     waited, free = row.measurement.queued_share, row.processors.idle_share
     if waited > CPU_WAIT or free is None:
         return f"the test's threads waited for a CPU {brief_percent(min(1.0, waited))} of the time"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
-from iocast.diagnose.fallen_rows import fallen
+from iocast.diagnose.fallen_rows import FELL, fallen
 from iocast.diagnose.simulated_state import ALIKE, OTHERS_PER_S, State, states
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
@@ -39,10 +39,19 @@ def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Tr
     others = {**fallen(facts), **in_another_state(facts)}
     for row in facts.rows:
         about = [each for each in findings if each.phase == row.name and each.state != "rejected"]
-        why = _why(row, about, trust[row.name]) or others.get(row.name)
+        why = _why(row, about, trust[row.name]) or others.get(row.name) or _two_levels(row)
         if why is not None:
             found[row.name] = why
     return found
+
+
+def _two_levels(row: RowFacts) -> LeftOut | None:
+    """A row of few intervals that went at two levels; whether the lower one stayed is not known."""
+    fall = None if row.is_open_loop or row.record.phase.together else row.short_drop
+    if fall is None:
+        return None
+    rates = f"{number(fall.before_per_s)} to {number(fall.after_per_s)}"
+    return LeftOut(FELL, f"two states in one row: IOPS fell from {rates} within it")
 
 
 def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:

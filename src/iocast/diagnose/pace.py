@@ -85,7 +85,8 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
     own = found.get(finding.phase)
     if finding.code not in PACES or finding.state == "rejected" or own is None:
         return
-    if own.by in ("device", "queue", "not_shown") or (own.by == "unknown" and finding.certain):
+    reached = own.by in ("generator", "kernel") and "limit" in finding.evidence  # whatever the CPUs did
+    if own.by in ("device", "queue", "not_shown") or (own.by == "unknown" and finding.certain) or reached:
         yield finding.phase
     if finding.code == "burst_credits":
         yield from _at_the_baseline(facts, finding, found)

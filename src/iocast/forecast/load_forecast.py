@@ -42,6 +42,7 @@ MOSTLY_FAST = 0.5  # half of the I/Os take less than this share of the mean: the
 FASTEST = 0.01  # of them take the time of a storage that is never idle: after a wait it, and its CPU, have to wake up
 KNOTS = (0.1, 0.5, 0.7, 0.85, 0.95)  # of the limit: where the sampling error is computed for other rates
 FINE = 14  # halvings of a search for a rate
+OF_USE = 10.0  # times its lower end: a wider interval that begins at what a cap would hide has no lower end [J]
 
 End = Literal["low", "base", "high"]
 
@@ -57,7 +58,9 @@ class Step(Struct, frozen=True):
 
 class Figure(Struct, frozen=True, kw_only=True):
     """A mean (`q` None) or a percentile with its interval, in seconds. `step`: it lies between two modes, so that there
-    is no value in the middle. `model`: the three values before any margin. `known` False: too few I/Os."""
+    is no value in the middle. `model`: the three values before any margin. `known` False: too few I/Os. `held`: the
+    lower end is next to nothing, as one user may have waited for a cap all the time, which a lone server of constant
+    times looks like: then it is a bound, and no figure."""
 
     q: float | None
     low_s: float
@@ -67,6 +70,12 @@ class Figure(Struct, frozen=True, kw_only=True):
     sampling: float  # half a 95 % interval of its logarithm
     step: Step | None = None
     known: bool = True
+    held: bool = False
+
+    @property
+    def told_low_s(self) -> float | None:
+        """The lower end as people are told it; None where there is none that says anything."""
+        return None if self.held else self.low_s
 
     @property
     def stepped(self) -> bool:
@@ -235,15 +244,18 @@ class Forecaster(Struct, frozen=True, dict=True):
         known = chance.figure is not None
         sampling = UNKNOWN_ERROR if error is None else error
         wide, (below, above) = math.exp(sampling), self.margins
+        low_s = min(max(below * self._freed_s(lowest) / wide, self._idle_low_s(low_q)), below * self._unheld_s)
+        high_s = above * highest * wide
         return Figure(
             q=q,
-            low_s=min(max(below * self._freed_s(lowest) / wide, self._idle_low_s(low_q)), below * self._unheld_s),
+            low_s=low_s,
             base_s=base,
-            high_s=above * highest * wide,
+            high_s=high_s,
             model_s=(lowest, base, highest),
             sampling=sampling,
             step=step,
             known=known,
+            held=2 * self._freed_s(lowest) < lowest and high_s > OF_USE * low_s,
         )
 
     def _idle_low_s(self, q: float | None) -> float:

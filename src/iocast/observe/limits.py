@@ -1,10 +1,12 @@
-"""Limits: I/O limits of this process's control group: io.max, blkio.throttle.
+"""Limits: of this process's control group: I/O limits (io.max, blkio.throttle), and how its CPU quota held it back.
 
 What it is: for each disk below the target, the lowest limit of iocast's control group and its parents (of a load
 through a database on this machine, those of the server):
-MB/s and IOPS of reads and of writes. Nothing is recorded if no limits are set.
+MB/s and IOPS of reads and of writes; of each group with a CPU quota, in how many of its periods the quota was used up
+(cpu.stat). Nothing is recorded if no limits are set.
 
-Why it matters: a rate-limited row in a container measures a setting, not the storage.
+Why it matters: a rate-limited row in a container measures a setting, not the storage; a quota that is used up stops the
+test for a part of each period, while the processors of the machine are idle.
 
 Needs: the cgroup file systems at /sys/fs/cgroup.
 
@@ -19,6 +21,7 @@ import os
 import time
 
 from iocast import metrics
+from iocast.formats.kernel.group_counters import parse_cpu_stat
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
@@ -81,11 +84,16 @@ class Observer:
         for folder in self._groups():
             for key, value in limits_of(folder).items():
                 lowest[key] = min(value, lowest.get(key, value))
-        return [
+        told = [
             Sample(now_ns, NAME, self._names[number], metric, value)
             for (number, metric), value in sorted(lowest.items())
             if number in self._names
         ]
+        for folder in groups_of(self._process, self._root, "cpu"):
+            quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
+            group = f"cgroup /{os.path.relpath(folder, os.path.join(self._root, 'sys/fs/cgroup'))}"
+            told += [Sample(now_ns, NAME, group, metric, float(at)) for metric, at in quota.items()]
+        return told
 
     def _groups(self) -> list[str]:
         return groups_of(self._process, self._root)

@@ -124,6 +124,15 @@ def test_one_read_that_waits_behind_a_neighbour_is_no_stall(beside_others: Run) 
     assert "stalls" not in planted.suspected(beside_others)
 
 
+def test_waits_behind_a_neighbour_are_no_first_writes_and_no_fall(tmp_path: Path) -> None:
+    """It said "First writes were at least 1.56 times as slow" of 31 and 21 ms in a queue of others' I/O, and "IOPS fell
+    from 46.7 to 31 … and stayed there" of a hundred reads."""
+    run = survey("sim:hdd,stripe=4:64KiB,noise=200/s", tmp_path, seed=2)
+    found = examine(run)
+    assert {each.code for each in found.findings} == {"shared_drives"}
+    assert not [each for each in found.left_out.values() if each.fell]
+
+
 def test_no_level_is_left_by_a_cliff_beside_neighbours(beside_others: Run) -> None:
     """Writes at 33 and then 14 MB/s, 4 of them in an interval: the neighbour's share, not a full cache."""
     assert "write_cliff" not in planted.suspected(beside_others)

@@ -67,3 +67,62 @@ def test_stalls_that_come_by_no_clock_keep_their_moments() -> None:
     )
     (found,) = stalls.detect(Facts(card_runs.run(record)))
     assert found.says == "I/O stalled: 1 stall of 1 s, at t=4 s."
+
+
+QUICK_ROWS = """\
+name = "rows"
+[files]
+size = "2GiB"
+[defaults]
+time = "3s"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = [1, 8, 1, 4, 8, 1]
+[[phase]]
+test = "scan"
+size = "128k"
+pattern = "sequential"
+"""
+
+
+def test_a_stall_behind_a_neighbour_is_named_on_a_disk(tmp_path: Path) -> None:
+    """Of 397 ms, on a disk whose I/Os wait 100 ms in a queue of eight, longer behind the neighbour: it was missed."""
+    run = planted.measured("sim:hdd,noise=60/s:2s/9s,stall=400ms/7s", QUICK_ROWS, tmp_path)
+    found = [each for each in examine(run).findings if each.code == stalls.CODE]
+    queued = [each for each in found if " 8x1" in each.phase or " 4x1" in each.phase]
+    assert queued
+    for each in queued:
+        assert all(350_000_000 <= span.end_ns - span.start_ns <= 450_000_000 for span in each.spans)
+    assert not [each for each in found if "every" in each.says and "every 7 s" not in each.says]
+
+
+def test_a_disk_with_a_neighbour_alone_does_not_stall(tmp_path: Path) -> None:
+    for seed in range(1, 5):
+        run = planted.measured("sim:hdd,noise=60/s:2s/9s", QUICK_ROWS, tmp_path / str(seed), seed)
+        told = [each for each in examine(run).findings if each.code == stalls.CODE]
+        assert not [
+            each.says for each in told if each.evidence["stalls"]
+        ]  # some wait in turn behind it, and are told so
+
+
+def test_a_short_time_into_which_longer_ones_fit_is_no_clock() -> None:
+    """Stalls of one clock of 7 s and one beside it: "every 700 ms", of which 27 of 31 would have been missed."""
+    ends = [0.36, 1.08, 8.08, 15.08, 22.08]
+    found = tuple(
+        stalls.Stall(round(at * 1e9) - 400_000_000, round(at * 1e9), 1, 400_000_000, 400_000_000) for at in ends
+    )
+    assert stalls.period_ns(found) == 0
+    every = tuple(stalls.Stall(at * SECOND_NS, at * SECOND_NS + 4, 1, 4, 4) for at in (0, 7, 14, 28, 35))
+    assert stalls.period_ns(every) == 7 * SECOND_NS
+
+
+def test_what_was_outstanding_before_a_row_is_no_stall_of_its_first_io() -> None:
+    def told(at_ns: int) -> int:
+        slow = (SlowIo(at_ns, "read", 0, 0, 8192, 400_000_000, 400_000_000),)
+        times = card_runs.histogram((240_000, 40_000), (400_000_000, 1))
+        return len(list(stalls.detect(Facts(card_runs.run(card_runs.reads(times=times, slow=slow))))))
+
+    assert told(0) == 0
+    assert told(SECOND_NS) == 1

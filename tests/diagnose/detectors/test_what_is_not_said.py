@@ -184,7 +184,7 @@ def test_peaks_of_a_machine_short_of_cpu_are_not_called_the_devices() -> None:
     (busy,) = bimodal.detect(Facts(card_runs.run(_starved(record))))
     assert busy.says == (
         f"{plain.says} This machine was short of CPU: the test's threads waited for a CPU 20% of the time; the slower"
-        " I/Os may have waited for one."
+        " I/Os may have waited for a CPU."
     )
     assert (plain.evidence["short_of_cpu"], busy.evidence["short_of_cpu"]) == (0, 1)
     assert busy.remedy.startswith("Measure again with CPUs to spare")

@@ -66,3 +66,55 @@ def test_how_long_a_bucket_of_credits_lasts(bucket: str, lasts_s: float, tmp_pat
     assert found.evidence["lasts_s"] == pytest.approx(lasts_s, rel=0.02)
     assert found.evidence["burst_per_s"] == pytest.approx(3000, rel=0.01)
     assert found.evidence["at_ns"] / 1e9 == pytest.approx(lasts_s, rel=0.02)
+
+
+SHORT = """
+name = "short"
+[files]
+size = "4GiB"
+[defaults]
+time = "3s"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = 1
+[[phase]]
+test = "write"
+write = 100
+size = "1M"
+pattern = "sequential"
+"""
+SHORT_READS = """
+name = "reads"
+[files]
+size = "4GiB"
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = [1, 2, 4, 8, 16]
+time = "3s"
+"""
+
+
+def test_a_cliff_within_three_seconds_is_suspected(tmp_path: Path) -> None:
+    """A quick card of flash with 1 GiB of fast area named none: three intervals are too few for a change."""
+    found = planted.suspected(planted.measured("sim:qlc-ssd,slc=1GiB:160MB/s:100MB/s", SHORT, tmp_path))
+    assert found["write_cliff"].evidence["volume_bytes"] == pytest.approx(1 << 30, rel=0.3)
+    assert found["write_cliff"].evidence["after_bytes_per_s"] == pytest.approx(160e6, rel=0.1)
+    level = planted.suspected(planted.measured("sim:qlc-ssd", SHORT, tmp_path / "level"))
+    assert "write_cliff" not in level
+
+
+def test_a_neighbour_in_short_rows_is_no_cliff(tmp_path: Path) -> None:
+    found = planted.suspected(planted.measured("sim:hdd,noise=60/s:1500ms/5s", SHORT, tmp_path))
+    assert "write_cliff" not in found
+
+
+def test_a_slow_time_over_rows_of_three_seconds_is_suspected(tmp_path: Path) -> None:
+    """Of 10 to 25 s in a quick card nothing was said: no row has intervals enough for a change."""
+    run = planted.measured("sim:sata-ssd,slow=4s..14s:3", SHORT_READS, tmp_path)
+    found = planted.suspected(run)["maintenance"]
+    assert found.says.startswith("The rate was 6")
+    assert "lower for 10 s, from t=1 s of randread 8k 2x1 until t=2 s of randread 8k 16x1" in found.says

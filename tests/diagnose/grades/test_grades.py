@@ -89,6 +89,16 @@ def test_the_only_load_that_can_be_compared_is_graded_where_it_is_the_least_only
     assert _grade(*rows, distrusted="eight").parts[0].letter is not None
 
 
+def test_a_load_that_is_compared_with_none_is_not_the_least_that_can_be() -> None:
+    """8x1 was "the least load that can be compared" beside "left out: 1x1, 8x1, 32x1"."""
+    rows = (_steady("one", 12.0, 1), _steady("eight", 100.0, 8))
+    run = card_runs.run(*rows)
+    out = {name: LeftOut("short of CPU", "CPU first") for name in ("one", "eight")}
+    trust = {"one": Trust("D", ()), "eight": Trust("C", ())}
+    (part, *_) = grade(run, Examination(trust, left_out=out)).parts
+    assert part.says.startswith("Not graded: 8x1 (short of CPU) is the least load whose figures can be used: ")
+
+
 def test_a_load_a_little_beyond_the_one_that_fills_the_storage_says_that_it_counts() -> None:
     """Full from 6.67 on, and graded at 8: the rule that allows it was not said."""
     rows = (_steady("one", 0.4, 1), _steady("eight", 0.48, 8), _steady("many", 1.92, 32))

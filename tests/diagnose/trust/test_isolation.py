@@ -476,3 +476,16 @@ def test_the_queue_below_what_rewrites_is_not_judged(kind: str, grade: str) -> N
     samples = _moved(record, layer="dm-0") + _moved(record, layer="sda", queue_ns=100 * record.measurement.elapsed_ns)
     part = _judge(replace(record, samples=samples), replace(card_runs.TARGET, layers=(top, disk)))
     assert part.grade == grade
+
+
+def test_others_for_a_moment_cost_no_letter() -> None:
+    """241 us of 3 s made a row a C for isolation."""
+    device = card_runs.SIMULATED.simulated
+    assert device is not None
+    noise = SimulatedNoise(rate_per_s=1500.0, burst_ns=SECOND_NS // 20, every_ns=60 * SECOND_NS)
+    target = replace(card_runs.SIMULATED, simulated=replace(device, noise=noise))
+    part = _judge(card_runs.reads(elapsed_ns=10 * SECOND_NS), target)
+    assert (part.grade, part.clause) == (
+        "A",
+        "the simulated device adds 1,500 IOPS of other I/O, at work for 50 ms of the 10 s of this row",
+    )

@@ -241,6 +241,18 @@ def test_a_rate_that_a_row_without_trust_passes_is_no_peak() -> None:
     )
 
 
+def test_a_scan_that_a_row_without_trust_passes_is_not_what_reads_reach() -> None:
+    """774 MB/s were what "1M sequential reads reach", with 1,169 on a row that one failed I/O of 3,374 had cost its
+    trust."""
+    few, many = (_phase(MixItem("read", 1 << 20), locality=Sequential(), users=users) for users in (1, 8))
+    run = card_runs.run(few, many, target=card_runs.SIMULATED)
+    failed = Trust("F", (TrustComponent("integrity", "F", "1 I/O failed"),))
+    examination = Examination({few.phase.name: Trust("A", ()), many.phase.name: failed})
+    assert "at 1x1 (highest of the rows that can be trusted)." in verdict(Facts(run), examination)
+    (head,) = figures(Facts(run), examination)
+    assert head.says == "highest of the rows that can be trusted, at 1x1"
+
+
 @pytest.mark.parametrize("code", ["precision", "steady"])
 def test_the_rate_of_a_scan_needs_no_percentile(code: TrustCode) -> None:
     """A volume does 105 MB/s in large reads, too few for a p99, and 13 MB/s in small ones."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
-from iocast.model.finding import Finding, Span
+from iocast.model.finding import Examination, FailedDetector, Finding, LeftOut, Span
 from iocast.model.run import Run
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.verdict import verdict
@@ -33,8 +33,11 @@ def _run() -> Run:
 
 def _worst(*findings: Finding) -> str:
     run = _run()
-    told = conclusions(run, replace(examine(run), findings=findings), None, frozenset())
-    return next(each.says for each in told if each.code == "finding")
+    return _finding(run, replace(examine(run), findings=findings))
+
+
+def _finding(run: Run, examined: Examination) -> str:
+    return next(each.says for each in conclusions(run, examined, None, frozenset()) if each.code == "finding")
 
 
 def test_the_worst_finding_is_the_longest_stall() -> None:
@@ -60,3 +63,19 @@ def test_the_verdict_calls_the_longest_stall_the_longest() -> None:
     run = _run()
     found = (_stalled("one", 0.7, 0.7, 0.7), _stalled("two", 1.9))
     assert "longest on two: 1 stall of 1.9 s" in verdict(Facts(run), replace(examine(run), findings=found))
+
+
+def test_none_found_says_what_may_hide_a_finding() -> None:
+    """It was "none found" of a card that compared five of its twelve rows with no others."""
+    run = _run()
+    examined = replace(examine(run), findings=())
+    told = _finding(run, examined)
+    assert told == "none found"
+    out = {"one": LeftOut("trust D", "trust is D"), "three": LeftOut("stalled", "it stood still")}
+    assert _finding(run, replace(examined, left_out=out)) == (
+        "none found; left out of comparisons: one (trust D), three (stalled)"
+    )
+    busy = replace(examined, left_out={"two": LeftOut("short of CPU", "CPU first")}, unsuspected=("two",))
+    assert _finding(run, busy) == "none found; 1 row not judged for lack of free CPU"
+    broken = FailedDetector(detector="stalls", codes=("stalls",), why="ZeroDivisionError", where="stalls.py:1")
+    assert _finding(run, replace(examined, failed=(broken,))).endswith("not looked for, as a detector failed: stalls")

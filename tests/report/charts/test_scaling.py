@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from makers import card_runs
 from makers.card_pages import chart_of
+from msgspec.structs import replace
 
-from iocast.report.charts import scaling, specification
+from iocast.diagnose.examination import examine
+from iocast.model.finding import LeftOut
+from iocast.model.run import PhaseRecord
+from iocast.report.charts import chart_sections, scaling, specification
 from iocast.report.charts.drawing.theme import CLASSIC
 
 
@@ -18,16 +22,37 @@ def test_scaling_bars_have_the_colours_of_the_rule() -> None:
 def test_the_table_has_figures_that_say_something() -> None:
     """2^(10 ratio) had 16 digits, and 103 us after 103 us was a rise."""
     loads = [(1, 0.1030), (8, 0.1032), (16, 0.5)]
-    rows = [
+    (steps,) = chart_of(card_runs.run(*_rows(loads)), scaling).tables
+    assert [column.key for column in steps.columns] == ["before", "after", "ratio", "verdict"]
+    verdicts = [row.cells["verdict"] for row in steps.rows]
+    assert verdicts == ["response time stayed the same", "throughput fell"]
+
+
+def test_a_fall_that_does_not_go_on_is_told_to_where() -> None:
+    """It said "throughput falls from 8x1 on" of 65, 62 and then 63 thousand I/Os a second."""
+    assert _summary([(1, 0.1), (8, 0.12), (32, 0.51), (64, 1.01)]).endswith("; throughput falls from 8x1 to 32x1.")
+    assert _summary([(1, 0.1), (8, 0.12), (32, 0.51), (64, 1.1)]).endswith("; throughput falls from 8x1 on.")
+
+
+def test_rows_that_are_left_out_of_comparisons_are_named_above_their_charts() -> None:
+    run = card_runs.run(*_rows([(1, 0.1), (8, 0.12)]))
+    out = {"read 8x1": LeftOut("other I/O", "others were at work")}
+    (section, *_) = chart_sections(run, replace(examine(run), left_out=out), {})
+    assert section.paragraphs == ("Drawn with rows that are left out of comparisons: 8x1 (other I/O).",)
+    assert chart_sections(run, replace(examine(run), left_out={}), {})[0].paragraphs == ()
+
+
+def _rows(loads: list[tuple[int, float]]) -> list[PhaseRecord]:
+    return [
         card_runs.reads(
             f"read {n}x1", users=n, times=card_runs.histogram((ms * 1e6, 1000)), elapsed_ns=round(1e9 * ms / n)
         )
         for n, ms in loads
     ]
-    (steps,) = chart_of(card_runs.run(*rows), scaling).tables
-    assert [column.key for column in steps.columns] == ["before", "after", "ratio", "verdict"]
-    verdicts = [row.cells["verdict"] for row in steps.rows]
-    assert verdicts == ["response time stayed the same", "throughput fell"]
+
+
+def _summary(loads: list[tuple[int, float]]) -> str:
+    return chart_of(card_runs.run(*_rows(loads)), scaling).summary
 
 
 def _bars(table: list[tuple[int, float, float]]) -> list[str]:

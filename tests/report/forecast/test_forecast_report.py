@@ -186,3 +186,21 @@ def test_a_percentile_on_a_step_is_told_as_one_of_two_figures() -> None:
     assert figures["p99"]["faster_ns"] is None
     (steps,) = (each for each in report.sections if each.code == "arithmetic")
     assert "(the p95 lies on a step: both groups are known as well as the mean is)" in " ".join(steps.paragraphs)
+
+
+def test_a_lone_server_of_constant_times_has_no_lower_end_of_the_p50() -> None:
+    """It looks like a cap that one user meets: the p50 was "51.4 µs to 1.97 ms", a factor of 38, of 1 ms."""
+    facts = ladder_run(pool(1, "constant:1ms"))
+    given = answer(replace(ASK, rate_per_s=500, q=0.5, limit_s=0.003), facts, {}, {})
+    report = told(given, facts)
+    assert ": at 500 IOPS the p50 will be at most " in report.verdict
+    found = document(report)
+    assert isinstance(found, ForecastDocument)
+    lows = {each.statistic: each.low_ns for each in found.figures}
+    assert lows["p50"] is None
+    assert all(lows[name] is not None for name in ("p95", "p99"))
+    notes = next(table.notes for table in report.sections[0].tables if table.key == "figures")
+    assert any(each.startswith("Blank from: one outstanding I/O may have waited for a cap") for each in notes)
+    forecast = given.forecast
+    assert forecast is not None
+    assert forecast.figure(0.5).low_s <= 0.001 <= forecast.figure(0.5).high_s

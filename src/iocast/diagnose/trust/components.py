@@ -8,6 +8,7 @@ from iocast.analyse.facts import RowFacts
 from iocast.analyse.statistics import FALLBACK_QS, HEADLINE_Q, LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.bound import own_threads
+from iocast.diagnose.evidence import cpu_words, held_by_quota
 from iocast.model.finding import GRADES, Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord
@@ -204,6 +205,7 @@ def _preempted(row: RowFacts) -> TrustComponent | None:
     cpus = row.run.host.cpus
     crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
     why = crowd if made.threads > cpus > 0 else "other work shared this machine"
+    why = cpu_words(row) if held_by_quota(row) else why
     clause = (
         f"{own_threads(made.threads)} waited {each} for a CPU, {brief_percent(share)} of the time of"
         f" {'its' if made.threads == 1 else 'their'} I/Os: {why}{taken}"

@@ -98,7 +98,8 @@ def _simulated(row: RowFacts) -> TrustComponent:
     clause = f"the simulated device adds {number(noise.rate_per_s)} IOPS of other I/O"
     if met_ns < ALL_OF_IT * took_ns:
         clause = f"{clause}, at work for {brief_time(met_ns)} of the {brief_time(took_ns)} of this row"
-    return TrustComponent(CODE, "C", clause, {"others_per_s": noise.rate_per_s, "others_ns": met_ns})
+    grade: Grade = "A" if met_ns <= limits.FOREIGN.a * took_ns else "C"
+    return TrustComponent(CODE, grade, clause, {"others_per_s": noise.rate_per_s, "others_ns": met_ns})
 
 
 def _counted(place: Place) -> bool:

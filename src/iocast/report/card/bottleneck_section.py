@@ -13,7 +13,8 @@ from iocast.report.card.row_labels import labels
 from iocast.report.wording import section
 
 NOTE = (
-    f"Device-bound: a doubling of the load gains less than {RULE} IOPS, and I/Os do not pass as evenly as behind a cap."
+    f"Device-bound: a doubling of the load gains less than {RULE} IOPS, and I/Os do not pass as evenly as behind a cap"
+    " (a lock that lets one pass at a time may look the same)."
     " Queue-bound: it gains more."
 )
 LADDERS = ("device", "device_or_limit", "queue", "not_shown")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.diagnose.how_bad import how_bad
+from iocast.diagnose.left_out import named
 from iocast.diagnose.limiting import held_back
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis
@@ -35,8 +36,7 @@ def conclusions(
 def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> str:
     found = alike(examination.findings)
     if not found:
-        busy = len(examination.unsuspected)
-        return f"none found; {text.counted(busy, 'row')} not judged for lack of free CPU" if busy else "none found"
+        return "; ".join(("none found", *_left_open(examination)))
     first, more = _worst_of(found), len(found) - 1
     state = standing(first.finding, untestable)
     rows = ", ".join(labels(run, first.phases))
@@ -45,6 +45,20 @@ def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode
     if first.finding.severity == "void":  # the verdict opens with what was seen
         return f"{named}{f' on {rows}' if rows else ''}.{others}"
     return f"{named}: {first.finding.says}{f' On {rows}.' if rows else ''}{others}"
+
+
+def _left_open(examination: Examination) -> Iterator[str]:
+    """What may hide a finding where there is none: rows that are compared with no others, each with why, rows on which
+    nothing is suspected, and what was not looked for."""
+    busy = frozenset(examination.unsuspected)
+    aside = {name: each for name, each in examination.left_out.items() if name not in busy}
+    if aside:
+        yield f"left out of comparisons: {named({name: name for name in aside}, aside)}"
+    if busy:
+        yield f"{text.counted(len(busy), 'row')} not judged for lack of free CPU"
+    if examination.failed:
+        codes = dict.fromkeys(code for each in examination.failed for code in each.codes)
+        yield f"not looked for, as a detector failed: {', '.join(map(words, codes))}"
 
 
 def _worst_of(found: tuple[Found, ...]) -> Found:

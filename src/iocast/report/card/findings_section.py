@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from iocast import text
-from iocast.diagnose.evidence import CPU_FREE
+from iocast.analyse.facts import facts_of
+from iocast.diagnose.evidence import CPU_FREE, held_by_quota
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.finding import Examination, Finding
 from iocast.model.report import Column, Row, Section, Table
@@ -111,9 +112,11 @@ def _rejected(findings: tuple[Finding, ...]) -> Iterator[str]:
 def _unsuspected(run: Run, rows: tuple[str, ...]) -> Iterator[str]:
     """Where an empty list does not mean that nothing is wrong."""
     if rows:
+        held = any(map(held_by_quota, facts_of(run).rows))
+        quota = ", or raise the CPU quota of the test's control group," if held else ""
         where = "any row" if len(rows) == len(run.measured) > 1 else ", ".join(rows)
         yield (
             f"No suspicion is raised on {where}: less than"
             f" {text.percent(CPU_FREE)} of the CPU time was free, or the test's threads waited for a CPU."
-            " Free the CPUs and run again."
+            f" Free the CPUs{quota} and run again."
         )

@@ -27,6 +27,7 @@ from iocast.report.card.summary_sentences import (
     is_scan,
     least_load_at_peak,
     lone_read,
+    most_of_all,
     only,
     rows_that_held,
     size_of,
@@ -80,7 +81,7 @@ def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
     valid = [record for record in every if not trust[record.phase.name].void]
     return (
         *_random_reads(facts, usable, valid, state),
-        *_scans(of_rates, state),
+        *_scans(of_rates, valid, state),
         *_commits(facts, usable, state),
     )
 
@@ -102,11 +103,12 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
     yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
 
 
-def _scans(records: list[PhaseRecord], state: State) -> Iterator[Figure]:
+def _scans(records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
     found = [each for each in records if is_scan(each)]
     if found:
         best = max(found, key=lambda each: each.measurement.bytes_per_s)
-        where = f"at {who(best)}{state(best)}"
+        top = "" if most_of_all(best, every) else "highest of the rows that can be trusted, "
+        where = f"{top}at {who(best)}{state(best)}"
         yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", where)
 
 

@@ -11,6 +11,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
+from iocast.diagnose.left_out import DISTURBED
 from iocast.model.finding import Examination, LeftOut
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
@@ -23,6 +24,11 @@ QUICKER = 0.7  # of the time at a lower load: more load makes no storage faster 
 SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak is known [J]
 
 BEFORE, AFTER = "before the rate fell", "after the rate fell"
+MET = {
+    "other I/O": "beside other I/O",
+    "maintenance": "during maintenance",
+    "device slower": "while the device was slower",
+}
 State = Callable[[PhaseRecord], str]
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 
@@ -39,7 +45,7 @@ def sentences(
     scans = [each for each in rates_only or () if _can_be_told(each)]
     return [
         *_random_reads(facts, closed, state),
-        *_scans(closed, scans, state),
+        *_scans(closed, scans, [each for each in facts.run.measured if each.measurement.ios], state),
         *_commits(closed, state),
         *_mixes(closed, state),
     ]
@@ -64,6 +70,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Ite
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
+        sentence += state(alone) * (state(alone) != state(most))
         sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
         each_ns, alone_ns = (facts.row(row).response("read").mean_ns for row in (most, alone))
         if each_ns < QUICKER * alone_ns:
@@ -99,13 +106,22 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
     return min(fast, key=lambda each: (each.measurement.asked_depth, each is not peak), default=peak)
 
 
-def _scans(records: list[PhaseRecord], rates_only: list[PhaseRecord], state: State) -> Iterator[str]:
+def _scans(
+    records: list[PhaseRecord], rates_only: list[PhaseRecord], every: list[PhaseRecord], state: State
+) -> Iterator[str]:
     found = [each for each in (*records, *rates_only) if is_scan(each)]
     if found:
         best = _least_load(found, lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
         few = " (the rate only: its percentiles are imprecise)" if best not in records else ""
+        few += "" if most_of_all(best, every) else " (highest of the rows that can be trusted)"
         yield f"{text.size(size_of(best))} sequential reads reach {speed} at {who(best)}{state(best)}{few}."
+
+
+def most_of_all(best: PhaseRecord, every: list[PhaseRecord]) -> bool:
+    """Whether no row of the same kind moved more, those left out included."""
+    same = [each.measurement.bytes_per_s for each in every if kind(each) == kind(best)]
+    return (1 - SAME_RATE) * max(same, default=0.0) <= best.measurement.bytes_per_s
 
 
 def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
@@ -245,16 +261,31 @@ def two_states(records: Sequence[PhaseRecord], examination: Examination) -> Iter
 
 
 def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Callable[[PhaseRecord], str]:
-    """On which side of a fall of its kind of I/O a row lies, as it follows the load: ", after the rate fell" or ""."""
+    """On which side of a fall of its kind of I/O a row lies, or what it met that others did not, as it follows the
+    load: ", after the rate fell", ", perhaps beside other I/O", or ""."""
     place = {each.phase.name: at for at, each in enumerate(records)}
     fallen = [(each, _fell(each, examination.left_out)) for each in records if _fell(each, examination.left_out)]
 
     def words(record: PhaseRecord) -> str:
         own = _fell(record, examination.left_out)
         sides = [own] if own else [_side(place, record, other, fell) for other, fell in fallen if _same(record, other)]
-        return "" if not sides else f", {BEFORE if sides[0] == 'before' else AFTER}"
+        if not sides:
+            return _met(record, examination)
+        return f", {BEFORE if sides[0] == 'before' else AFTER}"
 
     return words
+
+
+def _met(record: PhaseRecord, examination: Examination) -> str:
+    """What a row met that sets it apart from others: certain of a simulated device, or where it was counted."""
+    name = record.phase.name
+    out = examination.left_out.get(name)
+    if out is None or out.brief not in MET:
+        return ""
+    sure = [
+        each.certain for each in examination.findings if each.phase == name and DISTURBED.get(each.code) == out.brief
+    ]
+    return f", {MET[out.brief] if all(sure) else f'perhaps {MET[out.brief]}'}"
 
 
 def _side(place: Mapping[str, int], record: PhaseRecord, other: PhaseRecord, fell: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from iocast.analyse.facts import Facts, facts_of
+from iocast.diagnose.left_out import named
 from iocast.model.finding import Examination, Trust
 from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
@@ -118,9 +119,19 @@ def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     facts = facts_of(run)
     found = _shown(facts, examination, courses)
-    sections = [Section("family", family.title, charts=charts_at("family", family)) for family in found]
+    sections = [
+        Section("family", family.title, paragraphs=_left_out(family, examination), charts=charts_at("family", family))
+        for family in found
+    ]
     sections.append(section("device_view", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
+
+
+def _left_out(family: Family, examination: Examination) -> tuple[str, ...]:
+    """Which of the rows that are drawn are no measure for the others: a knee, or a fall, may be theirs."""
+    names = {each.record.phase.name: family.name(each) for each in family.members}
+    out = named(names, examination.left_out)
+    return (f"Drawn with rows that are left out of comparisons: {out}.",) if out else ()
 
 
 def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:

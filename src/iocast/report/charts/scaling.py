@@ -93,7 +93,9 @@ def _summary(steps: tuple[ScalingStep, ...], ladder: tuple[Member, ...]) -> str:
     words = f"{times}x the load costs {text.decimal(grown)}x the mean response time"
     if lost:
         at = ladder[lost[0]].load_text
-        return f"{words}; throughput falls from {at} on."
+        if lost == list(range(lost[0], len(steps))):
+            return f"{words}; throughput falls from {at} on."
+        return f"{words}; throughput falls from {at} to {ladder[lost[0] + 1].load_text}."
     return f"{words}; throughput never falls."
 
 

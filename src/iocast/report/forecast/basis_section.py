@@ -12,7 +12,7 @@ from iocast.forecast.measured_ladder import Level, MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, inside, touches
 from iocast.forecast.response_law import GRID
 from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.report.forecast.forecast_sentences import NS, between_sizes, iops, statistic, time
+from iocast.report.forecast.forecast_sentences import NS, between_sizes, iops, lower_end_ns, statistic, time
 from iocast.report.wording import section
 
 LEVELS = (
@@ -113,7 +113,7 @@ def _compared(row: OpenRow) -> list[Row]:
         }
         if figure is not None:
             held = "yes" if inside(has, figure) else "within error" if touches(has, figure) else "no"
-            cells |= {"low": figure.low_s * NS, "high": figure.high_s * NS, "held": held if row.kept_up else ""}
+            cells |= {"low": lower_end_ns(figure), "high": figure.high_s * NS, "held": held if row.kept_up else ""}
         found.append(Row(cells))
     if found and not row.kept_up:
         found[-1] = Row(found[-1].cells, note=f"only {iops(row.done_per_s)} of {iops(row.rate_per_s)} were done")

@@ -21,6 +21,7 @@ from iocast.report.forecast.forecast_sentences import (
     changes,
     demonstrated,
     iops,
+    lower_end_ns,
     measured_room,
     on_a_step,
     reservations,
@@ -160,6 +161,11 @@ def _forecast(of: Answer, *, charts: bool) -> Section | None:
         )
     if any(not each.known for each in found.figures):
         notes.append("Blank: too few independent I/Os.")
+    if any(each.known and each.held for each in found.figures):
+        notes.append(
+            "Blank from: one outstanding I/O may have waited for a cap all the time; how quick I/Os below it are was"
+            " not measured."
+        )
     table = Table("", FIGURES, rows, key="figures", notes=tuple(notes))
     says = (_utilisation_says(of), *changes(of))
     return section("forecast", paragraphs=says, tables=(load, table), charts=_charts(of) if charts else ())
@@ -185,7 +191,7 @@ def _figure_row(of: Answer, q: float | None) -> Row:
     cells: dict[str, Cell] = {
         "statistic": statistic(q),
         "expected": figure.base_s * NS if known and not figure.stepped else None,
-        "low": figure.low_s * NS if known else None,
+        "low": lower_end_ns(figure) if known else None,
         "high": figure.high_s * NS if known else None,
         "slo": of.question.limit_s * NS if q == of.question.q else None,
         "stepped": figure.stepped,
@@ -285,7 +291,7 @@ def _what_if_row(of: Answer, found: WhatIf) -> Row:
         "rate": given.question.peak_per_s,
     }
     if given.forecast is not None and (figure := given.slo_figure) is not None and figure.known:
-        cells |= {"busy": given.forecast.utilisation.base, "low": figure.low_s * NS, "high": figure.high_s * NS}
+        cells |= {"busy": given.forecast.utilisation.base, "low": lower_end_ns(figure), "high": figure.high_s * NS}
         cells |= {"expected": None if figure.stepped else figure.base_s * NS}
     if given.headroom is not None:
         cells |= {"ok_rate": given.headroom.ok_per_s}

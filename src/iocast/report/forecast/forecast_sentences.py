@@ -50,8 +50,14 @@ def asked_text(load: AskedLoad) -> str:
 
 
 def between(figure: Figure) -> str:
-    """The interval in words: "2.31 ms to 3.40 ms"."""
-    return f"{time(figure.low_s)} to {time(figure.high_s)}"
+    """The interval in words: "2.31 ms to 3.40 ms", or "at most 3.40 ms"."""
+    low_s = figure.told_low_s
+    return f"at most {time(figure.high_s)}" if low_s is None else f"{time(low_s)} to {time(figure.high_s)}"
+
+
+def lower_end_ns(figure: Figure) -> float | None:
+    """The lower end in a table; blank where none says anything."""
+    return None if figure.told_low_s is None else figure.told_low_s * NS
 
 
 def on_a_step(figure: Figure) -> str:
@@ -325,7 +331,7 @@ def reservations(of: Answer) -> Iterator[str]:
         yield (
             f"{ladder.levels[0].users:g} outstanding I/O may already wait for the cap of {iops(by.ladder.last_per_s)},"
             f" by up to {time(by.held_s)}: what an I/O takes below it was not measured, so the lower ends leave this"
-            " wait out."
+            " wait out. A lone server of constant times looks the same; open-loop rows tell (--verify)."
         )
     if not ladder.deep:
         yield "The ladder is too short to tell one pool from striped storage: the upper end allows for both."

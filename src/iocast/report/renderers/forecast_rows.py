@@ -36,10 +36,11 @@ class ForecastSummary(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ForecastFigure(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A mean or percentile of the response with its 95% interval; null: too few I/Os. Without an expected value it lies
-    between two groups of response times (`stepped`): about `faster_ns` or about `slower_ns`, as `faster_share` of the
-    I/Os are expected in the faster group. `sampling` is the part of the interval that is chance in the rows: half an
-    interval of the logarithm.
+    """A mean or percentile of the response with its 95% interval; null: too few I/Os, or, of `low_ns` alone, one user
+    may have waited for a cap all the time, so that no lower end is known. Without an expected value it lies between two
+    groups of response times (`stepped`): about `faster_ns` or about `slower_ns`, as `faster_share` of the I/Os are
+    expected in the faster group. `sampling` is the part of the interval that is chance in the rows: half an interval of
+    the logarithm.
     """
 
     statistic: str

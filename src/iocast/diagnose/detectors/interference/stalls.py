@@ -10,8 +10,10 @@ core records only the slowest I/Os one by one, so with many outstanding one stal
 A stall during which the generator itself did not run is not the storage's, and is reported apart (generator did not
 run). Where such I/Os ended all along and others followed right behind, nothing stood still: each waited for its turn
 behind other work, and is told of where the test's own outstanding I/Os do not explain it. A few long I/Os while others
-ended all along, or no longer than the tail of the others makes likely, are no stall; nor is what one in twenty I/Os
-takes, as a first write does. On a machine short of CPU such waits in turn are those of the test's own threads.
+ended all along, or no longer than the tail of the others makes likely, are no stall (unless other rows were stopped for
+as long); nor is what one in twenty I/Os takes, as a first write does. Where an I/O takes long itself, a time counts in
+which all outstanding ones stood still for a few times as long. On a machine short of CPU such waits in turn are those
+of the test's own threads.
 How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
 What to change: what runs at that interval: other users of the device, garbage collection, a flush of a write-back
@@ -31,7 +33,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
-from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
+from iocast.diagnose.evidence import io_limits, starved_sentence, waited_for_a_processor
 from iocast.diagnose.simulated_state import device_times
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
@@ -46,6 +48,7 @@ LEAST_NS = 100_000_000  # what a person and a lock time-out begin to notice [J]
 OVER_MEDIAN = 20  # disks whose every I/O takes long do not stall [J]
 RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a clock, so often [J]
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
+SEEN = 0.25  # of the stalls of a clock must have been seen, between the first and the last [J]
 SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
 BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
 ENOUGH, OFTEN = 40, 2.0  # I/Os for a p95; times it [J]
@@ -57,6 +60,8 @@ WAITS, TIMES_ONE, BETWEEN = 3, 2.5, 0.1
 ONE = 1.5  # times its longest I/O: who stands still ends with the others [J]
 STILL = 0.5  # of the longest I/O of a stall no other may have ended [J]
 ALL_OF_THEM = 2  # that stood together, or the tail of the others tells: one alone is all of one outstanding I/O
+NEARLY_ALL, TIMES_ALL = 0.9, 2.5  # of the outstanding I/Os; times what one takes, that all of them stood still [J]
+AS_LONG = 0.1  # stalls of other rows nearer to a single long I/O are as long as it [J]
 TAIL, COMPARABLE = 10, 0.1  # so many I/Os beside the stalls, at least so long, show how a row's times fall off [J]
 
 CAUSES = "other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits"
@@ -125,8 +130,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _of_this_machine(row: RowFacts, stall: Stall) -> bool:
-    """Whether the generator did not run then; or I/Os ended in turn where its threads waited for a processor so."""
-    return explains(row, stall.start_ns, stall.end_ns) or (stall.queued and _short_of_cpu(row))
+    """Whether the generator did not run then; or I/Os ended in turn where its threads waited for a processor so, and no
+    limit of its control group holds them back as well."""
+    in_turn = stall.queued and _short_of_cpu(row) and not io_limits(row)
+    return explains(row, stall.start_ns, stall.end_ns) or in_turn
 
 
 def _short_of_cpu(row: RowFacts) -> bool:
@@ -194,11 +201,60 @@ def _told(found: tuple[Stall, ...]) -> tuple[Stall, ...]:
 @once
 def stalls(row: RowFacts) -> tuple[Stall, ...]:
     """The stalls of a phase in order of time: I/Os that stood still and overlap are one."""
-    long = _stood_still(row, LEAST_NS)
+    long = _long(row)
     if long:
         return long
+    if row.measurement.asked_depth == 1:
+        return _as_long_as_others(row)
     short = _stood_still(row, RECURRING_NS)
     return short if period_ns(short) else ()
+
+
+@once
+def _long(row: RowFacts) -> tuple[Stall, ...]:
+    """Those that the row shows by itself."""
+    found = _stood_still(row, LEAST_NS)
+    more = [
+        stop
+        for stop in _stops(row)
+        if all(stop.end_ns <= each.start_ns or each.end_ns <= stop.start_ns for each in found)
+    ]
+    return tuple(sorted((*found, *more), key=lambda each: each.start_ns))
+
+
+def _stops(row: RowFacts) -> Iterator[Stall]:
+    """Times in which none of the outstanding I/Os of a closed loop ended, where that is a few times what an I/O takes.
+
+    All of them are among the slowest, and the last one of them was submitted as another ended: so long nothing did. A
+    limit of our own control group lets I/Os pass in slices, which looks the same.
+    """
+    depth = row.measurement.asked_depth
+    if depth < ALL_OF_THEM or row.is_open_loop or io_limits(row):
+        return
+    slow = row.measurement.slow
+    usual_ns = max((_usual_ns(row, op) for op in {io.op for io in slow}), default=math.nan)
+    least_ns = max(LEAST_NS, OVER_MEDIAN * usual_ns / depth, TIMES_ALL * usual_ns)
+    late = [io for io in slow if io.service_ns >= least_ns]
+    turns = sorted(turn for io in late for turn in ((io.time_ns, 1), (io.time_ns + io.service_ns, -1)))
+    under_way, last_ns = 0, 0
+    for at_ns, more in turns:
+        gap_ns = at_ns - last_ns
+        if more < 0 and under_way >= NEARLY_ALL * depth and gap_ns >= least_ns:
+            yield Stall(last_ns, at_ns, under_way, gap_ns, gap_ns, usual_ns)
+            last_ns = at_ns  # the others of the group end after it
+        under_way += more
+        last_ns = at_ns if more > 0 else last_ns
+
+
+def _as_long_as_others(row: RowFacts) -> tuple[Stall, ...]:
+    """Of one outstanding I/O, single ones that the tail of the row's times may reach, where other rows were stopped for
+    as long; else what recurs."""
+    lengths = [each.duration_ns for other in row.facts.rows for each in _long(other) if other.name != row.name]
+    single = _stood_still(row, LEAST_NS, of_the_tail=True) if lengths else ()
+    least_ns, most_ns = (1 - AS_LONG) * min(lengths, default=0), (1 + AS_LONG) * max(lengths, default=0)
+    alike = tuple(each for each in single if least_ns <= each.duration_ns <= most_ns + each.usual_ns)
+    short = () if alike else _stood_still(row, RECURRING_NS)
+    return alike or (short if period_ns(short) else ())
 
 
 def stood_still(row: RowFacts) -> bool:
@@ -219,15 +275,17 @@ def period_ns(found: tuple[Stall, ...]) -> int:
     period = sum(gaps) / sum(times)
     off = sorted(abs(gap / period - count) for gap, count in zip(gaps, times, strict=True))
     fit = sum(each <= BY_A_CLOCK for each in off)
-    if fit < FITS * len(gaps):
-        return 0
+    if fit < FITS * len(gaps) or len(gaps) < SEEN * sum(times):
+        return 0  # of a short period most would have been missed: any time is a multiple of a part of it
     # A gap at random is as near to a whole period with twice this share; one of them made the period.
     chance = math.comb(len(gaps), fit) * (2 * off[fit - 1]) ** (fit - 1)
     return round(period) if chance < BY_CHANCE else 0
 
 
-def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
-    """I/Os that took so long, and far longer than others of their kind, those that overlap together."""
+def _stood_still(row: RowFacts, least_ns: int, *, of_the_tail: bool = False) -> tuple[Stall, ...]:
+    """I/Os that took so long, and far longer than others of their kind, those that overlap together; `of_the_tail`:
+    also those that the tail of the others reaches. Where I/Os waited in turn, a single one that took no longer waited
+    for the same."""
     late = [io for io in row.measurement.slow if io.service_ns >= least_ns]
     median_ns = {op: _usual_ns(row, op) for op in {io.op for io in late}}
     # A kind of I/O of which none ended without error has no median, and nothing is ever as large as nan.
@@ -244,8 +302,10 @@ def _stood_still(row: RowFacts, least_ns: int) -> tuple[Stall, ...]:
             found[-1] = each.after(found[-1])
         else:
             found.append(each)
-    rest = _others(row, [io for io, _ in stood])
-    return tuple(each for each in _waits_together(found) if _holds(row, each, rest))
+    rest = [] if of_the_tail else _others(row, [io for io, _ in stood])
+    held = [each for each in _waits_together(found) if _holds(row, each, rest)]
+    in_turn_ns = ONE * max((each.longest_ns for each in held if each.queued), default=0)
+    return tuple(each for each in held if each.queued or each.ios > 1 or each.longest_ns > in_turn_ns)
 
 
 def _usual_ns(row: RowFacts, op: Op) -> float:
@@ -290,6 +350,8 @@ def _holds(row: RowFacts, stall: Stall, rest: list[SlowIo]) -> bool:
         return stall.longest_ns >= OVER_MEDIAN * depth * stall.usual_ns
     if stall.ios > 1 and stall.duration_ns > ONE * stall.longest_ns:
         return False  # what began later ended later: no moment was the same for all of them
+    if depth == 1 and stall.start_ns <= stall.usual_ns and stall.longest_ns >= LEAST_NS and not row.is_open_loop:
+        return False  # it may have waited for what the row before, or others, had left
     return _still_ns(row, stall) >= STILL * stall.longest_ns and (
         stall.ios >= max(ALL_OF_THEM, depth) or not _of_the_tail(stall, rest)
     )
@@ -354,7 +416,11 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
     stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
     period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""
-    starved = f" This machine was short of CPU: {cpu_words(row)}; it may have had a part." if _short_of_cpu(row) else ""
+    starved = f" {starved_sentence(row)}; it may have had a part." if _short_of_cpu(row) else ""
+    capped = "" if row.facts.simulated else " and ".join(io_limits(row))
+    if capped:
+        part = "that may have had a part, too" if starved else "that may have had a part"
+        starved += f" The test's control group is limited to {capped}: {part}."
     clauses = [
         *([f"I/O stalled: {in_words(_spans(stills))}"] if stills else []),
         *([_queued_words(queued)] if queued else []),

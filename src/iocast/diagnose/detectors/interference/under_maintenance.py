@@ -4,7 +4,8 @@ What it is: work of the storage itself, beside the test's.
 Why it matters: the row shows degraded mode. Without the maintenance the storage is quicker; during it this is right.
 How it shows: the kernel reports a task on this machine (mdstat, btrfs, ZFS), or a drive was at its warning
 temperature; or a task was running before the first row (these, LVM, ZFS scans, fstrim); or the rate fell by a fifth or
-more for half a minute or more, and recovered: in one row, or in a later one by the same factor.
+more for half a minute or more, and recovered: in one row, or in a later one by the same factor (over rows of three
+seconds: to two thirds or less, for eight seconds or more).
 How to confirm: pause the task and measure again; or run the same load at 1x1, for longer than the dip lasted: a rate
 that falls and recovers once more in the same way is not chance. A task that has ended leaves no trace: a steady rate
 now rejects nothing.
@@ -23,7 +24,9 @@ from iocast import metrics
 from iocast.analyse.changepoint import Change
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
-from iocast.diagnose.evidence import row_of
+from iocast.analyse.rate_drops import HALF_AGAIN
+from iocast.diagnose.detectors.interference.stalls import stood_still
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -37,6 +40,7 @@ CODE: FindingCode = "maintenance"
 OBSERVER = metrics.MAINTENANCE
 FALLS, LASTS_NS = 0.20, 30_000_000_000  # models C, 11, has a minute; a resync in pieces takes less [J]
 BACK = 0.9  # of the level before it
+SHORT_NS, SHORT_BACK, OTHER_BACK = 8_000_000_000, 0.75, 0.5  # over rows of few intervals; of other kinds of I/Os [J]
 OVER_BORDERS_NS = LASTS_NS  # in all rows together, where two have changed by the same factor
 PROBE_S, MOST_IN_IT = 5.0, 20  # so long each, and so many of them in the slow time: enough to see it, not too many
 ABOUT = 0.9  # of that time: where a change is found may be an interval or two beside where it was [J]
@@ -131,14 +135,17 @@ def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
             continue
         end = next((one for one in range(at + 1, len(rows)) if not _is_level(rows[one])), None)
         rise = None if end is None else _one_change(rows[end])
-        if end is None or rise is None or not BACK <= (1 + fall.shift) * (1 + rise.shift) <= 1 / BACK:
+        short = row.change_points is None
+        of_a_kind = end is not None and row.kind == rows[end].kind
+        alike = BACK if not short else SHORT_BACK if of_a_kind else OTHER_BACK
+        if end is None or rise is None or not alike <= (1 + fall.shift) * (1 + rise.shift) <= 1 / alike:
             continue
         from_ns = fall.at * row.record.series.interval_ns
         until_ns = rise.at * rows[end].record.series.interval_ns
         times = [(from_ns, row.measurement.elapsed_ns)]
         times += [(0, each.measurement.elapsed_ns) for each in rows[at + 1 : end]] + [(0, until_ns)]
         lasted_ns = sum(to_ns - start_ns for start_ns, to_ns in times)
-        if lasted_ns < OVER_BORDERS_NS:
+        if lasted_ns < (SHORT_NS if short else OVER_BORDERS_NS):
             continue
         lower = f"{brief_percent(-fall.shift)} lower for {brief_time(lasted_ns)}"
         when = f"from t={brief_time(from_ns)} of {row.name} until t={brief_time(until_ns)} of {rows[end].name}"
@@ -149,13 +156,23 @@ def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
 
 def _one_change(row: RowFacts) -> Change | None:
     """The only one of a row that is told; None where there are several, or none."""
-    found = None if row.is_open_loop or row.record.phase.together else row.change_points
-    return found.reported[0] if found is not None and len(found.reported) == 1 else None
+    if row.is_open_loop or row.record.phase.together:
+        return None
+    found = row.change_points
+    if found is not None:
+        return found.reported[0] if len(found.reported) == 1 else None
+    step = None if stood_still(row) or waited_for_a_processor(row) else row.short_step
+    return None if step is None else Change(step.head, step.factor - 1)
 
 
 def _is_level(row: RowFacts) -> bool:
-    """Whether a row has no change that is told."""
-    return not row.record.phase.together and row.change_points is not None and not row.change_points.reported
+    """Whether a row has no change that is told; of few intervals, whether none is far from the others."""
+    if row.record.phase.together:
+        return False
+    if row.change_points is not None:
+        return not row.change_points.reported
+    rates = row.rates_per_s
+    return bool(rates) and max(rates) < HALF_AGAIN * min(rates)
 
 
 def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) -> Finding:

@@ -172,11 +172,11 @@ def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
 @once
 def known_limits(row: RowFacts) -> tuple[Finding, ...]:
     """Limits of our own cgroup that the row has reached."""
-    return tuple(_known_limits(row.record))
+    return tuple(_known_limits(row))
 
 
-def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
-    did = record.measurement
+def _known_limits(row: RowFacts) -> Iterator[Finding]:
+    record, did = row.record, row.measurement
     seconds = did.elapsed_ns / 1e9
     limits = {
         (each.subject, each.metric): each.value
@@ -187,20 +187,37 @@ def _known_limits(record: PhaseRecord) -> Iterator[Finding]:
         op, what = metrics.LIMITED[metric]
         parts = [part for part in did.classes if part.op == op]
         got = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts) / seconds if seconds else 0.0
-        if REACHED[0] * limit <= got <= REACHED[1] * limit:
+        became = _requests_per_s(row, subject, op) if what == metrics.IOS else got
+        if any(REACHED[0] * limit <= each <= REACHED[1] * limit for each in (got, became)):
             shown = brief_throughput if what == metrics.BYTES else _per_second
+            done = f"did {shown(got)}"
+            if not REACHED[0] * limit <= got <= REACHED[1] * limit:  # I/Os that are cut up count by their pieces
+                done = f"did {shown(got)} of larger I/Os, {shown(became)} of requests there"
             yield Finding(
                 code=CODE,
                 severity="warn",
                 phase=record.phase.name,
                 says=(
-                    f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row did"
-                    f" {shown(got)}; it measures that setting."
+                    f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row"
+                    f" {done}; it measures that setting."
                 ),
-                clause=f"the cgroup allows {shown(limit)} of {op}s on {subject}, and the row did {shown(got)}",
+                clause=f"the cgroup allows {shown(limit)} of {op}s on {subject}, and the row {done}",
                 evidence={"limit": limit, "achieved": got},
                 remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
             )
+
+
+def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
+    """What the I/Os of a row became at a layer that moved what they did and little else; 0 where that is unknown."""
+    io = row.device_io.get(layer)
+    if io is None or not io.elapsed_ns:
+        return 0.0
+    count, moved, own = (
+        (io.reads, io.read_bytes, row.bytes_read) if op == "read" else (io.writes, io.written_bytes, row.bytes_written)
+    )
+    if not count or not moved or not own or not REACHED[0] <= moved / own <= REACHED[1]:
+        return 0.0
+    return count * 1e9 / io.elapsed_ns
 
 
 def _per_second(rate: float) -> str:

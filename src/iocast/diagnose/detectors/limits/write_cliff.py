@@ -5,6 +5,7 @@ memory. Both have a fixed size, and writes are slower once it is full.
 Why it matters: a larger load or restore runs at the rate beyond the cliff; a short test never reaches it.
 How it shows: the write rate falls for good after a certain volume, 64 MiB or more, whatever the rate; reads stay as
 quick. After less, or where the rate comes back while writes go on, it was something else: a neighbour, or maintenance.
+In rows of three seconds, a fall to half or less counts where no row of reads was uneven.
 How to confirm: writes are slow after the volume, but not after the same time without it, so that the order of the test
 decides nothing; and reads do not slow down with the writes.
 What to change: write twice the device's capacity (or four times the cache) before trusting a write rate.
@@ -16,10 +17,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
-from iocast.diagnose.evidence import row_of
+from iocast.diagnose.detectors.interference.stalls import stood_still
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -34,6 +36,7 @@ SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those 
 LEAST_VOLUME = 64 << 20  # caches are larger: after less, as of commits to disks, something else took the rate [J]
 LEAST_OF_ROW = 16 << 20  # of the row itself, where it began at the speed before: the same, of commits to disks [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
+READS_LEVEL = 0.7  # of the fastest interval of a row of reads, where nobody else took from it [J]
 MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
 WRITES_S, READS_S = 0.25, 0.5
 READ_BYTES = 8192
@@ -47,12 +50,24 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         if not row.only_writes or row.is_open_loop:
             continue
-        found = row.drop
+        found = row.drop or _short(facts, row)
         if found is None:
             continue
         earlier = sum(bytes_of(each.measurement, "write") for each in phases[: phases.index(row.record)])
         if found.bytes + earlier >= LEAST_VOLUME and (found.in_first or found.bytes >= LEAST_OF_ROW):
             yield _finding(row.record, found, earlier)
+
+
+def _short(facts: Facts, row: RowFacts) -> Drop | None:
+    """A fall in a row of few intervals, where reads went on at their levels: a neighbour takes from them as well."""
+    fall = None if row.record.phase.together or stood_still(row) or waited_for_a_processor(row) else row.short_drop
+    others = (each for each in facts.rows if not each.workload.writes and not each.record.phase.together)
+    return fall if fall is not None and not any(map(_uneven, others)) else None
+
+
+def _uneven(row: RowFacts) -> bool:
+    rates = row.rates_per_s
+    return bool(rates) and min(rates) < READS_LEVEL * max(rates)
 
 
 def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:

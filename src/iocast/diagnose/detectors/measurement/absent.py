@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.diagnose.evidence import held_by_quota
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
-from iocast.model.run import PhaseRecord
 from iocast.text import brief_time
 
 NEEDS: tuple[str, ...] = ()
@@ -30,6 +30,8 @@ WHY = {
     "stopped": "it was stopped, or the whole machine was",
     "busy": "something in the test itself took that long",
 }
+CROWD = "other programs, or other threads of the test, had the processors"
+QUOTA = "the CPU quota of its control group was used up"
 REMEDY = (
     "Run it again on an idle machine, without pauses and CPU limits: these I/Os waited for the test, not the storage."
 )
@@ -40,7 +42,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in facts.rows:
         whole, single = (list(filter(_is_long, spans)) for spans in (_of_all_threads(row), absences(row)))
         if whole or single:
-            yield _finding(row.record, whole or single, "the test" if whole else "a thread of the test")
+            yield _finding(row, whole or single, "the test" if whole else "a thread of the test")
 
 
 def _is_long(span: tuple[int, int]) -> bool:
@@ -105,7 +107,16 @@ def explains(row: RowFacts, start_ns: int, end_ns: int) -> bool:
     return 2 * away >= end_ns - start_ns > 0
 
 
-def _finding(record: PhaseRecord, found: list[tuple[int, int]], who: str) -> Finding:
+def _why(row: RowFacts, cause: str) -> str:
+    """Of many threads on few processors those of the test have them, too."""
+    if cause == "queued" and held_by_quota(row):
+        return QUOTA
+    crowd = row.measurement.generator.threads > row.run.host.cpus > 0
+    return CROWD if cause == "queued" and crowd else WHY[cause]
+
+
+def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
+    record = row.record
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
     moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
     more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
@@ -114,7 +125,7 @@ def _finding(record: PhaseRecord, found: list[tuple[int, int]], who: str) -> Fin
         severity="warn",
         phase=record.phase.name,
         says=f"This machine, not the storage, stalled: {who} did not run for {', '.join(moments)}{more};"
-        f" {WHY[longest.cause]}.",
+        f" {_why(row, longest.cause)}.",
         evidence={
             "absences": len(found),
             "longest_ns": longest.duration_ns,

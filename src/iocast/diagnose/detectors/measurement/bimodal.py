@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.modes import Mode
-from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
+from iocast.diagnose.evidence import starved_sentence, waited_for_a_processor
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_percent, brief_time
@@ -52,7 +52,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
         shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
         starved = not facts.imported and not facts.simulated and waited_for_a_processor(row)
-        whose = f" This machine was short of CPU: {cpu_words(row)}; the slower I/Os may have waited for one." * starved
+        whose = f" {starved_sentence(row)}; the slower I/Os may have waited for a CPU." * starved
         in_turn = _in_turn(row, found)
         when = ", one after the other: the storage changed within the row" * in_turn
         remedy = TOLD_OF_READS if row.only_reads and row.is_past_the_host else TOLD

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.bound import bounds
+from iocast.diagnose.evidence import held_by_quota
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import counted
@@ -42,6 +43,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _remedy(row: RowFacts, *, waited: bool) -> str:
     """Fewer users help only where they are more than the processors, and more only where they are fewer."""
     threads, cpus = row.measurement.generator.threads, row.run.host.cpus
+    if held_by_quota(row):
+        return f"Raise the CPU quota of the control group (cpu.max, cpu.cfs_quota_us); {LOWER_LIMIT}"
     if waited:
         crowd = f", or use no more users than its {counted(cpus, 'CPU')}" if threads > cpus > 0 else ""
         return f"Stop other work on this machine{crowd}; {LOWER_LIMIT}"

@@ -28,6 +28,7 @@ from iocast.report.charts.drawing.parts import (
 )
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
+from iocast.report.forecast.forecast_sentences import between
 
 PLACE = Place("forecast", wide=True)
 HEIGHT = 300
@@ -121,8 +122,7 @@ def _summary(of: Answer, name: str) -> str:
     limit = text.duration(question.limit_s * NS)
     if figure is None or not figure.known:
         return f"Nothing is foretold at {asked}; SLO {limit}."
-    span = f"{text.duration(figure.low_s * NS)} to {text.duration(figure.high_s * NS)}"
-    return f"At {asked} the {name} will be {span}; SLO {limit}."
+    return f"At {asked} the {name} will be {between(figure)}; SLO {limit}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
