@@ -23,6 +23,7 @@ class ReadsBeside(Struct, frozen=True, kw_only=True):
     statement_ns: float
     engine_ns: float | None  # of a statement, above its reads
     page_cache: float | None  # share of the blocks that it answered
+    cpu_idle: float | None = None  # share of the time of all processors that nobody used under the engine
 
     @property
     def kept(self) -> float:
@@ -70,6 +71,7 @@ def reads_beside(raw: Facts, loaded: Facts, test: str, block_bytes: int) -> list
                 statement_ns=row.service().mean_ns,
                 engine_ns=engine_ns_per_block(row) or None,  # 0: less than what its statistics tell late
                 page_cache=shares.page_cache if shares else None,
+                cpu_idle=row.processors.idle_share,
             )
         )
     return sorted(found, key=lambda each: each.sessions)

@@ -28,6 +28,7 @@ from iocast.report.card.summary_sentences import (
     least_load_at_peak,
     lone_read,
     only,
+    read_words,
     rows_that_held,
     size_of,
     state_words,
@@ -91,15 +92,16 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
         return
     alone = lone_read(found)
     times = times_of(facts.row(alone), "read")
-    name = f"Random {text.size(size_of(alone))} read"
-    yield from _median(name, times, alone, state)
+    what, _ = read_words(alone)
+    yield from _median(what.capitalize(), times, alone, state)
     most = busiest(found, alone)
     least = least_load_at_peak(facts, found, alone)
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"
     where += "" if least is most else f"; the same from {who(least)} on"
-    yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
+    what = f"Statements on random {text.size(size_of(most))}" if most.phase.database else f"{read_words(most)[0].capitalize()}s"
+    yield Figure(what, most.measurement.rate_per_s, "rate", where)
 
 
 def _scans(records: list[PhaseRecord], state: State) -> Iterator[Figure]:

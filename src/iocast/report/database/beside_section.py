@@ -35,6 +35,7 @@ COMMITS: Final = (
     Column("commits_per_sync", "commits\n/ sync", "ratio", "group commit"),
     Column("trust", "trust", "grade", "the lower of both rows"),
 )
+BUSY: Final = 0.1  # idle share of the processors below which sessions wait for one [J]
 SMALL: Final = 0.1  # of the time of a read: less is noise
 UNUSABLE: Final[set[Grade | None]] = {"D", "F"}
 
@@ -87,7 +88,7 @@ def _gap(each: ReadsBeside, cpus: int) -> str:
     parts = []
     longer = each.longer_ns
     if longer is not None and longer > SMALL * each.raw_ns:
-        why = f", of which waiting for one of {cpus} CPUs is a part" if each.sessions > cpus else ""
+        why = f", of which waiting for one of {cpus} CPUs is a part" if _starved(each, cpus) else ""
         parts.append(f"its read call takes {duration(round(longer))} longer than that of iocast{why}")
     elif longer is not None and longer < -SMALL * each.raw_ns:
         parts.append(f"its read call takes {duration(round(-longer))} less than that of iocast{_cached(each)}")
@@ -100,10 +101,15 @@ def _gap(each: ReadsBeside, cpus: int) -> str:
     return f"{counted(each.sessions, 'session')}: {'; '.join(parts)}." if parts else ""
 
 
+def _starved(each: ReadsBeside, cpus: int) -> bool:
+    """More sessions than processors, of which next to none was free."""
+    return each.sessions > cpus and each.cpu_idle is not None and each.cpu_idle < BUSY
+
+
 def _cached(each: ReadsBeside) -> str:
     if each.page_cache:
         return f": the page cache answered {percent(each.page_cache)} of the blocks"
-    return ": the data of the database are another, smaller part of the storage"
+    return "; the two were measured one after the other, and on different parts of the storage"
 
 
 def _commits_say(rows: Sequence[CommitsBeside]) -> Iterator[str]:

@@ -30,7 +30,7 @@ def caches(target: Target) -> str:
     """The working set against what may hold it."""
     server = target.database
     assert server is not None
-    parts = [f"{server.data_bytes / server.cache_bytes:.2g} times its cache of {capacity(server.cache_bytes)}"]
+    parts = [f"{server.data_bytes / server.cache_bytes:.2g} times its cache of {capacity(server.cache_bytes)}{_free(server)}"]
     if server.direct:
         parts.append("no page cache (direct I/O)")
     elif server.memory_limit_bytes:
@@ -39,6 +39,15 @@ def caches(target: Target) -> str:
             f"{ratio:.2g} times the memory limit of {capacity(server.memory_limit_bytes)} of its control group"
         )
     return f"That is {', '.join(parts)}."
+
+
+def _free(server: DatabaseServer) -> str:
+    """What of the cache holds nothing."""
+    if not server.kept_free_bytes:
+        return ""
+    if server.kept_free_bytes >= server.cache_bytes:
+        return " (all of which innodb_lru_scan_depth keeps free: it holds next to nothing)"
+    return f" (of which innodb_lru_scan_depth keeps {capacity(server.kept_free_bytes)} free)"
 
 
 def _set(server: DatabaseServer) -> str:

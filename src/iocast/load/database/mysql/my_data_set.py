@@ -43,9 +43,12 @@ _HOLDER = (
 _SETTINGS = (
     "innodb_buffer_pool_size", "innodb_flush_method", "innodb_flush_log_at_trx_commit", "innodb_page_size",
     "innodb_doublewrite", "innodb_io_capacity", "innodb_log_file_size", "innodb_read_ahead_threshold", "sync_binlog",
-    "log_bin", "performance_schema",
+    "log_bin", "performance_schema", "innodb_lru_scan_depth",
 )  # fmt: skip
 
+_INDEXES = (
+    "select sum(index_length) from information_schema.tables where table_schema = %s and table_name regexp '^t[0-9]+$'"
+)
 _TABLES = "select table_name, table_type from information_schema.tables where table_schema = %s"
 _ROUTINES = "select routine_name, routine_type from information_schema.routines where routine_schema = %s"
 _EVENTS = "select event_name, 'EVENT' from information_schema.events where event_schema = %s"
@@ -98,7 +101,9 @@ class MyDataSet:
             product="MariaDB" if self._on.mariadb else "MySQL",
             version=version.partition("-")[0],
             block_bytes=page,
-            cache_bytes=int(settings["innodb_buffer_pool_size"]),
+            cache_bytes=(cache := int(settings["innodb_buffer_pool_size"])),
+            kept_free_bytes=min(cache, int(settings.get("innodb_lru_scan_depth", 0)) * page),
+            index_bytes=int(self._on.value(_INDEXES, (DATABASE,)) or 0),
             data_bytes=made.rows * made.tables * page,
             tables=made.tables,
             table_blocks=made.rows,
