@@ -100,8 +100,11 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"
     where += "" if least is most else f"; the same from {who(least)} on"
-    what = f"Statements on random {text.size(size_of(most))}" if most.phase.database else f"{read_words(most)[0].capitalize()}s"
-    yield Figure(what, most.measurement.rate_per_s, "rate", where)
+    if most.phase.database is not None:
+        what = f"Statements a second on random {text.size(size_of(most))}"
+        yield Figure(what, round(most.measurement.rate_per_s), "count", where)
+        return
+    yield Figure(f"{read_words(most)[0].capitalize()}s", most.measurement.rate_per_s, "rate", where)
 
 
 def _scans(records: list[PhaseRecord], state: State) -> Iterator[Figure]:
