@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from makers.card_runs import START_UNIX_NS, TARGET, diskstats, reads, run
+from makers.card_runs import START_UNIX_NS, TARGET, commits, diskstats, reads, run
 from msgspec.structs import replace
 
 from iocast import metrics
@@ -11,9 +11,11 @@ from iocast.analyse.database.memory_shares import engine_ns_per_block, memory_sh
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import memory_test
 from iocast.diagnose.examination import examine
-from iocast.model.database.database_load import DatabaseLoad
+from iocast.diagnose.trust.isolation import isolation
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.database.database_result import DatabaseResult, DatabaseServer, LayerBelow, Statements
 from iocast.model.run import Run, Sample
+from iocast.report.card.device_rates import device_cells
 from iocast.report.database.database_section import section
 
 GIB = 1 << 30
@@ -131,6 +133,16 @@ def test_a_server_elsewhere_shows_its_own_cache_only() -> None:
     assert shares is not None
     assert (shares.engine, shares.page_cache, shares.storage) == (0.5, None, None)
     assert found(loaded(STATEMENTS // 4, 0, seen=False)) == [("memory_test", "severe")]
+
+
+def test_what_an_engine_writes_for_a_commit_is_not_called_other_io() -> None:
+    """A page of the log for each row of 200 bytes."""
+    made = commits("db commit 1x1")
+    more = diskstats(made.measurement.elapsed_ns, reads=0, read_bytes=0, writes=STATEMENTS, written_bytes=STATEMENTS * 8192)
+    record = replace(made, phase=replace(made.phase, database=CommitLoad()), samples=more)
+    (row,) = Facts(run(record, target=replace(TARGET, kind="database", path="postgresql:///", database=SERVER))).rows
+    assert isolation(row).grade == "B"
+    assert "device_rate_ratio" not in device_cells(row, row.under_filesystem)
 
 
 def test_what_a_block_costs_the_engine() -> None:

@@ -200,6 +200,7 @@ def test_heavy_updates_keep_the_size_of_the_row(server: Mariadb) -> None:
 
 
 def test_commits_are_rows(server: Mariadb) -> None:
+    """Sent one by one: a procedure goes on while the log is flushed, so that four sessions had 62 commits a sync."""
     total = sum(counted(slices(server, CommitLoad(row_bytes=200))).values())
     assert rows(server, "select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
 

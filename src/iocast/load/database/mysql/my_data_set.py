@@ -27,7 +27,7 @@ from iocast.load.database.data_set_plan import (
 )
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.mysql.my_connection import MyConnection
-from iocast.load.database.mysql.my_procedures import DATABASE, commit_procedure, load_procedure
+from iocast.load.database.mysql.my_procedures import DATABASE, load_procedure
 from iocast.model.database.database_load import DataSet, Filling
 from iocast.model.database.database_result import DatabaseServer
 
@@ -205,8 +205,6 @@ class MyDataSet:
         for table in range(1, tables + 1):
             self._on.run(f"drop procedure if exists {DATABASE}.load_{table}")
             self._on.run(load_procedure(table))
-        self._on.run(f"drop procedure if exists {DATABASE}.commit_rows")
-        self._on.run(commit_procedure())
 
     def drop(self) -> Dropped:
         """Removes what `build` made, and nothing else; what others put into the database stays, with the database."""
@@ -220,7 +218,7 @@ class MyDataSet:
         count = made.tables if made is not None else 0
         numbers = range(1, count + 1)
         tables = ["commits", "progress", *(f"t{number}" for number in numbers), "data_set"]  # the mark goes last
-        loops = {"commit_rows", *(f"load_{number}" for number in numbers)}
+        loops = {f"load_{number}" for number in numbers}
         objects = self._objects()
         size = made.rows * made.tables * made.block_bytes if made is not None else 0
         dropped = []

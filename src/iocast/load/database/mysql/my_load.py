@@ -13,7 +13,7 @@ from iocast.load.database.load_server import Built, Counters, Dropped, LoadSessi
 from iocast.load.database.mysql.my_connection import OURS, MyConnection, RightsError
 from iocast.load.database.mysql.my_data_set import MyDataSet
 from iocast.load.database.mysql.my_procedures import DATABASE
-from iocast.load.database.mysql.my_sessions import LoopSession, MyStatements
+from iocast.load.database.mysql.my_sessions import LoopSession, MyCommits, MyStatements
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.model.database.database_result import CommitPath, DatabaseServer, LayerBelow, Statements
 
@@ -27,6 +27,10 @@ _FILES = (
     "select coalesce(sum(count_read), 0), coalesce(sum(sum_timer_read), 0)"
     " from performance_schema.file_summary_by_instance"
     rf" where event_name = 'wait/io/file/innodb/innodb_data_file' and file_name regexp '/{DATABASE}/t[0-9]+[.]ibd$'"
+)
+_NOT_AWAITED = (
+    "updates of several sessions do not wait for the log one by one: a procedure goes on while it is flushed; --driver"
+    " client waits for each"
 )
 
 
@@ -90,7 +94,8 @@ class MyLoad:
         self._data.make_loops(found.tables)
         if isinstance(work, CommitLoad):
             self._on.run(f"truncate table {DATABASE}.commits")
-        return ()
+            return ()
+        return (_NOT_AWAITED,) if work.update_pct and work.driver == "server" else ()
 
     def now(self) -> object:
         """sysdate(6)."""
@@ -99,7 +104,10 @@ class MyLoad:
     def session(self, asked: SessionAsked) -> LoadSession:
         """A connection of its own."""
         connection = MyConnection(self._dialling)
-        if isinstance(asked.work, DatabaseLoad) and asked.work.driver == "client":
+        if isinstance(asked.work, CommitLoad):
+            inserts = MyCommits(connection, asked.stream, asked.work.row_bytes)
+            return ClientSession(inserts, asked, DatabaseLoad(driver="client", update_pct=100))
+        if asked.work.driver == "client":
             return ClientSession(MyStatements(connection, asked.table, asked.work), asked, asked.work)
         return LoopSession(connection, asked, asked.work)
 
