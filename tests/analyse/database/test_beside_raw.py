@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from iocast.analyse.database.beside_raw import commits_beside, reads_beside
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
+from iocast.model.finding import Bound
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DatabaseWork
 from iocast.model.database.database_result import CommitPath, DatabaseResult, DatabaseServer, LayerBelow, Statements
 from iocast.model.run import PhaseRecord, Run, Sample
@@ -126,6 +127,19 @@ def test_waiting_for_a_processor_is_said_where_none_was_free(idle: float, waits:
     section = beside_section.section(judged(RAW), judged(busy), ("randread", "log write"))
     (gap,) = [each for each in section.paragraphs if each.startswith("8 sessions:")]
     assert ("of which waiting for one of" in gap) == waits
+
+
+def test_a_limit_that_holds_both_is_the_explanation() -> None:
+    bound = Bound("rate", "Rate-limited: the cgroup allows 20k IOPS.")
+    raw, loaded = (
+        Judged(facts, "", None, replace(found, bounds=dict.fromkeys(found.trust, bound)), None)
+        for facts, found in ((Facts(told), examine(told, None)) for told in (RAW, DATABASE))
+    )
+    section = beside_section.section(raw, loaded, ("randread", "log write"))
+    assert any(
+        each.startswith("8 sessions: a rate limit sets the pace of both, and most of their read calls is the wait for it;")
+        for each in section.paragraphs
+    )
 
 
 def test_a_read_that_is_faster_names_the_cache_that_answered() -> None:

@@ -121,7 +121,8 @@ def _commits(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator
         alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
         flush = facts.row(alone).response(*FLUSHES)
         times = flush if flush.total else times_of(facts.row(alone), "write")
-        name = f"{text.size(size_of(alone))} commit"
+        size = text.size(size_of(alone))
+        name = f"{size} byte commit" if size.isdigit() else f"{size} commit"
         yield from _median(name, times, alone, state)
 
 

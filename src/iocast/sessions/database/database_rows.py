@@ -18,7 +18,7 @@ from iocast.model.database.database_load import (
 )
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.plan import Length, Phase, Until
-from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Uniform, Workload, Zipf
+from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Sequential, Uniform, Workload, Zipf
 from iocast.units import rate_text, size_text
 
 MOST_SESSIONS = 4096  # as SLOB has it
@@ -77,6 +77,7 @@ def _commit_rows(asked: CommitRamp, server: DatabaseServer) -> Iterator[Phase]:
             test = (asked.test or "db commit") + ("" if durable else " async")
             load = Workload(
                 mix=(MixItem("write", asked.row_bytes),),
+                locality=Sequential(),  # of the log
                 users=count,
                 direct=False,
                 fsync_every=1 if durable else 0,
