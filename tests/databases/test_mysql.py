@@ -61,7 +61,7 @@ def say(server: Mariadb, *statements: str) -> None:
 
 
 def alone(server: Mariadb) -> None:
-    """Waits until the sessions of others are gone: a client that has its answer may still be seen for a moment, and on a
+    """Waits until the sessions of others are gone: a client that has its answer may still be seen for a moment, on a
     busy machine for a second. This one is known by its statement, like all of iocast."""
     looking = f"select count(*) from information_schema.processlist where command <> 'Daemon' {mysql_session.OURS}"
     with client(server) as connection, connection.cursor() as cursor:

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from iocast.analyse.database.beside_raw import commits_beside, reads_beside
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
-from iocast.model.finding import Bound
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DatabaseWork
 from iocast.model.database.database_result import CommitPath, DatabaseResult, DatabaseServer, LayerBelow, Statements
+from iocast.model.finding import Bound
 from iocast.model.run import PhaseRecord, Run, Sample
 from iocast.model.workload import MixItem, Sequential, Workload
 from iocast.report.card.judged import Judged
@@ -137,7 +137,9 @@ def test_a_limit_that_holds_both_is_the_explanation() -> None:
     )
     section = beside_section.section(raw, loaded, ("randread", "log write"))
     assert any(
-        each.startswith("8 sessions: a rate limit sets the pace of both, and most of their read calls is the wait for it;")
+        each.startswith(
+            "8 sessions: a rate limit sets the pace of both, and most of their read calls is the wait for it;"
+        )
         for each in section.paragraphs
     )
 

@@ -138,7 +138,9 @@ def test_a_server_elsewhere_shows_its_own_cache_only() -> None:
 def test_what_an_engine_writes_for_a_commit_is_not_called_other_io() -> None:
     """A page of the log for each row of 200 bytes."""
     made = commits("db commit 1x1")
-    more = diskstats(made.measurement.elapsed_ns, reads=0, read_bytes=0, writes=STATEMENTS, written_bytes=STATEMENTS * 8192)
+    more = diskstats(
+        made.measurement.elapsed_ns, reads=0, read_bytes=0, writes=STATEMENTS, written_bytes=STATEMENTS * 8192
+    )
     record = replace(made, phase=replace(made.phase, database=CommitLoad()), samples=more)
     (row,) = Facts(run(record, target=replace(TARGET, kind="database", path="postgresql:///", database=SERVER))).rows
     assert isolation(row).grade == "B"

@@ -29,12 +29,13 @@ SERVER = DatabaseServer(
         ({"direct": True}, "4 times its cache of 16.0 MiB, no page cache (direct I/O)"),
         (
             {"direct": True, "kept_free_bytes": 4 * MIB},
-            "4 times its cache of 16.0 MiB (of which innodb_lru_scan_depth keeps 4.0 MiB free), no page cache (direct I/O)",
+            "4 times its cache of 16.0 MiB (of which innodb_lru_scan_depth keeps 4.0 MiB free), no page cache (direct"
+            " I/O)",
         ),
         (
             {"direct": True, "kept_free_bytes": 16 * MIB},
-            "4 times its cache of 16.0 MiB (all of which innodb_lru_scan_depth keeps free: it holds next to nothing), no"
-            " page cache (direct I/O)",
+            "4 times its cache of 16.0 MiB (all of which innodb_lru_scan_depth keeps free: it holds next to nothing),"
+            " no page cache (direct I/O)",
         ),
     ],
 )

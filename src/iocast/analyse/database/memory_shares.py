@@ -43,8 +43,8 @@ def memory_shares(row: RowFacts) -> MemoryShares | None:
 
 
 def _delivered(row: RowFacts, did: Statements, device: DeviceIo, block_bytes: int) -> float:
-    """The device's part of the blocks that the engine read, at most: by its bytes; where each read is of one block, which
-    the kernel's read-ahead makes longer, also by its reads, and by the calls that took as long as a block I/O."""
+    """The device's part of the blocks that the engine read, at most: by its bytes; where each read is of one block,
+    which the kernel's read-ahead makes longer, also by its reads, and by the calls that took as long as a block I/O."""
     missed = (did.table_misses or 0) + did.index_misses
     found = [(device.read_bytes or 0) / (missed * block_bytes)]
     work = row.record.phase.database

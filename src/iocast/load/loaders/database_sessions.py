@@ -260,7 +260,9 @@ def _result(row: _Row, server: LoadServer, before: Counters, found: RowCounts) -
 def _engine(row: _Row, notes: tuple[str, ...]) -> EngineReport:
     name = row.server.product.lower()
     # A procedure of MariaDB does not wait for the log at each commit: they are sent one by one.
-    one_by_one = row.work.driver == "client" if isinstance(row.work, DatabaseLoad) else row.server.product != "PostgreSQL"
+    one_by_one = (
+        row.work.driver == "client" if isinstance(row.work, DatabaseLoad) else row.server.product != "PostgreSQL"
+    )
     if one_by_one:
         return EngineReport(name=f"{name} client", notes=notes)
     return EngineReport(name=f"{name} server loop", notes=(_SERVER_CLOCK, *notes))

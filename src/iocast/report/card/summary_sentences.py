@@ -60,7 +60,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Ite
     if not found:
         return
     alone = lone_read(found)
-    size, most = size_of(alone), least_load_at_peak(facts, found, alone)
+    most = least_load_at_peak(facts, found, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     what, rate = read_words(alone)
     sentence = f"A {what} takes {takes(alone.measurement.response('read'))}{together}"

@@ -39,7 +39,9 @@ def caches(target: Target, memory_bytes: int) -> str:
             f"{ratio:.2g} times the memory limit of {capacity(server.memory_limit_bytes)} of its control group"
         )
     elif server.pid is not None and memory_bytes:
-        parts.append(f"{server.data_bytes / memory_bytes:.2g} times the {capacity(memory_bytes)} of its machine's memory")
+        parts.append(
+            f"{server.data_bytes / memory_bytes:.2g} times the {capacity(memory_bytes)} of its machine's memory"
+        )
     return f"That is {', '.join(parts)}."
 
 

@@ -50,9 +50,9 @@ class DatabaseTable(Struct, forbid_unknown_fields=True):
         | Unset
     ) = UNSET
     time: Annotated[str, about("Of each row; from 1s on.", TIME, "length", examples=["60s"])] | Unset = UNSET
-    until: (
-        Annotated[Literal["steady"], about("Instead of time: a row ends when it is steady.", "a state")] | Unset
-    ) = UNSET
+    until: Annotated[Literal["steady"], about("Instead of time: a row ends when it is steady.", "a state")] | Unset = (
+        UNSET
+    )
     at_least: (
         Annotated[
             str,
@@ -66,9 +66,9 @@ class DatabaseTable(Struct, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    at_most: (
-        Annotated[str, about("until: ends then, steady or not.", TIME, "length", examples=["2min"])] | Unset
-    ) = UNSET
+    at_most: Annotated[str, about("until: ends then, steady or not.", TIME, "length", examples=["2min"])] | Unset = (
+        UNSET
+    )
     driver: (
         Annotated[
             Literal["server", "client"],

@@ -199,7 +199,9 @@ def touched_blocks(before: Counters, after: Counters, did: Statements, load: Dat
         misses = _went(before.misses, after.misses)
     most = blocks if shape.index_stays else blocks + by_key  # a page of the index each
     if misses is None or misses > most * (1 + OTHERS) + 100:
-        why = f"{misses or 0:,} misses are counted for {blocks:,} blocks, those of others or of the server's own work too"
+        why = (
+            f"{misses or 0:,} misses are counted for {blocks:,} blocks, those of others or of the server's own work too"
+        )
         return replace(did, table_blocks=blocks, table_misses=None, misses_say=why)
     say = []
     if misses and not own:
