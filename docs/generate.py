@@ -187,6 +187,7 @@ def job_files() -> Iterator[tuple[str, str]]:
         "[defaults] and [[phase]]": {name: about for name, about in phase.items() if name in defaults},
         "[defaults] alone": {name: about for name, about in defaults.items() if name not in phase},
         "[[phase]] alone": {name: about for name, about in phase.items() if name not in defaults},
+        "[[database]]": tables["DatabaseTable"],
         "mix": tables["MixTable"],
         "region": tables["RegionTable"],
     }

@@ -128,19 +128,35 @@ def test_the_story_of_a_data_set(
     assert len(json.loads(dropped.stdout)["objects"]) == 8
 
 
-def test_repeats_are_compared(server: Postgres, load_db: Say) -> None:
+JOB = """
+name = "shop"
+
+[[database]]
+sessions = 1
+time = "1s"
+driver = "client"
+"""
+
+
+def test_a_job_file_is_planned_and_repeated_on_a_data_set(
+    server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Of a data set that the server's cache holds: a memory test."""
     url = server.url(database="template1")
     built = load_db("build", url, "--size", "1MiB")
     assert built.code == 0, built.stderr
     assert "fits into it, so that loads test memory" in built.stderr
-    how = ("--sessions", "1", "--time", "1s", "--repeat", "2", "--driver", "client", "--no-page")
     card = iocast.load_db(url, sessions=(1,), time="1s", load=DatabaseLoad(work_unit=4), out="from-python")
     assert [phase.phase.name for phase in card.run.measured] == ["db read 32k 1x1"]
     assert "memory_test" in {finding.code for finding in card.examination.findings}
-    shown = load_db("run", url, *how)
-    assert shown.code == 0, shown.stderr
-    assert "db read 8k 1x1" in shown.stdout
+    (tmp_path / "shop.toml").write_text(JOB)
+    assert in_this_process("plan", "shop.toml", url) == 0
+    assert "db read 8k 1x1" in capsys.readouterr().out
+    assert in_this_process("repeat", "2", "shop.toml", url, "--out", "runs") == 0
+    assert "db read 8k 1x1" in capsys.readouterr().out
+    (group,) = (tmp_path / "runs").iterdir()
+    repeated = [iocast.open(str(folder)).run for folder in group.iterdir()]
+    assert [run.plan.job for run in repeated] == [JOB, JOB]
     assert load_db("drop", url).code == 0
 
 
@@ -162,7 +178,9 @@ def test_refusals_name_the_way_out(server: Postgres, load_db: Say) -> None:
         assert "secret" not in shown.stderr
 
 
-def test_sessions_of_others_are_not_disturbed_without_a_word(server: Postgres, load_db: Say) -> None:
+def test_sessions_of_others_are_not_disturbed_without_a_word(
+    server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     url = server.url()
     busy = psycopg.connect(url, autocommit=True)
     sleeping = threading.Thread(target=sleep_on, args=(busy,))
@@ -175,6 +193,9 @@ def test_sessions_of_others_are_not_disturbed_without_a_word(server: Postgres, l
         forced = load_db("build", url, "--size", "1MiB", "--force")
         assert forced.code == 0
         assert "note: 1 sessions of others are active" in forced.stderr
+        (tmp_path / "shop.toml").write_text(JOB)
+        assert in_this_process("run", "shop.toml", url) == 2
+        assert "set force = true in [[database]]" in capsys.readouterr().err
         assert load_db("drop", url).code == 0
     finally:
         busy.cancel()

@@ -208,7 +208,7 @@ def test_other_schemes_are_refused_with_those_that_are_known() -> None:
     [
         "postgresql://u@h:5432/d",
         "postgresql://u@[::1]:5432/d?sslmode=require",
-        "postgresql:///d?host=%2Frun%2Fsock",
+        "postgresql:///d?host=/run/sock",
         "oracle://u@a:1521,b:1522/s",
         "postgresql://u%40x@%2Frun%2Fsock/d",
     ],

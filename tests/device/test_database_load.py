@@ -22,16 +22,25 @@ pytest.importorskip("psycopg")
 CAP_PER_S = 500
 SECONDS = 4
 THROTTLE = Path("/sys/fs/cgroup/blkio")
+MEMORY = Path("/sys/fs/cgroup/memory")
+MEMORY_BYTES = 512 << 20
 
 
 @contextmanager
 def capped(pid: int, device: int) -> Iterator[None]:
     """While entered, a process and what it starts may read so often a second from a device."""
-    group = THROTTLE / f"iocast-load-db-{os.getpid()}"
+    number = f"{os.major(device)}:{os.minor(device)}"
+    with _within(THROTTLE, pid, "blkio.throttle.read_iops_device", f"{number} {CAP_PER_S}"):
+        yield
+
+
+@contextmanager
+def _within(controller: Path, pid: int, name: str, value: str) -> Iterator[None]:
+    """While entered, a process and what it starts are in a group of their own with this limit."""
+    group = controller / f"iocast-load-db-{os.getpid()}"
     try:
         group.mkdir()
-        number = f"{os.major(device)}:{os.minor(device)}"
-        (group / "blkio.throttle.read_iops_device").write_text(f"{number} {CAP_PER_S}")
+        (group / name).write_text(value)
         (group / "cgroup.procs").write_text(str(pid))
     except OSError as error:
         if group.exists():
@@ -40,9 +49,9 @@ def capped(pid: int, device: int) -> Iterator[None]:
     try:
         yield
     finally:
-        (THROTTLE / "cgroup.procs").write_text(str(pid))
+        (controller / "cgroup.procs").write_text(str(pid))
         for left in (group / "cgroup.procs").read_text().split():
-            (THROTTLE / "cgroup.procs").write_text(left)
+            (controller / "cgroup.procs").write_text(left)
         group.rmdir()
 
 
@@ -57,6 +66,10 @@ def test_a_cap_is_met_by_any_number_of_sessions_and_latency_follows_them() -> No
             assert target.database is not None
             assert target.database.pid is not None
             assert target.database.direct
+            with _within(MEMORY, target.database.pid, "memory.limit_in_bytes", str(MEMORY_BYTES)):
+                limited = find_database(server.url()).database
+                assert limited is not None
+                assert limited.memory_limit_bytes == MEMORY_BYTES  # of new sessions: the server's children
             with capped(target.database.pid, os.stat(server.folder).st_dev):
                 ramp = LoadRamp(sessions=(4, 8), seconds=SECONDS)
                 plan = plan_of(load_job(ramp, target.database), target, seed=1, memory_bytes=1 << 30)[0]

@@ -30,9 +30,9 @@ def run(
 ) -> int:
     """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the current directory).
 
-    Work files are laid out in PATH if it is a directory. Jobs that write are refused on files that iocast did
-    not create and on block devices that --destroy does not name. `iocast plan JOB PATH` shows what a job
-    would do.
+    Work files are laid out in PATH if it is a directory; a job of [[database]] tables takes the URL of a database.
+    Jobs that write are refused on files that iocast did not create and on block devices that --destroy does not name.
+    `iocast plan JOB PATH` shows what a job would do.
     """
     from msgspec.structs import replace
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.database.database_load import DatabaseRamp
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Polling
 from iocast.model.script import Share
@@ -43,4 +44,5 @@ class Job(Struct, frozen=True, kw_only=True):
     shares: dict[str, Share] = {}  # phases, by name, whose rate is a share of what another one reaches
     experiment: str = ""  # the named experiment that it is
     calibration: CalibrationAsked | None = None  # the search that it is; its phases are only the likely ones
+    database: tuple[DatabaseRamp, ...] = ()  # loads of a database; its data set decides which phases they are
     fits_target: bool = False  # it measures what the target allows; one that does not is run as it is, or refused

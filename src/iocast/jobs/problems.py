@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from iocast.errors import SpecError
 from iocast.jobs.toml.line_numbers import Path, key_lines, line_of
 
+LISTED = ("phase", "database")  # tables of which a job file has several
+
 
 class Problems:
     """The problems found so far in one job file."""
@@ -82,19 +84,19 @@ def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) ->
 
 
 def table_text(path: Path) -> str:
-    """How people call the table that `path` is in: "phase 2", "[defaults]", "" at the top."""
-    if len(path) > 1 and path[0] == "phase" and isinstance(path[1], int):
-        return f"phase {path[1] + 1}"
+    """How people call the table that `path` is in: "phase 2", "database 1", "[defaults]", "" at the top."""
+    if len(path) > 1 and path[0] in LISTED and isinstance(path[1], int):
+        return f"{path[0]} {path[1] + 1}"
     return f"[{path[0]}]" if path else ""
 
 
 def field_text(path: Path) -> str:
     """How people call the field at `path`: "phase 2: region.size", "[files] size", "name"."""
-    inside = path[2:] if path[0] == "phase" else path[1:]
+    inside = path[2:] if path[0] in LISTED else path[1:]
     if not inside:
         return table_text(path) if len(path) > 1 else str(path[0])
     name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in inside).removeprefix(".")
-    return f"{table_text(path)}{':' if path[0] == 'phase' else ''} {name}"
+    return f"{table_text(path)}{':' if path[0] in LISTED else ''} {name}"
 
 
 def meant(name: str, allowed: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:

@@ -30,6 +30,11 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     """The plan of a job on a target. With `dry` nothing at all is tried on the target. Raises IocastError."""
     from iocast.observe.host import describe_host
 
+    said: list[str] = []
+    if job.database:
+        from iocast.sessions.database.database_job import on_data_set
+
+        job, said = on_data_set(job, target, dry=dry)
     allowed = permission_of(target)
     writing = [phase.name for phase in job.phases if phase.workload.writes]
     if target.kind == "block" and writing and (allowed.may_write or not job.fits_target):
@@ -52,7 +57,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         from iocast.observe.target.overwriting import refuse_used_files
 
         refuse_used_files(work_paths(target, plan.files.count), writing)
-    return Fitted(plan, (*job.notes, *notes, *shared_starts(plan)), tuple(left_out))
+    return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(left_out))
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:

@@ -90,6 +90,10 @@ def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Writ
     from iocast.jobs.toml.job_writing import toml_notes, toml_text
 
     wanted = asked_job(job, options)
+    if wanted.database:
+        raise SpecError(
+            f"{wanted.name}: a load of a database cannot be written as another job file", "run the file as it is"
+        )
     if wanted.shares:
         raise SpecError(
             f"{wanted.name}: rates that are shares of a maximum cannot be written as a job file",

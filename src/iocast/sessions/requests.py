@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs.job import FileSize, Job
+from iocast.model.database.database_load import CommitRamp, DatabaseRamp
 from iocast.model.grading import GradeAsked, Letter, Scale
 from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
@@ -53,8 +54,15 @@ def asked_job(job: Job | str, options: RunOptions) -> Job:
         job = replace(job, file_size=FileSize(size_bytes=options.size_bytes))
     if options.duration_ns is not None:
         seconds = options.duration_ns / 1e9
-        job = replace(job, phases=tuple(_with_time(phase, seconds) for phase in job.phases))
+        phases = tuple(_with_time(phase, seconds) for phase in job.phases)
+        job = replace(job, phases=phases, database=tuple(_with_length(ramp, seconds) for ramp in job.database))
     return job
+
+
+def _with_length(ramp: DatabaseRamp, seconds: float) -> DatabaseRamp:
+    if isinstance(ramp, CommitRamp):
+        return replace(ramp, seconds=seconds)
+    return replace(ramp, seconds=seconds, until_steady=False)
 
 
 def _with_time(phase: Phase, seconds: float) -> Phase:

@@ -11,7 +11,8 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DatabaseWork
 from iocast.model.database.database_result import CommitPath, DatabaseResult, DatabaseServer, LayerBelow, Statements
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.finding import Bound
+from iocast.model.run import PhaseRecord, Run, Sample
 from iocast.model.workload import MixItem, Sequential, Workload
 from iocast.report.card.judged import Judged
 from iocast.report.database import beside_section
@@ -20,7 +21,7 @@ GIB = 1 << 30
 SERVER = DatabaseServer(
     product="PostgreSQL", version="18.6", block_bytes=8192, cache_bytes=GIB >> 6, data_bytes=GIB, direct=True
 )
-N = 10_000
+N, SECOND_NS = 10_000, 1_000_000_000
 
 
 def row(made: PhaseRecord, work: DatabaseWork, result: DatabaseResult) -> PhaseRecord:
@@ -112,6 +113,35 @@ def test_the_section_says_first_how_much_is_left_and_then_where_the_rest_went() 
     reads_table, commits_table = section.tables
     assert [each.cells["sessions"] for each in reads_table.rows] == [1, 8]
     assert [each.cells["commits_per_sync"] for each in commits_table.rows] == [2.0]
+
+
+@pytest.mark.parametrize(("idle", "waits"), [(0.02, True), (0.6, False)])
+def test_waiting_for_a_processor_is_said_where_none_was_free(idle: float, waits: bool) -> None:
+    made = loaded(380_000, 400_000, 8)
+    spent = {"idle_ns": idle * 1e9, "user_ns": (1 - idle) * 1e9}
+    samples = [
+        Sample(at, "cpu", "", metric, value * (at > 0)) for at in (0, SECOND_NS) for metric, value in spent.items()
+    ]
+    busy = database(replace(made, samples=(*made.samples, *samples)))
+    busy = replace(busy, host=replace(busy.host, cpus=2))
+    section = beside_section.section(judged(RAW), judged(busy), ("randread", "log write"))
+    (gap,) = [each for each in section.paragraphs if each.startswith("8 sessions:")]
+    assert ("of which waiting for one of" in gap) == waits
+
+
+def test_a_limit_that_holds_both_is_the_explanation() -> None:
+    bound = Bound("rate", "Rate-limited: the cgroup allows 20k IOPS.")
+    raw, loaded = (
+        Judged(facts, "", None, replace(found, bounds=dict.fromkeys(found.trust, bound)), None)
+        for facts, found in ((Facts(told), examine(told, None)) for told in (RAW, DATABASE))
+    )
+    section = beside_section.section(raw, loaded, ("randread", "log write"))
+    assert any(
+        each.startswith(
+            "8 sessions: a rate limit sets the pace of both, and most of their read calls is the wait for it;"
+        )
+        for each in section.paragraphs
+    )
 
 
 def test_a_read_that_is_faster_names_the_cache_that_answered() -> None:

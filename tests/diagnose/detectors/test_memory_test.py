@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from makers.card_runs import TARGET, diskstats, reads, run
+from makers.card_runs import START_UNIX_NS, TARGET, commits, diskstats, reads, run
 from msgspec.structs import replace
 
+from iocast import metrics
 from iocast.analyse.database.memory_shares import engine_ns_per_block, memory_shares
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import memory_test
 from iocast.diagnose.examination import examine
-from iocast.model.database.database_load import DatabaseLoad
+from iocast.diagnose.trust.isolation import isolation
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.database.database_result import DatabaseResult, DatabaseServer, LayerBelow, Statements
-from iocast.model.run import Run
+from iocast.model.run import Run, Sample
+from iocast.report.card.device_rates import device_cells
+from iocast.report.database.database_section import section
 
 GIB = 1 << 30
 SERVER = DatabaseServer(
@@ -21,15 +25,24 @@ SERVER = DatabaseServer(
 STATEMENTS = 40_000
 
 
-def loaded(misses: int, device_bytes: int, *, direct: bool = False, seen: bool = True) -> Run:
+def loaded(
+    misses: int | None,
+    device_bytes: int,
+    *,
+    direct: bool = False,
+    seen: bool = True,
+    device_reads: int | None = None,
+    say: str = "",
+) -> Run:
     """A row of single-block reads: so many missed the cache of the engine, so many bytes came from the device."""
     made = reads("db read 8k 1x1", direct=False)
     result = DatabaseResult(
-        statements=Statements(reads=STATEMENTS, table_blocks=STATEMENTS, table_misses=misses),
-        below=LayerBelow(reads=misses, time_ns=misses * 200_000, timed_by="pg_stat_io"),
+        statements=Statements(reads=STATEMENTS, table_blocks=STATEMENTS, table_misses=misses, misses_say=say),
+        below=None if misses is None else LayerBelow(reads=misses, time_ns=misses * 200_000, timed_by="pg_stat_io"),
     )
     did = replace(made.measurement, database=result)
-    counters = {"reads": device_bytes // 8192, "read_bytes": device_bytes, "writes": 0, "written_bytes": 0}
+    device_reads = device_bytes // 8192 if device_reads is None else device_reads
+    counters = {"reads": device_reads, "read_bytes": device_bytes, "writes": 0, "written_bytes": 0}
     samples = diskstats(did.elapsed_ns, **counters) if seen else ()
     phase = replace(made.phase, database=DatabaseLoad())
     record = replace(made, phase=phase, measurement=did, samples=samples)
@@ -64,6 +77,52 @@ def test_the_page_cache_that_no_statistic_of_the_server_shows() -> None:
     assert not codes & {"page_cache", "coarse_clock", "too_few_in_flight"}
 
 
+def test_read_ahead_does_not_hide_the_page_cache() -> None:
+    """The device answered half of the reads, with twice the bytes that were asked for."""
+    told = loaded(STATEMENTS, STATEMENTS * 8192, device_reads=STATEMENTS // 2)
+    (row,) = Facts(told).rows
+    shares = memory_shares(row)
+    assert shares is not None
+    assert (shares.page_cache, shares.storage) == (pytest.approx(0.5), pytest.approx(0.5))
+
+
+def test_calls_quicker_than_any_block_io_were_answered_by_the_page_cache() -> None:
+    """Others kept the device so busy that its counters say nothing."""
+    told = loaded(STATEMENTS, STATEMENTS * 8192, device_reads=9 * STATEMENTS)
+    (record,) = told.phases
+    layers = {
+        (metrics.SYSTEM_CALLS, "postgres|pread64|8192"): {"count": 40_000, "lt_8000ns": 12_000, "lt_64000ns": 28_000},
+        (metrics.BLOCK_LAYER, "vda|bio|read|8192"): {"count": 90_000, "lt_64000ns": 90_000},
+    }
+    samples = tuple(
+        Sample(START_UNIX_NS + at, observer, subject, metric, count * bool(at))
+        for (observer, subject), counts in layers.items()
+        for metric, count in counts.items()
+        for at in (0, record.measurement.elapsed_ns)
+    )
+    (row,) = Facts(replace(told, phases=(replace(record, samples=(*record.samples, *samples)),))).rows
+    shares = memory_shares(row)
+    assert shares is not None
+    assert shares.page_cache == pytest.approx(0.3)
+
+
+def test_what_is_not_known_is_blank() -> None:
+    told = loaded(None, STATEMENTS * 8192, say="4,000 misses are counted for 1,000 blocks")
+    (row,) = Facts(told).rows
+    assert memory_shares(row) is None
+    assert found(told) == []
+    made = section(Facts(told))
+    assert made is not None
+    assert {"engine_cache", "page_cache", "storage"}.isdisjoint(column.key for column in made.tables[0].columns)
+    assert made.tables[0].notes[-1].endswith("not known: 4,000 misses are counted for 1,000 blocks.")
+
+
+def test_a_bound_says_that_it_is_one() -> None:
+    made = section(Facts(loaded(STATEMENTS, STATEMENTS * 8192, say="misses of the whole server")))
+    assert made is not None
+    assert made.tables[0].notes[-1].endswith("engine's cache at least: misses of the whole server.")
+
+
 def test_direct_io_of_the_server_leaves_the_page_cache_out() -> None:
     assert found(loaded(STATEMENTS, STATEMENTS // 4 * 8192, direct=True)) == []
 
@@ -74,6 +133,18 @@ def test_a_server_elsewhere_shows_its_own_cache_only() -> None:
     assert shares is not None
     assert (shares.engine, shares.page_cache, shares.storage) == (0.5, None, None)
     assert found(loaded(STATEMENTS // 4, 0, seen=False)) == [("memory_test", "severe")]
+
+
+def test_what_an_engine_writes_for_a_commit_is_not_called_other_io() -> None:
+    """A page of the log for each row of 200 bytes."""
+    made = commits("db commit 1x1")
+    more = diskstats(
+        made.measurement.elapsed_ns, reads=0, read_bytes=0, writes=STATEMENTS, written_bytes=STATEMENTS * 8192
+    )
+    record = replace(made, phase=replace(made.phase, database=CommitLoad()), samples=more)
+    (row,) = Facts(run(record, target=replace(TARGET, kind="database", path="postgresql:///", database=SERVER))).rows
+    assert isolation(row).grade == "B"
+    assert "device_rate_ratio" not in device_cells(row, row.under_filesystem)
 
 
 def test_what_a_block_costs_the_engine() -> None:

@@ -81,7 +81,7 @@ def tables(*phases: str) -> str:
         (
             f'{HEAD}together = "db"\n' + tables('time = "1s"').removeprefix(HEAD),
             '2: unknown field "together"; it belongs in [[phase]]',
-            "allowed at the top: name, phase, description, runs, files, tree, interval, defaults",
+            "allowed at the top: name, phase, database, description, runs, files, tree, interval, defaults",
         ),
     ],
 )

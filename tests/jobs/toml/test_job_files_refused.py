@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from makers.refused_jobs import HEAD, PHASE_FIELDS, SIZES, phase, refusal
 
-TOP = "allowed at the top: name, phase, description, runs, files, tree, interval, defaults"
+TOP = "allowed at the top: name, phase, database, description, runs, files, tree, interval, defaults"
 
 
 @pytest.mark.parametrize(

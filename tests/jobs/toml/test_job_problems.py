@@ -15,7 +15,7 @@ from iocast.jobs.toml.job_tables import PhaseTable
 from iocast.units import SIZES
 
 HEAD = 'name = "j"\n'  # line 1
-TOP = "allowed at the top: name, phase, description, runs, files, tree, interval, defaults"
+TOP = "allowed at the top: name, phase, database, description, runs, files, tree, interval, defaults"
 PHASE_FIELDS = ", ".join(fields_of(PhaseTable))
 
 

@@ -6,8 +6,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,9 +17,11 @@ from makers.database_servers import Mariadb, NoServer, mariadb
 from iocast.errors import LoadError, TargetError
 from iocast.load.database import data_set_plan
 from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
-from iocast.load.database.load_server import SessionAsked, Slice
+from iocast.load.database.load_server import Counters, SessionAsked, Slice
 from iocast.load.database.mysql import my_load
+from iocast.load.database.mysql.my_load import Shape, touched_blocks
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
+from iocast.model.database.database_result import Statements
 
 pymysql = pytest.importorskip("pymysql")
 ROWS, PAGE = 128, 16384
@@ -31,6 +34,7 @@ def server() -> Iterator[Mariadb]:
     """A server with a user that has rights on the one database only."""
     try:
         options = ["--performance-schema=ON", "--performance-schema-instrument=wait/io/file/%=ON"]
+        options += ["--innodb-lru-scan-depth=100"]  # pages that are kept free; the default is more than there are
         # A commit is with the kernel: it outlives the server, though not the machine.
         with mariadb(*options, "--innodb-flush-log-at-trx-commit=2") as running:
             rows(running, "create user loader@localhost")
@@ -73,17 +77,21 @@ def drop(server: Mariadb) -> Any:
         loading.close()
 
 
-def slices(server: Mariadb, load: DatabaseLoad | CommitLoad, seconds: float = 0.25, **more: Any) -> Slice:
-    loading = my_load.connect(server.url("loader"))
+def slices(
+    server: Mariadb, load: DatabaseLoad | CommitLoad, seconds: float = 0.25, *, other: Any = None, **more: Any
+) -> Slice:
+    loading = other or my_load.connect(server.url("loader"))
     try:
-        loading.prepare(load)
+        if other is None:
+            loading.prepare(load)
         session = loading.session(SessionAsked(0, 1, stream_of(5, 0), load, ROWS, PAGE, **more))
         session.begin(loading.now())
         did = session.run(round(seconds * SECOND))
         session.close()
         return did
     finally:
-        loading.close()
+        if other is None:
+            loading.close()
 
 
 def counted(did: Slice) -> Counter[str]:
@@ -125,6 +133,66 @@ def test_an_open_loop_counts_what_it_sent_and_what_it_did_not(server: Mariadb, d
     assert did.lag.total == did.response["read"].total
 
 
+def counters(reads: int | None, misses: int) -> Counters:
+    return Counters(reads=reads, read_ns=None if reads is None else reads * 1000, misses=misses)
+
+
+STAYS, LEAVES = Shape(100, index_stays=True), Shape(100, index_stays=False)
+
+
+@pytest.mark.parametrize(
+    ("reads", "of_server", "shape", "misses", "says"),
+    [
+        (800, 5000, STAYS, 800, ""),  # the files of the data set tell what is its own
+        (0, 800, STAYS, 800, "misses of the whole server"),  # files are not instrumented
+        (None, 800, STAYS, 800, "misses of the whole server"),  # performance_schema is off
+        (None, 0, LEAVES, 0, ""),
+        (None, 4000, LEAVES, None, "4,000 misses are counted for 1,000 blocks"),
+        (1400, 1900, STAYS, None, "1,400 misses are counted for 1,000 blocks"),
+        (1900, 1900, LEAVES, 1000, "reads of the index are in the sum, so that the storage has at least 100%"),
+        (950, 950, LEAVES, 950, "reads of the index are in the sum, so that the storage has at least 50%"),
+    ],
+)
+def test_misses_that_may_be_of_others_are_a_bound_or_unknown(
+    reads: int | None, of_server: int, shape: Shape, misses: int | None, says: str
+) -> None:
+    before = counters(None if reads is None else 0, 0)
+    did = touched_blocks(before, counters(reads, of_server), Statements(reads=900, scans=1), SCANS, shape)
+    assert (did.table_blocks, did.table_misses) == (1000, misses)
+    assert did.misses_say.startswith(says)
+    assert bool(did.misses_say) == bool(says)
+
+
+SCANS = DatabaseLoad(scan_pct=10, scan_blocks=128)  # of a table of 100 blocks: all of it
+
+
+def test_others_on_the_server_are_no_part_of_what_the_data_set_missed(server: Mariadb) -> None:
+    """All its blocks are in the buffer pool, while another table is read into it."""
+    rows(server, "create table mysql.theirs (id int primary key auto_increment, filler varbinary(8000) not null)")
+    rows(server, "insert into mysql.theirs select seq, repeat(uuid(), 200) from mysql.seq_1_to_3000")
+    rows(server, "grant select on performance_schema.* to loader@localhost")
+    loading = my_load.connect(server.url("loader"))
+    try:
+        loading.prepare(DatabaseLoad())
+        slices(server, DatabaseLoad(), other=loading)
+        before = loading.counters()
+        rows(server, "select sum(length(filler)) from mysql.theirs")  # through a pool of 16 MB
+        did = counted(slices(server, DatabaseLoad(), other=loading))
+        after = loading.counters()
+        told = loading.touched(before, after, Statements(reads=did["read"]), DatabaseLoad())
+        assert after.misses is not None
+        assert before.misses is not None
+        assert after.misses - before.misses > 100
+        assert told.table_misses is not None
+        assert told.table_misses <= 3 * ROWS  # table 1 came back: its blocks, and the pages of its index
+        assert told.misses_say == ""
+        rows(server, "revoke select on performance_schema.* from loader@localhost")
+        assert loading.counters().reads is None
+    finally:
+        loading.close()
+        rows(server, "drop table mysql.theirs")
+
+
 def test_heavy_updates_keep_the_size_of_the_row(server: Mariadb) -> None:
     for driver in ("server", "client"):
         assert counted(slices(server, DatabaseLoad(driver=driver, update_pct=100, redo="heavy")))["update"]  # type: ignore[arg-type]
@@ -132,6 +200,7 @@ def test_heavy_updates_keep_the_size_of_the_row(server: Mariadb) -> None:
 
 
 def test_commits_are_rows(server: Mariadb) -> None:
+    """Sent one by one: a procedure goes on while the log is flushed, so that four sessions had 62 commits a sync."""
     total = sum(counted(slices(server, CommitLoad(row_bytes=200))).values())
     assert rows(server, "select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
 
@@ -200,11 +269,46 @@ def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> N
         session.run(SECOND)
     loading.close()
     server.start()
+    client = subprocess.Popen(
+        [sys.executable, "-c", _LOAD.format(url=server.url("loader"), page=PAGE)], stdout=subprocess.PIPE
+    )
+    assert client.stdout is not None
+    assert client.stdout.readline() == b"loads\n"
+    until(lambda: rows(server, _AT_WORK) == [(1,)])
+    client.kill()
+    client.wait()
+    client.stdout.close()
+    until(lambda: rows(server, _AT_WORK) == [(0,)])  # it ends with its slice of a second, and gives up the lock
     assert counted(slices(server, load))["update"]
     drop(server)
     assert rows(server, "show databases like 'iocast%'") == []
 
 
+_AT_WORK = "select count(*) from information_schema.processlist where user = 'loader'"
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+_LOAD = """
+from iocast.load.database.key_stream import stream_of
+from iocast.load.database.load_server import SessionAsked
+from iocast.load.database.mysql import my_load
+from iocast.model.database.database_load import DatabaseLoad
+load = DatabaseLoad(update_pct=50)
+server = my_load.connect({url!r})
+server.prepare(load)
+session = server.session(SessionAsked(0, 1, stream_of(5, 0), load, 1024, {page}))
+session.begin(server.now())
+server.close()
+print("loads", flush=True)
+for second in range(1, 60):
+    session.run(second * 1_000_000_000)
+"""
 _BUILD = """
 from iocast.load.database.mysql import my_load
 from iocast.model.database.database_load import DataSet

@@ -22,7 +22,9 @@ class ReadsBeside(Struct, frozen=True, kw_only=True):
     read_ns: float | None  # by the engine's own clock
     statement_ns: float
     engine_ns: float | None  # of a statement, above its reads
-    page_cache: float | None  # share of the blocks that it answered
+    engine_cache: float | None  # share of the blocks that it answered
+    page_cache: float | None  # the same
+    cpu_idle: float | None = None  # share of the time of all processors that nobody used under the engine
 
     @property
     def kept(self) -> float:
@@ -69,7 +71,9 @@ def reads_beside(raw: Facts, loaded: Facts, test: str, block_bytes: int) -> list
                 read_ns=below.time_ns / below.reads if below.time_ns and below.reads else None,
                 statement_ns=row.service().mean_ns,
                 engine_ns=engine_ns_per_block(row) or None,  # 0: less than what its statistics tell late
+                engine_cache=shares.engine if shares else None,
                 page_cache=shares.page_cache if shares else None,
+                cpu_idle=row.processors.idle_share,
             )
         )
     return sorted(found, key=lambda each: each.sessions)

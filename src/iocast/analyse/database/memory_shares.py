@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from iocast.analyse.database.server_layers import cached_calls_share
+from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import RowFacts, once
-from iocast.model.database.database_load import CommitLoad
+from iocast.model.database.database_load import CommitLoad, DatabaseLoad
+from iocast.model.database.database_result import Statements
 
 
 class MemoryShares(Struct, frozen=True, kw_only=True):
@@ -18,16 +21,16 @@ class MemoryShares(Struct, frozen=True, kw_only=True):
 
 @once
 def memory_shares(row: RowFacts) -> MemoryShares | None:
-    """None of rows that are no load of a database, or that read nothing.
+    """None of rows that are no load of a database, that read nothing, or whose misses are not known.
 
-    What the device read beyond the load's misses, for others or by read-ahead, makes the share of the page cache
+    What the device read beyond the load's misses, for others or by read-ahead, can make the share of the page cache
     smaller than it is.
     """
     did, target = row.measurement.database, row.run.plan.target.database
     if did is None or target is None or isinstance(row.record.phase.database, CommitLoad):
         return None
     blocks, misses = did.statements.table_blocks, did.statements.table_misses
-    if not blocks:
+    if not blocks or misses is None:
         return None
     missed = min(1.0, misses / blocks)
     if target.direct or not misses:
@@ -35,8 +38,21 @@ def memory_shares(row: RowFacts) -> MemoryShares | None:
     device = row.under_filesystem
     if device is None or device.read_bytes is None:
         return MemoryShares(engine=1 - missed, page_cache=None, storage=None)
-    from_device = missed * min(1.0, device.read_bytes / (misses * target.block_bytes))
+    from_device = missed * min(1.0, _delivered(row, did.statements, device, target.block_bytes))
     return MemoryShares(engine=1 - missed, page_cache=missed - from_device, storage=from_device)
+
+
+def _delivered(row: RowFacts, did: Statements, device: DeviceIo, block_bytes: int) -> float:
+    """The device's part of the blocks that the engine read, at most: by its bytes; where each read is of one block,
+    which the kernel's read-ahead makes longer, also by its reads, and by the calls that took as long as a block I/O."""
+    missed = (did.table_misses or 0) + did.index_misses
+    found = [(device.read_bytes or 0) / (missed * block_bytes)]
+    work = row.record.phase.database
+    if not did.scans and isinstance(work, DatabaseLoad) and work.work_unit == 1:
+        found += [] if device.reads is None else [device.reads / missed]
+        cached = cached_calls_share(row)
+        found += [] if cached is None else [1 - cached]
+    return min(found)
 
 
 def engine_ns_per_block(row: RowFacts) -> float | None:

@@ -45,7 +45,8 @@ def row_layers(run: Run, record: PhaseRecord) -> RowLayers | None:
         phase=record.phase.name,
         devices=devices,
         times=layer_times(samples, devices, ours),
-        others=_of_others(samples, devices, theirs, database),
+        # Of a load through a database all that are followed are the load: the server's processes.
+        others=_of_others(samples, devices, theirs if ours else (), database),
         database=database,
         database_blocks=database_blocks(views(samples, POSTGRESQL_IO)),
         traced=traced(watched),

@@ -27,7 +27,6 @@ from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
 if TYPE_CHECKING:
     from msgspec import Struct
 
-    from iocast.model.database.database_load import HotSpot, Think
     from iocast.sessions.measure import Measured
 
 _FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
@@ -40,7 +39,7 @@ def load_db() -> None:
 
     `build` makes a data set in a schema of its own, `iocast_load`: one row a block, incompressible, in random order.
     `run` makes one row for each number of sessions, `commit` tests commits, `drop` removes the schema. PostgreSQL
-    14 to 18; no superuser is needed.
+    14 to 18 and MariaDB; no superuser is needed. `iocast run` takes job files with the same options ([[database]]).
     """
 
 
@@ -195,9 +194,15 @@ def ramp_of(
 ) -> Any:  # fmt: skip
     """The options as a LoadRamp. Raises SpecError."""
     from iocast.model.database.database_load import DatabaseLoad, LoadRamp
+    from iocast.model.database.load_texts import parse_hot, parse_think
     from iocast.units import parse_rate
 
-    load = DatabaseLoad(hot=_hot(hot), zipf_theta=zipf, think=_think(think), **plain)
+    load = DatabaseLoad(
+        hot=parse_hot(hot) if hot is not None else None,
+        zipf_theta=zipf,
+        think=parse_think(think) if think is not None else None,
+        **plain,
+    )
     return LoadRamp(
         load=load,
         sessions=numbers(sessions),
@@ -317,34 +322,3 @@ def _seconds(text: str) -> float:
     from iocast.units import parse_duration
 
     return parse_duration(text) / 1e9
-
-
-def _every(text: str) -> tuple[str, int]:
-    what, colon, every = text.rpartition(":")
-    if not colon:
-        return text, 1
-    if not every.isdecimal() or not int(every):
-        raise SpecError(f'"{text}" ends in ":{every}"', "a number of statements follows the colon, such as :10")
-    return what, int(every)
-
-
-def _hot(text: str | None) -> HotSpot | None:
-    if text is None:
-        return None
-    from iocast.model.database.database_load import HotSpot
-    from iocast.units import parse_size
-
-    what, every = _every(text)
-    size, _, offset = what.partition("@")
-    return HotSpot(size_bytes=parse_size(size), offset_bytes=parse_size(offset) if offset else 0, every=every)
-
-
-def _think(text: str | None) -> Think | None:
-    if text is None:
-        return None
-    from iocast.model.database.database_load import Think
-    from iocast.units import parse_duration
-
-    what, every = _every(text)
-    least, _, most = what.partition("..")
-    return Think(least_ns=parse_duration(least), most_ns=parse_duration(most or least), every=every)

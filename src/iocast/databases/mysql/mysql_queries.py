@@ -92,7 +92,8 @@ ACTIVE: Final = (
 )
 ACTIVE_WITHOUT: Final = (
     "select id as id, state as state, null as event, null as digest from information_schema.processlist"
-    " where id <> connection_id() and coalesce(info, '') not like '%/* iocast */%'"
+    # Before and after its statement a session is shown without one: it works for nobody then.
+    " where id <> connection_id() and info is not null and info not like '%/* iocast */%'"
     " and command in ('Query', 'Execute', 'Prepare', 'Fetch')"
 )
 SESSIONS: Final = "select id as id, user as user, host as host, db as db from information_schema.processlist"

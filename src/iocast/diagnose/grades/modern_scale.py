@@ -103,6 +103,8 @@ def commit(facts: Facts, examination: Examination) -> Graded:
     curve = pick.by_load(facts, pick.commits)
     if not curve.points:
         why = "no row of one writer with small durable appends"
+        if any(record.phase.database is not None for record in facts.run.measured):
+            why += "; commits of a database are not graded"
         return _of_void_rows("commit", facts, pick.commits, examination) or _without("commit", why)
     at = curve.rows[0]
     done = facts.row(at)

@@ -67,6 +67,11 @@ def isolation(row: RowFacts) -> TrustComponent:
     record = every.record
     if row.facts.simulated:
         return _simulated(row)
+    if record.phase.database is not None and record.phase.workload.writes:
+        unknown = (
+            "other I/O is unknown: the log and the pages that an engine writes are not the bytes of its statements"
+        )
+        return TrustComponent(CODE, "B", unknown)
     seen = [place for place in every.places if _counted(place)]
     if not seen:
         unseen = "other I/O is unknown: the device's counters were not seen"

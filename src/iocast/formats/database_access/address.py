@@ -31,7 +31,7 @@ class Address(Struct, frozen=True, kw_only=True):
         """The same as a URL. There is no secret in it: addresses with one are refused."""
         hosts = ",".join(f"{_shown(name)}:{port}" if port else _shown(name) for name, port in self.hosts)
         user = f"{quote(self.user, safe='')}@" if self.user else ""
-        options = f"?{urlencode(self.options)}" if self.options else ""
+        options = f"?{urlencode(self.options, safe='/')}" if self.options else ""
         return f"{self.scheme}://{user}{hosts}/{self.database}{options}"
 
 

@@ -16,12 +16,13 @@ from msgspec import Struct, UnsetType
 from iocast import units
 from iocast.errors import SpecError
 from iocast.jobs.job import FileSize
-from iocast.jobs.problems import Problems, field_text, meant, table_text
+from iocast.jobs.problems import LISTED, Problems, field_text, meant, table_text
 from iocast.jobs.toml.engine_field import JOB_WIDE
 from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES, FilesTable
 from iocast.jobs.toml.job_tables import DefaultsTable, JobFile, PhaseTable, WorkloadTable
 from iocast.jobs.toml.line_numbers import Path
 from iocast.jobs.toml.tree_table import OPERATIONS, TreeTable
+from iocast.model.database.load_texts import parse_hot, parse_think
 from iocast.model.workload import Op
 
 # What the same thing is called elsewhere (fio, vdbench, plain English).
@@ -180,8 +181,8 @@ def _title(path: Path) -> str:
     """Where the fields of the table at `path` are written."""
     if not path:
         return "at the top"
-    if len(path) == 2 and path[0] == "phase":
-        return "in [[phase]]"
+    if len(path) == 2 and path[0] in LISTED:
+        return f"in [[{path[0]}]]"
     name = next(part for part in reversed(path) if isinstance(part, str))
     return f"in [{name}]" if len(path) == 1 else f"in {name}"
 
@@ -300,4 +301,6 @@ READERS: dict[str, Callable[[Any], object]] = {
     "percent": units.parse_percent,
     "pause": _read_pause,
     "operation": read_operation,
+    "hot": parse_hot,
+    "statement_pause": parse_think,
 }

@@ -12,8 +12,9 @@ from iocast.jobs.job import Job
 from iocast.jobs.phase_names import unique_names
 from iocast.jobs.problems import Problems, table_text
 from iocast.jobs.toml.contradictions import find_conflicts, inherit
+from iocast.jobs.toml.database.load_reading import read_ramps
 from iocast.jobs.toml.expansion import count_cells, expand
-from iocast.jobs.toml.field_checks import check_table, read_file_size
+from iocast.jobs.toml.field_checks import check_table, fields_of, read_file_size
 from iocast.jobs.toml.job_tables import JobFile
 from iocast.jobs.toml.line_numbers import Path
 from iocast.jobs.toml.tree_reading import read_tree
@@ -36,6 +37,10 @@ def parse_job(text: str, source: str) -> Job:
     raw = _toml(text, source)
     problems = Problems(source, text)
     check_table(raw, JobFile, (), problems)
+    if "database" in raw:
+        return _of_a_database(raw, problems, text, source)
+    if "phase" not in raw:
+        problems.add((), f"phase is missing: expected {fields_of(JobFile)['phase'].expects}")
     phases: list[Phase] = []
     tree = None if "tree" not in raw or problems.inside(("tree",)) else read_tree(raw["tree"], problems)
     tables = raw.get("phase")
@@ -63,6 +68,22 @@ def parse_job(text: str, source: str) -> Job:
         interval_ns=parse_duration(raw.get("interval", "1s")),
         source=source,
         text=text,
+    )
+
+
+def _of_a_database(raw: Mapping[str, Any], problems: Problems, text: str, source: str) -> Job:
+    """A job of [[database]] tables: its phases follow from the data set that it is run on."""
+    ramps = read_ramps(raw, problems) if isinstance(raw["database"], list) else ()
+    problems.refuse()
+    return Job(
+        name=raw["name"],
+        phases=(),
+        description=raw.get("description", ""),
+        runs=raw.get("runs", 1),
+        interval_ns=parse_duration(raw.get("interval", "1s")),
+        source=source,
+        text=text,
+        database=ramps,
     )
 
 

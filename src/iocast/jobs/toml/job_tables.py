@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Struct
 
+from iocast.jobs.toml.database.load_table import DatabaseTable
 from iocast.jobs.toml.engine_field import Engine, Polling
 from iocast.jobs.toml.inner_tables import (
     AMOUNT,
@@ -391,12 +392,28 @@ class JobFile(Struct, forbid_unknown_fields=True):
             pattern=r"^[^\x00-\x1f]{1,80}$",
         ),
     ]
-    phase: Annotated[
-        list[PhaseTable],
-        about(
-            "The phases, in the order in which they run.", "tables headed [[phase]], in double brackets", min_length=1
-        ),
-    ]
+    phase: (
+        Annotated[
+            list[PhaseTable],
+            about(
+                "The phases, in the order in which they run.",
+                "tables headed [[phase]], in double brackets",
+                min_length=1,
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    database: (
+        Annotated[
+            list[DatabaseTable],
+            about(
+                "Instead of phases: loads of a database, in the order in which they run.",
+                "tables headed [[database]], in double brackets",
+                min_length=1,
+            ),
+        ]
+        | Unset
+    ) = UNSET
     description: Annotated[str, about("Purpose of the job, in a sentence.", "a text")] | Unset = UNSET
     runs: Runs | Unset = UNSET
     files: Annotated[FilesTable, about("The work files to lay out in a directory.", "a [files] table")] | Unset = UNSET

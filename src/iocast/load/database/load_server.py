@@ -84,6 +84,7 @@ class Counters(Struct, frozen=True, kw_only=True):
     write_ns: int | None = None
     log_bytes: int | None = None
     touched: tuple[int, int, int, int] | None = None  # of the data set: as in Slice, since it was built
+    misses: int | None = None  # of the cache of the whole server, whoever had them
 
 
 class Built(Struct, frozen=True, kw_only=True):
@@ -142,8 +143,10 @@ class LoadServer(Protocol):
     ) -> Statements:
         """The counts of a row with the blocks that its statements touched."""
 
-    def below(self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad) -> LayerBelow:
-        """What the engine read from the layer below in between, and how long that took."""
+    def below(
+        self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad
+    ) -> LayerBelow | None:
+        """What the engine read from the layer below in between, and how long that took; None: not known."""
 
     def commits(self, before: Counters, after: Counters, commits: int) -> CommitPath:
         """What commits cost below."""

@@ -77,7 +77,7 @@ class Loader:
             if phase.database is None or phase.length.seconds is None or phase.together:
                 raise LoadError(
                     f'phase "{phase.name}" cannot run on a database',
-                    "`iocast load-db run` makes rows for one; files and devices take the others",
+                    "[[database]] in a job file, or `iocast load-db run`, makes rows for one",
                 )
 
     def phase_plan(self, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
@@ -245,7 +245,7 @@ def _result(row: _Row, server: LoadServer, before: Counters, found: RowCounts) -
         told = server.below(before, after, did, row.work)
         if after != last:
             last, since = after, time.monotonic()
-        settled = did.table_blocks >= did.reads and not told.late
+        settled = did.table_blocks >= did.reads and not (told and told.late)
         if isinstance(row.work, CommitLoad) or did.updates:  # the log's counters have no sum to be held against
             settled = time.monotonic() - since > _STILL_S
         if settled or time.monotonic() > until:
@@ -259,7 +259,11 @@ def _result(row: _Row, server: LoadServer, before: Counters, found: RowCounts) -
 
 def _engine(row: _Row, notes: tuple[str, ...]) -> EngineReport:
     name = row.server.product.lower()
-    if isinstance(row.work, DatabaseLoad) and row.work.driver == "client":
+    # A procedure of MariaDB does not wait for the log at each commit: they are sent one by one.
+    one_by_one = (
+        row.work.driver == "client" if isinstance(row.work, DatabaseLoad) else row.server.product != "PostgreSQL"
+    )
+    if one_by_one:
         return EngineReport(name=f"{name} client", notes=notes)
     return EngineReport(name=f"{name} server loop", notes=(_SERVER_CLOCK, *notes))
 

@@ -80,6 +80,9 @@ class LoadRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seconds: float = 10.0  # of each row
     rate_per_s: float | None = None  # statements of all sessions: an open loop; None: a closed one
     until_steady: bool = False  # a row ends when it is steady, `seconds` at the latest
+    first_s: float | None = None  # it is judged after twice this time first; None: an eighth of `seconds`
+    test: str = ""  # what its rows are called; "": by what they do
+    force: bool = False  # although sessions of others are active; of a job file
 
 
 class CommitRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -89,3 +92,8 @@ class CommitRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seconds: float = 5.0
     row_bytes: int = 200
     floor: bool = True
+    test: str = ""
+    force: bool = False
+
+
+DatabaseRamp = LoadRamp | CommitRamp

@@ -16,6 +16,7 @@ class DatabaseServer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     version: str
     block_bytes: int
     cache_bytes: int  # shared_buffers, the buffer pool
+    kept_free_bytes: int = 0  # of it, for pages that are read next; as large as the cache: it holds next to nothing
     data_bytes: int  # of the data set, as built
     index_bytes: int = 0
     tables: int = 1
@@ -47,9 +48,10 @@ class Statements(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     updates: int = 0
     scans: int = 0
     table_blocks: int = 0  # buffers of the tables that were asked for
-    table_misses: int = 0  # of those, not in the cache of the engine
+    table_misses: int | None = 0  # of those, not in the cache of the engine; None: not known, `misses_say` says why
     index_blocks: int = 0
     index_misses: int = 0
+    misses_say: str = ""  # what else is counted in the misses, which are then at most so many; or why they are unknown
     late: int = 0  # slices whose statistics were told more than one late
 
 

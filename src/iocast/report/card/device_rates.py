@@ -26,6 +26,8 @@ def device_cells(row: RowFacts, device: DeviceIo | None) -> dict[str, float | No
     seen, did = device_rate(device), row.measurement
     if seen is None or row.workload.trims:
         return {}
+    if row.record.phase.database is not None:
+        return {"device_rate": seen}  # a statement is no request
     asked = sum(part.ios for part in did.classes if part.op in MOVING) * 1e9 / max(1, did.elapsed_ns)
     return {"device_rate": seen, "device_rate_ratio": seen / asked if asked else None}
 

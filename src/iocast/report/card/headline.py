@@ -29,6 +29,7 @@ from iocast.report.card.summary_sentences import (
     lone_read,
     most_of_all,
     only,
+    read_words,
     rows_that_held,
     size_of,
     state_words,
@@ -92,15 +93,19 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
         return
     alone = lone_read(found)
     times = times_of(facts.row(alone), "read")
-    name = f"Random {text.size(size_of(alone))} read"
-    yield from _median(name, times, alone, state)
+    what, _ = read_words(alone)
+    yield from _median(what.capitalize(), times, alone, state)
     most = busiest(found, alone)
     least = least_load_at_peak(facts, found, alone)
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"
     where += "" if least is most else f"; the same from {who(least)} on"
-    yield Figure(f"Random {text.size(size_of(most))} reads", most.measurement.rate_per_s, "rate", where)
+    if most.phase.database is not None:
+        what = f"Statements a second on random {text.size(size_of(most))}"
+        yield Figure(what, round(most.measurement.rate_per_s), "count", where)
+        return
+    yield Figure(f"{read_words(most)[0].capitalize()}s", most.measurement.rate_per_s, "rate", where)
 
 
 def _scans(records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
@@ -118,7 +123,8 @@ def _commits(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator
         alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
         flush = facts.row(alone).response(*FLUSHES)
         times = flush if flush.total else times_of(facts.row(alone), "write")
-        name = f"{text.size(size_of(alone))} commit"
+        size = text.size(size_of(alone))
+        name = f"{size} byte commit" if size.isdigit() else f"{size} commit"
         yield from _median(name, times, alone, state)
 
 

@@ -66,16 +66,25 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Ite
     if not found:
         return
     alone = lone_read(found)
-    size, most = size_of(alone), least_load_at_peak(facts, found, alone)
+    most = least_load_at_peak(facts, found, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
-    sentence = f"A random {text.size(size)} read takes {takes(alone.measurement.response('read'))}{together}"
+    what, rate = read_words(alone)
+    sentence = f"A {what} takes {takes(alone.measurement.response('read'))}{together}"
     if most is not alone and most.measurement.rate_per_s > 1.1 * alone.measurement.rate_per_s:
         sentence += state(alone) * (state(alone) != state(most))
-        sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} IOPS"
+        sentence += f"; {who(most)} reaches {text.rate(most.measurement.rate_per_s)} {rate}"
         each_ns, alone_ns = (facts.row(row).response("read").mean_ns for row in (most, alone))
         if each_ns < QUICKER * alone_ns:
             sentence += f", each in {text.brief_time(each_ns)}: the storage had become faster by then"
     yield f"{sentence}{state(most)}."
+
+
+def read_words(record: PhaseRecord) -> tuple[str, str]:
+    """What a row of random reads times, and what its rate counts: statements, where it went through a database."""
+    size = text.size(size_of(record))
+    if record.phase.database is not None:
+        return f"statement on random {size}", "statements/s"
+    return f"random {size} read", "IOPS"
 
 
 def lone_read(records: list[PhaseRecord]) -> PhaseRecord:

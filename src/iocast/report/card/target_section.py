@@ -47,7 +47,7 @@ def target_section(run: Run, void: Container[str] = ()) -> Section:
     if run.source is not None:
         return section("source", tuple(_source(run, run.source)))
     target = run.plan.target
-    paragraphs = [_place(target), _machine(run.host), engine_line(run)]
+    paragraphs = [_place(target, run.host.memory_bytes), _machine(run.host), engine_line(run)]
     paragraphs.append(price_line(price_of(run, void)))
     tables = (_layers(target),) if target.layers else ()
     return section("target", tuple(line for line in paragraphs if line), tables)
@@ -127,7 +127,7 @@ def _sentence(line: str) -> str:
     return line if line.endswith((".", "!", "?")) else f"{line}."
 
 
-def _place(target: Target) -> str:
+def _place(target: Target, memory_bytes: int) -> str:
     if target.kind == "sim":
         what = f" {describe(target.simulated)}." if target.simulated else ""
         return f"{target.path} is a simulated device: virtual time, exact answers.{what}"
@@ -135,7 +135,7 @@ def _place(target: Target) -> str:
         size = f" of {text.capacity(target.size_bytes)}" if target.size_bytes else ""
         return f"{target.path} is a block device{size}, tested without a file system."
     if target.database is not None:
-        return database_text.place(target)
+        return database_text.place(target, memory_bytes)
     words = [f"{target.path} is on {target.filesystem or 'an unknown file system'}"]
     if target.mount_source and target.mount_source != target.filesystem:  # tmpfs has no source but its name
         words.append(f"of {target.mount_source}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from iocast.analyse.database.beside_raw import CommitsBeside, ReadsBeside, commits_beside, reads_beside
@@ -22,6 +22,7 @@ READS: Final = (
     Column("read_ns", "database\nread", "duration", "mean, by the engine's own clock"),
     Column("engine_ns", "engine\n/ block", "duration", "the statement less its read"),
     Column("statement_ns", "statement", "duration", "mean; one block each"),
+    Column("engine_cache", "engine\ncache", "share", "of the blocks that statements asked for", spare=2),
     Column("page_cache", "page\ncache", "share", "of the blocks, answered without the storage", spare=1),
     Column("trust", "trust", "grade", "the lower of both rows"),
 )
@@ -35,6 +36,7 @@ COMMITS: Final = (
     Column("commits_per_sync", "commits\n/ sync", "ratio", "group commit"),
     Column("trust", "trust", "grade", "the lower of both rows"),
 )
+BUSY: Final = 0.1  # idle share of the processors below which sessions wait for one [J]
 SMALL: Final = 0.1  # of the time of a read: less is noise
 UNUSABLE: Final[set[Grade | None]] = {"D", "F"}
 
@@ -57,10 +59,16 @@ def section(raw: Judged, loaded: Judged, tests: tuple[str, str]) -> Section:
     if commits:
         rows = tuple(_row(each, COMMITS, trust(each)) for each in commits)
         tables.append(Table("", COMMITS, rows, key="commits_beside"))
-    said = [*_reads_say(server.product, reads, loaded.run.host.cpus), *_commits_say(commits)]
+
+    def limited(each: ReadsBeside) -> bool:
+        bounds = (judged.examination.bounds.get(name) for judged, name in zip((raw, loaded), each.rows, strict=True))
+        return all(bound is not None and bound.by == "rate" for bound in bounds)
+
+    said = [*_reads_say(server.product, reads, loaded.run.host.cpus, limited), *_commits_say(commits)]
     if UNUSABLE & {*map(trust, reads), *map(trust, commits)}:
         said.insert(0, "Rows of trust D or F are among these: measure again on an idle machine before you use them.")
-    place = f"{server.product} {server.version}. {database_text.data_set(server)} {database_text.caches(target)}"
+    held = database_text.caches(target, loaded.run.host.memory_bytes)
+    place = f"{server.product} {server.version}. {database_text.data_set(server)} {held}"
     own = f"Its own card: iocast report {loaded.folder}" if loaded.folder else ""
     return titled("beside_database", tuple(each for each in (*said, place, own) if each), tuple(tables))
 
@@ -70,7 +78,9 @@ def _row(each: ReadsBeside | CommitsBeside, columns: Sequence[Column], trust: Gr
     return Row({**cells, "trust": trust})
 
 
-def _reads_say(product: str, rows: Sequence[ReadsBeside], cpus: int) -> Iterator[str]:
+def _reads_say(
+    product: str, rows: Sequence[ReadsBeside], cpus: int, limited: Callable[[ReadsBeside], bool]
+) -> Iterator[str]:
     """The verdict at the highest load, then what each part of the difference is."""
     if not rows:
         return
@@ -80,14 +90,16 @@ def _reads_say(product: str, rows: Sequence[ReadsBeside], cpus: int) -> Iterator
         f" {counted(last.sessions, 'session')}: {rate(last.reads_per_s)} of {rate(last.raw_per_s)}."
     )
     for each in (rows[0], last) if len(rows) > 1 else (last,):
-        yield _gap(each, cpus)
+        yield _gap(each, cpus, limited=limited(each))
 
 
-def _gap(each: ReadsBeside, cpus: int) -> str:
+def _gap(each: ReadsBeside, cpus: int, *, limited: bool) -> str:
     parts = []
     longer = each.longer_ns
-    if longer is not None and longer > SMALL * each.raw_ns:
-        why = f", of which waiting for one of {cpus} CPUs is a part" if each.sessions > cpus else ""
+    if limited:
+        parts.append("a rate limit sets the pace of both, and most of their read calls is the wait for it")
+    elif longer is not None and longer > SMALL * each.raw_ns:
+        why = f", of which waiting for one of {cpus} CPUs is a part" if _starved(each, cpus) else ""
         parts.append(f"its read call takes {duration(round(longer))} longer than that of iocast{why}")
     elif longer is not None and longer < -SMALL * each.raw_ns:
         parts.append(f"its read call takes {duration(round(-longer))} less than that of iocast{_cached(each)}")
@@ -100,10 +112,15 @@ def _gap(each: ReadsBeside, cpus: int) -> str:
     return f"{counted(each.sessions, 'session')}: {'; '.join(parts)}." if parts else ""
 
 
+def _starved(each: ReadsBeside, cpus: int) -> bool:
+    """More sessions than processors, of which next to none was free."""
+    return each.sessions > cpus and each.cpu_idle is not None and each.cpu_idle < BUSY
+
+
 def _cached(each: ReadsBeside) -> str:
     if each.page_cache:
         return f": the page cache answered {percent(each.page_cache)} of the blocks"
-    return ": the data of the database are another, smaller part of the storage"
+    return "; the two were measured one after the other, and on different parts of the storage"
 
 
 def _commits_say(rows: Sequence[CommitsBeside]) -> Iterator[str]:

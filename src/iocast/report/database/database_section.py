@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.analyse.database.memory_shares import engine_ns_per_block, memory_shares
+from iocast.analyse.database.server_layers import server_layers
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.live.layer_times import LayerTime, layer_times
+from iocast.analyse.live.layer_times import LayerTime
 from iocast.model.codes import LayerCode
 from iocast.model.database.database_load import CommitLoad
 from iocast.model.report import Column, Row, Section, Table
@@ -146,15 +147,8 @@ def _commit(row: RowFacts) -> Row:
 
 def _layer(row: RowFacts, layer: LayerCode) -> LayerTime | None:
     """Of the server's calls and the devices below it, where the kernel's layers were watched."""
-    found = row.keep("database layers", lambda: layer_times(row.record.samples, _devices(row)))
-    made = found.layers.get(layer)
+    made = server_layers(row).layers.get(layer)
     return made if made is not None and made.count else None
-
-
-def _devices(row: RowFacts) -> tuple[str, ...]:
-    """The disks at the bottom: what goes through a stack is seen below it as well."""
-    layers = row.run.plan.target.layers
-    return tuple(layer.name for layer in layers if not layer.lower)[:1]
 
 
 def _number(value: float) -> float | None:
@@ -169,6 +163,10 @@ def _notes(rows: list[RowFacts]) -> Iterator[str]:
             continue
         if told.below is not None and told.below.why_not:
             yield f"{row.name}: no read latency: {told.below.why_not}."
+        if (say := told.statements.misses_say) and told.statements.table_misses is None:
+            yield f"{row.name}: shares of the caches are not known: {say}."
+        elif say:
+            yield f"{row.name}: the storage has at most this share, the engine's cache at least: {say}."
         yield from (f"{row.name}: {note}." for note in told.notes)
 
 

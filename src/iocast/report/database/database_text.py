@@ -9,14 +9,13 @@ from iocast.text import capacity, counted, whole
 _TELLING = ("fsync", "synchronous_commit", "full_page_writes", "io_method", "innodb_flush_log_at_trx_commit")
 
 
-def place(target: Target) -> str:
+def place(target: Target, memory_bytes: int) -> str:
     """Where the load went."""
     server = target.database
     assert server is not None
     where = f" Its storage: {target.filesystem} of {target.mount_source}." if target.filesystem else ""
-    return (
-        f"{target.path} is {server.product} {server.version}. {data_set(server)} {caches(target)}{where}{_set(server)}"
-    )
+    held = f"{data_set(server)} {caches(target, memory_bytes)}"
+    return f"{target.path} is {server.product} {server.version}. {held}{where}{_set(server)}"
 
 
 def data_set(server: DatabaseServer) -> str:
@@ -26,11 +25,12 @@ def data_set(server: DatabaseServer) -> str:
     return f"Data set: {tables} of {each}, {capacity(server.data_bytes)}."
 
 
-def caches(target: Target) -> str:
-    """The working set against what may hold it."""
+def caches(target: Target, memory_bytes: int) -> str:
+    """The working set against what may hold it; `memory_bytes` is that of this machine."""
     server = target.database
     assert server is not None
-    parts = [f"{server.data_bytes / server.cache_bytes:.2g} times its cache of {capacity(server.cache_bytes)}"]
+    cache = f"its cache of {capacity(server.cache_bytes)}{_free(server)}"
+    parts = [f"{server.data_bytes / server.cache_bytes:.2g} times {cache}"]
     if server.direct:
         parts.append("no page cache (direct I/O)")
     elif server.memory_limit_bytes:
@@ -38,7 +38,20 @@ def caches(target: Target) -> str:
         parts.append(
             f"{ratio:.2g} times the memory limit of {capacity(server.memory_limit_bytes)} of its control group"
         )
+    elif server.pid is not None and memory_bytes:
+        parts.append(
+            f"{server.data_bytes / memory_bytes:.2g} times the {capacity(memory_bytes)} of its machine's memory"
+        )
     return f"That is {', '.join(parts)}."
+
+
+def _free(server: DatabaseServer) -> str:
+    """What of the cache holds nothing."""
+    if not server.kept_free_bytes:
+        return ""
+    if server.kept_free_bytes >= server.cache_bytes:
+        return " (all of which innodb_lru_scan_depth keeps free: it holds next to nothing)"
+    return f" (of which innodb_lru_scan_depth keeps {capacity(server.kept_free_bytes)} free)"
 
 
 def _set(server: DatabaseServer) -> str:

@@ -32,7 +32,7 @@ def target_of(server: LoadServer, found: DatabaseServer) -> Target:
     below = storage_of(folder) if folder else None
     notes = () if below else (_REMOTE,)
     if pid is not None:
-        found = replace(found, pid=_parent(pid) or pid, memory_limit_bytes=_memory_limit(pid))
+        found = replace(found, pid=_server(pid), memory_limit_bytes=_memory_limit(pid))
     return replace(
         below or Target(path="", kind="database"),
         path=server.redacted,
@@ -64,11 +64,14 @@ def storage_of(folder: str) -> Target | None:
         return None
 
 
-def _parent(pid: int) -> int | None:
+def _server(pid: int) -> int:
+    """The server of a process: its parent, if that runs the same program, as a session of PostgreSQL; else itself."""
     from iocast.observe.limits import read_or_empty
 
     words = read_or_empty(f"/proc/{pid}/stat").rpartition(")")[2].split()
-    return int(words[1]) if len(words) > 1 and int(words[1]) > 1 else None
+    parent = int(words[1]) if len(words) > 1 else 0
+    same = parent > 1 and read_or_empty(f"/proc/{parent}/comm") == read_or_empty(f"/proc/{pid}/comm") != ""
+    return parent if same else pid
 
 
 def _memory_limit(pid: int) -> int | None:

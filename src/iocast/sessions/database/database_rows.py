@@ -1,6 +1,10 @@
-"""A ramp of sessions becomes a Job: one row for each number of sessions."""
+"""Ramps of sessions become rows: one for each number of sessions, no name twice."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs.job import Job
@@ -9,12 +13,13 @@ from iocast.model.database.database_load import (
     CommitLoad,
     CommitRamp,
     DatabaseLoad,
+    DatabaseRamp,
     LoadRamp,
 )
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.plan import Length, Phase, Until
-from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Uniform, Workload, Zipf
-from iocast.units import size_text
+from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Sequential, Uniform, Workload, Zipf
+from iocast.units import rate_text, size_text
 
 MOST_SESSIONS = 4096  # as SLOB has it
 LEAST_ROW_BYTES = 1
@@ -22,55 +27,103 @@ LEAST_ROW_BYTES = 1
 
 def load_job(asked: LoadRamp, server: DatabaseServer) -> Job:
     """The rows of a load on this data set. Raises SpecError for a load that it cannot bear."""
-    refuse_load(asked.load, server)
-    _refuse_ramp(asked.sessions, asked.seconds)
-    if asked.rate_per_s is not None and asked.rate_per_s <= 0:
-        raise SpecError("--rate must be above 0", "leave it out for a closed loop")
-    test = _test_of(asked.load)
-    phases = tuple(
-        Phase(
-            name=f"{test} {size_text(asked.load.work_unit * server.block_bytes)} {count}x1",
-            test=test,
-            workload=_workload(asked.load, server, count, asked.rate_per_s),
-            length=Length(seconds=asked.seconds),
-            until=Until(first_s=max(2.0, asked.seconds / 8)) if asked.until_steady else None,
-            database=asked.load,
-        )
-        for count in asked.sessions
-    )
-    return Job(name="load-db", phases=phases, description="Load through a database")
+    return Job(name="load-db", phases=rows_of((asked,), server), description="Load through a database")
 
 
 def commit_job(asked: CommitRamp, server: DatabaseServer) -> Job:
     """The rows of a commit test: each number of sessions, with the floor beside it."""
-    _refuse_ramp(asked.sessions, asked.seconds)
+    rows = rows_of((asked,), server)
+    return Job(name="load-db commit", phases=rows, description="Commit test through a database")
+
+
+def rows_of(ramps: Iterable[DatabaseRamp], server: DatabaseServer) -> tuple[Phase, ...]:
+    """The rows of all ramps on this data set, in their order. Raises SpecError for a load that it cannot bear."""
+    return _distinct([row for ramp in ramps for row in _rows(ramp, server)])
+
+
+def _rows(ramp: DatabaseRamp, server: DatabaseServer) -> Iterator[Phase]:
+    _refuse_ramp(ramp.sessions, ramp.seconds)
+    if isinstance(ramp, CommitRamp):
+        return _commit_rows(ramp, server)
+    refuse_load(ramp.load, server)
+    if ramp.rate_per_s is not None and ramp.rate_per_s <= 0:
+        raise SpecError("--rate must be above 0", "leave it out for a closed loop")
+    return _load_rows(ramp, server)
+
+
+def _load_rows(asked: LoadRamp, server: DatabaseServer) -> Iterator[Phase]:
+    test = asked.test or _test_of(asked.load)
+    first_s = max(2.0, asked.seconds / 8) if asked.first_s is None else asked.first_s
+    for count in asked.sessions:
+        yield Phase(
+            name=f"{test} {size_text(asked.load.work_unit * server.block_bytes)} {count}x1",
+            test=test,
+            workload=_workload(asked.load, server, count, asked.rate_per_s),
+            length=Length(seconds=asked.seconds),
+            until=Until(first_s=first_s) if asked.until_steady else None,
+            database=asked.load,
+        )
+
+
+def _commit_rows(asked: CommitRamp, server: DatabaseServer) -> Iterator[Phase]:
     if not LEAST_ROW_BYTES <= asked.row_bytes <= server.block_bytes // 2:
         raise SpecError(
             f"a row of {asked.row_bytes} bytes cannot be inserted",
             f"give {LEAST_ROW_BYTES} to {server.block_bytes // 2} bytes",
         )
-    phases = []
     for count in asked.sessions:
         # Only PostgreSQL lets a session say that it does not wait for the log.
         for durable in (True, False) if asked.floor and server.product == "PostgreSQL" else (True,):
-            test = "db commit" if durable else "db commit async"
+            test = (asked.test or "db commit") + ("" if durable else " async")
             load = Workload(
                 mix=(MixItem("write", asked.row_bytes),),
+                locality=Sequential(),  # of the log
                 users=count,
                 direct=False,
                 fsync_every=1 if durable else 0,
                 fsync_op="fdatasync",
             )
-            phases.append(
-                Phase(
-                    name=f"{test} {count}x1",
-                    test=test,
-                    workload=load,
-                    length=Length(seconds=asked.seconds),
-                    database=CommitLoad(row_bytes=asked.row_bytes, synchronous=durable),
-                )
+            yield Phase(
+                name=f"{test} {count}x1",
+                test=test,
+                workload=load,
+                length=Length(seconds=asked.seconds),
+                database=CommitLoad(row_bytes=asked.row_bytes, synchronous=durable),
             )
-    return Job(name="load-db commit", phases=tuple(phases), description="Commit test through a database")
+
+
+def _distinct(rows: list[Phase]) -> tuple[Phase, ...]:
+    """Rows of the same name get the words in which they differ, and where that is not enough "#2"."""
+    alike: dict[str, list[set[str]]] = {}
+    for row in rows:
+        alike.setdefault(row.name, []).append(set(_words(row)))
+    seen: dict[str, int] = {}
+    named = []
+    for row in rows:
+        common = set.intersection(*alike[row.name])
+        name = " ".join([row.name, *(word for word in _words(row) if word not in common)])
+        seen[name] = number = seen.get(name, 0) + 1
+        named.append(replace(row, name=name if number == 1 else f"{name} #{number}"))
+    return tuple(named)
+
+
+def _words(row: Phase) -> list[str]:
+    """What sets a row apart that its name does not say."""
+    work, arrival = row.database, row.workload.arrival
+    if isinstance(work, CommitLoad):
+        return [f"{work.row_bytes}B"]
+    if work is None:
+        return []
+    words = (
+        "" if isinstance(arrival, Closed) else f"@{rate_text(arrival.rate_per_s)}",
+        "" if work.driver == "server" else work.driver,
+        "" if work.zipf_theta is None else f"zipf={work.zipf_theta:g}",
+        "" if work.hot is None else f"hot={size_text(work.hot.size_bytes)}:{work.hot.every}",
+        "" if work.think is None else "think",
+        "" if work.redo == "lite" else work.redo,
+        f"scans={work.scan_blocks}" if work.scan_pct else "",
+    )
+    return [word for word in words if word]
 
 
 def refuse_load(load: DatabaseLoad, server: DatabaseServer) -> None:

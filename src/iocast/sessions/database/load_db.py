@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.formats.database_access.address import AskPassword
-from iocast.load.database.data_set_plan import WAIT_S, BuildStoppedError
+from iocast.load.database.data_set_plan import BuildStoppedError
 from iocast.load.database.load_server import Built, Dropped, LoadServer
 from iocast.load.database.servers import connect
 from iocast.model.database.database_load import CommitRamp, DataSet, LoadRamp
@@ -18,6 +18,7 @@ from iocast.model.target import Target
 from iocast.sessions.comparing import RepeatRequest, Repeats
 from iocast.sessions.comparing import repeat as measure_again
 from iocast.sessions.database.database_finding import data_folder, find_database
+from iocast.sessions.database.database_guards import held, refuse_disturbing
 from iocast.sessions.database.database_rows import commit_job, load_job
 from iocast.sessions.database.fsync_anchor import measured_anchor
 from iocast.sessions.events import BuildEnded, BuildStep, BuildStopped, DatabaseNoted, DataSetDropped
@@ -121,7 +122,8 @@ def drop(request: DatabaseRequest, listener: Listener) -> Dropped:
     """Removes what `build` made, and nothing else. Raises IocastError."""
     server = connect(request.url, request.ask, building=True)
     try:
-        _say_held(server, listener)
+        for said in held(server):
+            listener.tell(DatabaseNoted(said))
         dropped = server.drop()
         listener.tell(DataSetDropped(dropped.objects, dropped.size_bytes, dropped.left))
         return dropped
@@ -140,23 +142,8 @@ def _guarded_target(request: DatabaseRequest, listener: Listener) -> Target:
 
 def _guard(server: LoadServer, request: DatabaseRequest, listener: Listener) -> None:
     """Others who work on the server are not disturbed without a word. Raises TargetError."""
-    active, unseen = server.foreign_sessions()
-    if active and not request.force:
-        raise TargetError(
-            f"{active} sessions of others are active on this server",
-            "wait until they are idle, or give --force: the load then disturbs them, and they the load",
-        )
-    if active:
-        listener.tell(DatabaseNoted(f"{active} sessions of others are active: the figures share the server with them"))
-    if unseen:
-        listener.tell(DatabaseNoted(unseen))
-    _say_held(server, listener)
-
-
-def _say_held(server: LoadServer, listener: Listener) -> None:
-    """A client that was killed a moment ago leaves a server process that has not noticed: it is waited for."""
-    if holder := server.held_by():
-        listener.tell(DatabaseNoted(f"the data set is in use by {holder}: waits up to {WAIT_S:.0f} s for it"))
+    for said in refuse_disturbing(server, force=request.force, way_out="give --force"):
+        listener.tell(DatabaseNoted(said))
 
 
 def _require_room(server: LoadServer, request: BuildRequest) -> None:

@@ -16,6 +16,10 @@ _GONE = {2006, 2013, 2055, 1317}
 OURS = f"/* {NAME} */"  # by which our statements are known in the list of processes
 
 
+class RightsError(LoadError):
+    """The server refuses what this user has no right to."""
+
+
 class MyConnection:
     """Raises LoadError, which says what the server said."""
 
@@ -69,7 +73,7 @@ class MyConnection:
                 "see whether the server runs; `iocast load-db build` goes on where it ended, rows done are kept",
             )
         if code in _RIGHTS:
-            return LoadError(
+            return RightsError(
                 f"the server refuses: {said}",
                 "grant all on iocast_load.* to the user: no other rights are needed",
             )

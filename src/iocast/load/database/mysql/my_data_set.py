@@ -27,7 +27,7 @@ from iocast.load.database.data_set_plan import (
 )
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.mysql.my_connection import MyConnection
-from iocast.load.database.mysql.my_procedures import DATABASE, commit_procedure, load_procedure
+from iocast.load.database.mysql.my_procedures import DATABASE, load_procedure
 from iocast.model.database.database_load import DataSet, Filling
 from iocast.model.database.database_result import DatabaseServer
 
@@ -43,9 +43,12 @@ _HOLDER = (
 _SETTINGS = (
     "innodb_buffer_pool_size", "innodb_flush_method", "innodb_flush_log_at_trx_commit", "innodb_page_size",
     "innodb_doublewrite", "innodb_io_capacity", "innodb_log_file_size", "innodb_read_ahead_threshold", "sync_binlog",
-    "log_bin", "performance_schema",
+    "log_bin", "performance_schema", "innodb_lru_scan_depth",
 )  # fmt: skip
 
+_INDEXES = (
+    "select sum(index_length) from information_schema.tables where table_schema = %s and table_name regexp '^t[0-9]+$'"
+)
 _TABLES = "select table_name, table_type from information_schema.tables where table_schema = %s"
 _ROUTINES = "select routine_name, routine_type from information_schema.routines where routine_schema = %s"
 _EVENTS = "select event_name, 'EVENT' from information_schema.events where event_schema = %s"
@@ -98,7 +101,9 @@ class MyDataSet:
             product="MariaDB" if self._on.mariadb else "MySQL",
             version=version.partition("-")[0],
             block_bytes=page,
-            cache_bytes=int(settings["innodb_buffer_pool_size"]),
+            cache_bytes=(cache := int(settings["innodb_buffer_pool_size"])),
+            kept_free_bytes=min(cache, int(settings.get("innodb_lru_scan_depth", 0)) * page),
+            index_bytes=int(self._on.value(_INDEXES, (DATABASE,)) or 0),
             data_bytes=made.rows * made.tables * page,
             tables=made.tables,
             table_blocks=made.rows,
@@ -200,8 +205,6 @@ class MyDataSet:
         for table in range(1, tables + 1):
             self._on.run(f"drop procedure if exists {DATABASE}.load_{table}")
             self._on.run(load_procedure(table))
-        self._on.run(f"drop procedure if exists {DATABASE}.commit_rows")
-        self._on.run(commit_procedure())
 
     def drop(self) -> Dropped:
         """Removes what `build` made, and nothing else; what others put into the database stays, with the database."""
@@ -215,7 +218,7 @@ class MyDataSet:
         count = made.tables if made is not None else 0
         numbers = range(1, count + 1)
         tables = ["commits", "progress", *(f"t{number}" for number in numbers), "data_set"]  # the mark goes last
-        loops = {"commit_rows", *(f"load_{number}" for number in numbers)}
+        loops = {f"load_{number}" for number in numbers}
         objects = self._objects()
         size = made.rows * made.tables * made.block_bytes if made is not None else 0
         dropped = []

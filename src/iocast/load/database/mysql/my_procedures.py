@@ -134,18 +134,3 @@ begin{_LOCALS}
     end if;{_RECORD}
   end loop;{_END}
 end"""
-
-
-def commit_procedure() -> str:
-    """The statement that makes the loop that inserts a row and commits."""
-    return f"""
-create procedure {DATABASE}.commit_rows(
-  stream bigint unsigned, began datetime(6), till_us bigint, filler varbinary(8192), gap_us double, even int,
-  {_RESULTS})
-begin{_LOCALS}{_BEGIN}
-  set kind = 1;
-  statements: loop{_WAIT}
-    set t0 = sysdate(6);
-    insert into {DATABASE}.commits (stream, number, filler) values (stream, number, filler);{_RECORD}
-  end loop;{_END}
-end"""

@@ -12,7 +12,7 @@ from iocast.load.database.load_server import Crossing, SessionAsked, Slice, no_t
 from iocast.load.database.mysql.my_connection import MyConnection
 from iocast.load.database.mysql.my_procedures import DATABASE
 from iocast.load.database.tallies import Tally
-from iocast.model.database.database_load import CommitLoad, DatabaseLoad
+from iocast.model.database.database_load import DatabaseLoad
 
 _RESULTS = "@iocast_number, @iocast_due, @iocast_kind, @iocast_ended"
 
@@ -20,18 +20,12 @@ _RESULTS = "@iocast_number, @iocast_due, @iocast_kind, @iocast_ended"
 class LoopSession:
     """See `load_server.LoadSession`."""
 
-    def __init__(self, connection: MyConnection, asked: SessionAsked, work: DatabaseLoad | CommitLoad) -> None:
+    def __init__(self, connection: MyConnection, asked: SessionAsked, load: DatabaseLoad) -> None:
         self._on, self._asked = connection, asked
         self._began: Any = None
-        if isinstance(work, CommitLoad):
-            self._name = "commit_rows"
-            self._before: tuple[int, ...] = (asked.stream,)
-            self._after: tuple[Any, ...] = (os.urandom(work.row_bytes), asked.gap_ns / 1000, int(asked.even))
-        else:
-            self._name, self._before = f"load_{asked.table}", (asked.stream, asked.rows)
-            self._after = _asked_of(work, asked)
+        self._before, self._after = (asked.stream, asked.rows), _asked_of(load, asked)
         marks = ", ".join(["%s"] * (len(self._before) + 2 + len(self._after)))
-        self._call = f"call {DATABASE}.{self._name}({marks}, {_RESULTS})"
+        self._call = f"call {DATABASE}.load_{asked.table}({marks}, {_RESULTS})"
 
     def begin(self, began: object) -> None:
         """All times count from here."""
@@ -44,6 +38,28 @@ class LoopSession:
         number, due_us, last_kind, last_ended = self._on.rows(f"select {_RESULTS}")[0]
         told = "".join(text for (text,) in self._on.rows(f"select told from {DATABASE}.iocast_told order by n"))
         return slice_of(told, int(number), float(due_us), int(last_kind), int(last_ended), bool(self._asked.gap_ns))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        with contextlib.suppress(LoadError):
+            self._on.close()
+
+
+class MyCommits:
+    """Rows inserted and committed one by one; see `client_session.Statements`.
+
+    Never in a procedure: it goes on while the log is flushed, and only the answer to its caller waits for that.
+    """
+
+    def __init__(self, connection: MyConnection, stream: int, row_bytes: int) -> None:
+        self._on, self._stream, self._number = connection, stream, 0
+        self._filler = os.urandom(row_bytes)
+
+    def execute(self, kind: Kind, place: int, blocks: int) -> None:
+        """One row, durable when this returns."""
+        row = (self._stream, self._number, self._filler)
+        self._on.run(f"insert into {DATABASE}.commits (stream, number, filler) values (%s, %s, _binary %s)", row)
+        self._number += 1
 
     def close(self) -> None:
         """Ends the connection."""

@@ -134,7 +134,7 @@ class PgLoad:
 
     def below(self, before: Counters, after: Counters, did: Statements, work: DatabaseLoad | CommitLoad) -> LayerBelow:
         """Reads are those of the sessions themselves; their time is the server's, if all its reads were theirs."""
-        reads = did.table_misses + did.index_misses
+        reads = (did.table_misses or 0) + did.index_misses
         by: TimedBy = "pg_stat_io" if self._on.version >= FIRST_IO_VIEW else "pg_stat_database"
         if before.reads is None or after.reads is None or before.read_ns is None or after.read_ns is None:
             return LayerBelow(reads=reads, why_not=f"{by} does not tell")

@@ -1,0 +1,1 @@
+"""Job files that load a database: their tables, and how they are read."""
