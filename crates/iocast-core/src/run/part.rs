@@ -32,7 +32,8 @@ struct Issued {
     cut: bool,
 }
 
-/// See the module.
+/// See the module. Changed at every I/O by its worker: it shares no cache line with another one's.
+#[repr(align(128))]
 pub struct Part {
     phase: usize,
     plan: Arc<PhasePlan>,

@@ -1,5 +1,6 @@
 //! `Slots`: the I/Os of a part from push to end, one a slot; what is pushed together is submitted together.
 
+use super::lane::APART;
 use crate::engine::{Engine, Request};
 use crate::plan::Op;
 use crate::record::tally::Ended;
@@ -47,7 +48,7 @@ pub(crate) struct Slots {
 impl Slots {
     /// `count` empty slots, the first of which the engine knows as `first`.
     pub(crate) fn new(first: u32, count: usize, durable: bool) -> Slots {
-        let (slots, batch) = (vec![None; count], Vec::with_capacity(count));
+        let (slots, batch) = (vec![None; count], Vec::with_capacity(count.max(APART)));
         Slots { first, slots, batch, in_flight: 0, durable, payload: None }
     }
 

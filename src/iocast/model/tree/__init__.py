@@ -21,7 +21,8 @@ class TreeSize(Struct, frozen=True, forbid_unknown_fields=True):
 class Tree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Directories of `depth` levels below a top, `width` in each; `files` in each of the lowest, or in all.
 
-    With `own` each user has a tree of that shape, else all users share one.
+    With `own` each user has a tree of that shape, else all users share one. Trees of different names lie beside each
+    other; of one name there is one at a time.
     """
 
     depth: int = 1  # 0: all files lie in the top
@@ -30,6 +31,7 @@ class Tree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     files_in: FilesIn = "leaves"
     sizes: tuple[TreeSize, ...] = ()  # by weight; (): all files are empty
     own: bool = False
+    name: str = ""
 
     @property
     def directories(self) -> int:
