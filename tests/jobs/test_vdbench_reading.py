@@ -146,7 +146,7 @@ def test_a_keyword_is_known_by_its_first_letters_and_reads_by_what_is_written() 
 
 
 def test_numbered_storage() -> None:
-    made = job(SD.replace("sd1,lun=/dev/sdb", "sd,lun=/mnt/f%03d,count=(2,3)") + "wd=w,sd=sd*\n" + RD.replace("wd1", "w"))
+    made = job("sd=sd,lun=/mnt/f%03d,count=(2,3),size=1g\nwd=wd1,sd=sd*\n" + RD)
     assert made.file_count == 3
     assert any("lun=/mnt/f002, /mnt/f003, /mnt/f004 is not used" in note for note in made.notes)
 

@@ -150,7 +150,7 @@ REFUSED: tuple[tuple[str, str, int, str, str], ...] = (
         "target=fsd2",
         "copy",
     ),
-    ("a working set", f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,forwss=(1m,2m)\n", 3, "forwss=(1m,2m)", "make the tree smaller"),
+    ("a working set", f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,forwss=(1m,2m)\n", 3, "forwss=(1m,2m)", "tree smaller"),
     (
         "data validation",
         f"validate=yes\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n",

@@ -402,11 +402,10 @@ fn statx(directory: RawFd, name: *const libc::c_char) -> i64 {
 fn names(op: Op, spot: Spot) -> (Name, Name) {
     let kind = KINDS[usize::from(spot.kind)];
     let of = |kind| Name::new(kind, spot.number);
-    let name = of(if matches!(op, Op::Mkdir | Op::Rmdir) { BESIDE } else { kind });
-    let other = match op {
-        Op::Rename => of(if kind == RENAMED { KINDS[0] } else { RENAMED }),
-        Op::Link => of(LINKED),
-        _ => name,
-    };
-    (name, other)
+    match op {
+        Op::Mkdir | Op::Rmdir => (of(BESIDE), of(BESIDE)),
+        Op::Rename => (of(kind), of(if kind == RENAMED { KINDS[0] } else { RENAMED })),
+        Op::Link => (of(kind), of(LINKED)),
+        _ => (of(kind), of(kind)),
+    }
 }

@@ -46,8 +46,6 @@ pub struct Ended {
     pub short: bool,
 }
 
-/// Counted in at every I/O: it shares no cache line with another worker's.
-#[repr(align(128))]
 struct ClassTally {
     class: Class,
     response: Recorder,

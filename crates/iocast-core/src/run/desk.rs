@@ -5,9 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
-/// Room for one thing, or empty. To leave it costs a store, to take it an exchange. Each has cache lines of its own:
-/// workers that share one would wait for each other at every system call.
-#[repr(align(128))]
+/// Room for one thing, or empty. To leave it costs a store, to take it an exchange.
 pub struct Desk<T>(AtomicPtr<T>);
 
 impl<T: Send> Desk<T> {

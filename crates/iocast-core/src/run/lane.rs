@@ -7,9 +7,6 @@ use std::sync::{Arc, Mutex};
 use crate::record::result::UserResult;
 use crate::workload::stream::Stream;
 
-/// Numbers that fill two cache lines.
-pub(crate) const APART: usize = 32;
-
 /// See the module.
 pub struct Lane {
     pub(crate) user: usize,
@@ -24,20 +21,13 @@ pub struct Lane {
     pub(crate) done: UserResult,
 }
 
-/// What is written at every I/O has room to itself: of small pieces of memory two users' would share a cache line.
-fn apart(slots: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut free = Vec::with_capacity(APART);
-    free.extend(slots);
-    free
-}
-
 impl Lane {
     /// A lane of `slots` for user `user`.
     pub fn new(user: usize, stream: Arc<Mutex<Stream>>, slots: std::ops::Range<u32>) -> Lane {
         Lane {
             user,
             stream,
-            free: apart(slots.rev()),
+            free: slots.rev().collect(),
             thinking: BinaryHeap::new(),
             full_until: 0,
             commit_from: u64::MAX,

@@ -32,8 +32,7 @@ struct Issued {
     cut: bool,
 }
 
-/// See the module. Changed at every I/O by its worker: it shares no cache line with another one's.
-#[repr(align(128))]
+/// See the module.
 pub struct Part {
     phase: usize,
     plan: Arc<PhasePlan>,

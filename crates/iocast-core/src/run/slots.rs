@@ -1,6 +1,5 @@
 //! `Slots`: the I/Os of a part from push to end, one a slot; what is pushed together is submitted together.
 
-use super::lane::APART;
 use crate::engine::{Engine, Request};
 use crate::plan::Op;
 use crate::record::tally::Ended;
@@ -48,7 +47,7 @@ pub(crate) struct Slots {
 impl Slots {
     /// `count` empty slots, the first of which the engine knows as `first`.
     pub(crate) fn new(first: u32, count: usize, durable: bool) -> Slots {
-        let (slots, batch) = (vec![None; count], Vec::with_capacity(count.max(APART)));
+        let (slots, batch) = (vec![None; count], Vec::with_capacity(count));
         Slots { first, slots, batch, in_flight: 0, durable, payload: None }
     }
 

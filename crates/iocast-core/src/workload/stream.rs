@@ -15,8 +15,7 @@ use crate::replay::replay_schedule::UserRows;
 use crate::tree::work::TreeWork;
 use crate::workload::random::mix64;
 
-/// See the module. Each is changed at every I/O of its user: it shares no cache line with another user's.
-#[repr(align(128))]
+/// See the module.
 pub struct Stream {
     /// When I/Os are due.
     pub schedule: Schedule,

@@ -18,8 +18,6 @@ use crate::tree::number_set::NumberSet;
 use crate::tree::shape::{Shape, Spot};
 use crate::tree::work::TreeWork;
 
-/// Classes at least: what is written at every operation shares no cache line with another user's.
-const APART: usize = 16;
 /// As `ours::KINDS` has them.
 const PLAIN: u8 = 0;
 const RENAMED: u8 = 1;
@@ -102,8 +100,8 @@ impl TreeDrawn {
         TreeDrawn {
             edges: edges.collect(),
             names: work.names.as_ref().map(|names| names_of(names, share, work.plan.present)),
-            cursors: vec![0; classes.len().max(APART)],
-            walks: vec![Walk { ended: true, ..Walk::default() }; classes.len().max(APART)],
+            cursors: vec![0; classes.len()],
+            walks: vec![Walk { ended: true, ..Walk::default() }; classes.len()],
             classes,
             share,
             directories,

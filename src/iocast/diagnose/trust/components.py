@@ -39,10 +39,13 @@ def integrity(row: RowFacts) -> TrustComponent:
 
 
 def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
-    """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should."""
+    """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should.
+
+    Between two operations in a tree a user opens and closes files, which is in no operation's time.
+    """
     did = row.measurement
     served_ns = float(row.service().sum_ns)
-    if row.is_open_loop:
+    if row.is_open_loop or row.record.plan.tree is not None:
         return served_ns, did.in_flight_ns, "counted"
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.

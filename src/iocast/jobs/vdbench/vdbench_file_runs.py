@@ -133,9 +133,7 @@ class FileRunReader:
         names = named(own["fwd"], self._workloads, "fwd", self._problems)
         looped = {key: cell[key] for key in SHAPES if key in cell}
         key = tuple(f"{key}={value.text}" for key, value in looped.items())
-        trees = self._shapes.get(key) or self._shapes.setdefault(
-            key, trees_of_job(self._trees, self._problems, looped)
-        )
+        trees = self._shapes.get(key) or self._shapes.setdefault(key, trees_of_job(self._trees, self._problems, looped))
         fsds = {each.name: (each, trees[each.name]) for each in self._trees}
         by_tree: ByTree = {}
         for name in names:
