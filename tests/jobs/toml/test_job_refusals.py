@@ -309,3 +309,10 @@ def test_fields_that_contradict_each_other(fields: str, message: str, hint: str)
 def test_mixes_that_cannot_be(mix: str, message: str) -> None:
     refused = refusal(f'{HEAD}[[phase]]\ntime = "1s"\nmix = [{mix}]\n')
     assert refused.message == f"job.toml:4: phase 1: {message}"
+
+
+@pytest.mark.parametrize("field", ["users", "rate", "compressible", "ios", "write"])
+def test_a_number_larger_than_any_is_refused_like_others(field: str) -> None:
+    text = f'name = "x"\n[files]\nsize = "1GiB"\n[[phase]]\nsize = "8k"\ntime = "1s"\n{field} = {"9" * 400}\n'
+    with pytest.raises(SpecError, match=f"{field} = 9{{60}}…: expected "):
+        parse_job(text, "t.toml")

@@ -39,13 +39,10 @@ def integrity(row: RowFacts) -> TrustComponent:
 
 
 def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
-    """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should.
-
-    Between two operations in a tree a user opens and closes files, which is in no operation's time.
-    """
+    """Little's law as two areas (I/Os x ns): what all service times add up to, and what they should."""
     did = row.measurement
     served_ns = float(row.service().sum_ns)
-    if row.is_open_loop or row.record.plan.tree is not None:
+    if row.is_open_loop:
         return served_ns, did.in_flight_ns, "counted"
     # A closed loop is full only while it issues, so what drains afterwards is left out; a user who thinks
     # holds his place.
@@ -169,10 +166,11 @@ def _depth_expected(row: RowFacts) -> float:
 
 def _thought_ns(row: RowFacts) -> int:
     """All think time of a row. A sync that follows its write comes without a pause. Sessions of a database have work
-    of their own between statements, which is no fault of the load.
+    of their own between statements, and users of a tree open and close files between operations: no fault of the load.
     """
     arrival, did = row.workload.arrival, row.measurement
-    if row.record.phase.database is not None and isinstance(arrival, Closed):
+    between = row.record.phase.database is not None or row.record.plan.tree is not None
+    if between and isinstance(arrival, Closed):
         drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
         return max(0, round(did.asked_depth * did.issuing_ns - row.service().sum_ns + drained_ns))
     return row.paced_ios * arrival.think_ns if isinstance(arrival, Closed) else 0

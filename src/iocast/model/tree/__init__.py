@@ -71,6 +71,12 @@ class TreePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     present: Present = "all"  # what is there when the phase begins; "look": its directories are read to know
     cold: bool = False  # the kernel forgets its names just before: nothing may read them
 
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files, as expected: sizes are drawn."""
+        shape = Tree(depth=self.depth, width=self.width, files=self.files, files_in=self.files_in, sizes=self.sizes)
+        return round(shape.files_each * shape.mean_bytes) * self.trees
+
 
 def tree_plan(tree: Tree, users: int, select: Select = "sequential", present: Present = "all") -> TreePlan:
     """The plan of a tree that is made for so many users."""
