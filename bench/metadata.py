@@ -6,9 +6,9 @@
 Each round makes, looks up and removes the same number of files without data in one directory a thread, once by every
 engine, in an order that turns; what counts is the ratio of operations per CPU-second within a round, and its median.
 CPU time is what the engine's threads used while they did the operations: iocast's of its whole process during the
-phase, fio's as it reports it. mdtest and elbencho are processes of their own: theirs is that of the process less what
-the same command takes for one file a thread. Several threads are several mdtests of one rank, so that no rank's waiting
-for others is counted.
+phase, less what a phase of one file a thread takes, fio's as it reports it. mdtest and elbencho are processes of their
+own: theirs is that of the process less what the same command takes for one file a thread. Several threads are several
+mdtests of one rank, so that no rank's waiting for others is counted.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from iocast import load
 from iocast.load.marks import MAKER, Mark, write_mark
 from iocast.load.tree_files import empty_tree, make_place, remove_tree
 from iocast.load.work_files import WorkFile
+from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.target import Target
 from iocast.model.tree import Present, Tree, totals, tree_plan
@@ -49,6 +50,18 @@ def sized(place: Path) -> None:
 
 
 def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figures:
+    """What all files take, less what one file a thread takes."""
+    few = _in_trees(place, threads, 1, engine)
+    did = _in_trees(place, threads, files, engine)
+    more = threads * (files - 1)
+    return {op: (did[op].rate_per_s, more * 1e9 / max(1, _cpu_ns(did[op]) - _cpu_ns(few[op]))) for op in OPS}
+
+
+def _cpu_ns(did: Measurement) -> int:
+    return did.cpu_user_ns + did.cpu_system_ns
+
+
+def _in_trees(place: Path, threads: int, files: int, engine: str) -> dict[Op, Measurement]:
     """A tree for each thread, of one directory; through a ring eight operations of each user in flight, and statx."""
     tree = Tree(depth=1, width=1, files=files, own=True)
     wanted, sums = tree_plan(tree, threads), totals(tree, threads)
@@ -57,7 +70,7 @@ def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figur
     target = Target(path=str(place), kind="directory")
     write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
     make_place(file, wanted)
-    made: Figures = {}
+    made: dict[Op, Measurement] = {}
     present: Present = "none"
     for op in OPS:
         does: Op = "statx" if op == "stat" and engine == "uring" else op
@@ -70,7 +83,7 @@ def iocast(place: Path, threads: int, files: int, engine: str = "auto") -> Figur
         told = msgspec.structs.replace(told, engine=engine, tree=msgspec.structs.replace(told.tree, present=present))
         did, _ = load.measure(told, lambda *_: True)
         assert did.ios == sums.files, (op, did.errors)
-        made[op] = (did.rate_per_s, did.ios * 1e9 / max(1, did.cpu_user_ns + did.cpu_system_ns))
+        made[op] = did
         present = "all"
         if op == "create":
             sized(place)

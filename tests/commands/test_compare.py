@@ -158,9 +158,10 @@ def test_ab_and_repeat_write_files_with_charts_too(job: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("verb", [("repeat", "2", "job.toml", "sim:hdd"), ("ab", "job.toml", "sim:hdd", "sim:nvme")])
 def test_a_form_that_is_none_is_refused_before_anything_is_measured(verb: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(JOB)
-    refused = iocast(*verb, "-o", "x.doc", cwd=tmp_path)
-    assert refused.returncode == 2
-    assert "unknown suffix" in refused.stderr
+    for name, why in (("x.doc", "unknown suffix"), ("x.flatfile", "a flatfile is of one run")):
+        refused = iocast(*verb, "-o", name, cwd=tmp_path)
+        assert refused.returncode == 2
+        assert why in refused.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["job.toml"]
 
 

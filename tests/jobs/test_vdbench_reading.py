@@ -120,6 +120,37 @@ def test_workloads_that_differ_in_more_run_side_by_side_at_their_share() -> None
     assert "a, b differ in more than their share" in refusal(SD + other + "rd=r,wd=*,iorate=max\n")
 
 
+def test_a_workload_on_a_part_of_the_storage_works_on_those_files() -> None:
+    text = SD + "sd=sd2,size=1g,threads=4\nwd=one,sd=sd1\nwd=two,sd=sd2\nwd=both,sd=*\n"
+    made = job(text + "rd=r1,wd=(one,two),iorate=200\nrd=r2,wd=both,iorate=max\n")
+    assert [(phase.name, phase.on_files) for phase in made.phases] == [
+        ("r1 @200/s one", (0,)),
+        ("r1 @200/s two", (1,)),
+        ("r2 max", ()),
+    ]
+    assert made.file_count == 2
+
+
+def test_streams_are_sequences_of_their_own_shared_by_threads() -> None:
+    rd = "rd=r,wd=wd1,iorate=max,forthreads=(4,9)\n"
+    even, more = job(SD + "wd=wd1,sd=sd1,seekpct=0,xfersize=64k,streams=4\n" + rd).phases
+    assert (even.workload.users, even.workload.depth) == (4, 1)
+    assert (more.workload.users, more.workload.depth) == (4, 3)
+    assert even.workload.locality == Sequential(start="own_region")
+
+
+def test_a_keyword_is_known_by_its_first_letters_and_reads_by_what_is_written() -> None:
+    (phase,) = job(SD + "wd=wd1,sd=sd1,xf=8k,wrpct=30,seek=seq\nrd=r,wd=wd1,ior=max,el=7,thr=3\n").phases
+    assert phase.workload.mix == (MixItem("read", 8192, 70.0), MixItem("write", 8192, 30.0))
+    assert (phase.workload.users, phase.length) == (3, Length(seconds=7.0))
+
+
+def test_numbered_storage() -> None:
+    made = job("sd=sd,lun=/mnt/f%03d,count=(2,3),size=1g\nwd=wd1,sd=sd*\n" + RD)
+    assert made.file_count == 3
+    assert any("lun=/mnt/f002, /mnt/f003, /mnt/f004 is not used" in note for note in made.notes)
+
+
 def test_a_range_is_a_part_of_each_storage() -> None:
     (phase,) = job(SD + "wd=w,sd=sd1,range=(25,50)\nrd=r,wd=w,iorate=max\n").phases
     assert (phase.region_start_bytes, phase.region_size_bytes) == (256 << 20, 256 << 20)
@@ -143,7 +174,7 @@ RD = "rd=r,wd=wd1,iorate=max\n"
     [
         (SD + WD.strip() + ",rhpct=50\n" + RD, 2, "cache hits cannot be asked for"),
         (SD + WD.strip() + ",hotband=(10,20)\n" + RD, 2, "hotband=(10,20)"),
-        (SD + WD.strip() + ",rdpc=50\n" + RD, 2, 'unknown parameter "rdpc" of wd=; did you mean "rdpct"?'),
+        (SD + WD.strip() + ",rdptc=50\n" + RD, 2, 'unknown parameter "rdptc" of wd=; did you mean "rdpct"?'),
         (SD + WD.strip() + ",rdpct=50,rdpct=60\n" + RD, 2, "rdpct is given twice"),
         (SD + WD + "rd=r,wd=wd2,iorate=max\n", 3, 'no wd= called "wd2"; did you mean "wd1"?'),
         (SD + WD + "rd=r,wd=wd1\n", 3, "iorate is missing"),
@@ -163,7 +194,9 @@ RD = "rd=r,wd=wd1,iorate=max\n"
         (SD + WD.strip() + ",compratio=2\n" + RD, 2, "give compratio= above all definitions"),
         ("hd=host2,system=db2\n" + SD + WD + RD, 1, "hd=host2: not supported"),
         (SD + "sd=sd2,size=2g\n" + WD + RD, 2, "different sizes"),
-        (SD + "sd=sd2,size=1g\n" + WD + RD, 3, "only a part of the storage definitions"),
+        (SD + "wd=wd1,sd=sd1,xf=4k,xfersize=8k\n" + RD, 2, "xfersize is given twice"),
+        (SD.replace("sd1,", "sd1,count=(1,9999),") + WD + RD, 1, "count=(1,9999)"),
+        (SD + "wd=wd1,sd=sd1,seekpct=eof\n" + RD, 2, "maxdata="),
         (SD + SD + WD + RD, 2, "sd=sd1 is defined in line 1 too"),
         (SD + WD + RD + "data_errors=1\n", 4, "a general parameter below a definition"),
         (WD + RD, 1, "it has no sd="),

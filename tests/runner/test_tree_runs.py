@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from makers.trial_runs import Silent
 
 from iocast import load, runner
 from iocast.jobs import parse_target
 from iocast.jobs import plan as make_plan
+from iocast.jobs.job import Job
 from iocast.jobs.toml.job_reading import parse_job
+from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.run import PhaseRecord, Run
 from iocast.observe.target.device_stack import describe
 
@@ -24,7 +27,10 @@ size = "1k"
 
 
 def _run(text: str, place: Path, *, stop_at: str = "", target: str = "") -> Run:
-    job = parse_job(JOB + text, "t.toml")
+    return _run_job(parse_job(JOB + text, "t.toml"), place, stop_at, target)
+
+
+def _run_job(job: Job, place: Path, stop_at: str = "", target: str = "") -> Run:
     plan, _ = make_plan(job, parse_target(target) if target else describe(str(place)), seed=1, memory_bytes=1 << 34)
     begun: list[str] = []
 
@@ -78,6 +84,36 @@ def test_a_make_that_is_stopped_is_gone_on_with(tmp_path: Path) -> None:
     assert stopped.status == "interrupted"
     assert not stopped.measured
     assert _rows(_run(text, tmp_path))[-1] == ("stat 1x1", 40, 0)
+
+
+SEVERAL = """\
+fsd=fsd1,anchor=/a,depth=1,width=2,files=3
+fsd=fsd2,anchor=/b,depth=1,width=1,files=5
+fwd=both,fsd=fsd*,operation=create
+fwd=own,fsd=fsd1,operation=delete
+rd=made,fwd=both,fwdrate=max,elapsed=9
+rd=loop,fwd=own,fwdrate=max,elapsed=9,forfiles=(3,4)
+rd=last,fwd=own,fwdrate=max,elapsed=9
+"""
+
+
+@pytest.mark.parametrize("target", ["", "sim:nvme,servers=1,service=constant:1ms,bandwidth=none"])
+def test_trees_stand_beside_each_other_and_another_shape_takes_the_place_of_its_own(
+    tmp_path: Path, target: str
+) -> None:
+    run = _run_job(parse_vdbench_job(SEVERAL, "t.vdb"), tmp_path, target=target)
+    rows = [(name, ios) for name, ios, errors in _rows(run) if not errors and not name.startswith("lay out")]
+    assert rows == [
+        ("made max fsd1", 6),
+        ("made max fsd2", 5),
+        ("loop files=3 max", 6),
+        ("loop files=4 max", 8),
+        ("last max", 6),
+    ]
+    assert run.status == "done"
+    if not target:
+        left = {name: len(list((tmp_path / name).rglob("f*"))) for name in ("iocast-tree", "iocast-tree.2")}
+        assert left == {"iocast-tree": 0, "iocast-tree.2": 5}
 
 
 def test_a_simulated_tree_takes_virtual_time(tmp_path: Path) -> None:

@@ -48,6 +48,8 @@ def bytes_per_s_of(measurement: Measurement, op: Op) -> float:
 
 def data_bytes(record: PhaseRecord) -> int:
     """The size of what the phase may touch."""
+    if record.plan.tree is not None:
+        return record.plan.tree.size_bytes
     return sum(region.size_bytes for region in record.plan.files)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing_with_force, grading, showing_matrices, within
+from iocast.commands.shell.options import filing_of_runs, grading, showing_matrices, within
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
@@ -14,7 +14,7 @@ from iocast.model.grading import GradeAsked
 @click.command()
 @click.argument("runs", metavar="RUN...", nargs=-1, required=True)
 @within
-@filing_with_force
+@filing_of_runs
 @showing_matrices
 @click.option(
     "--files", metavar="DIR", default="", help="Write ORION's files of a run of `iocast matrix` into DIR instead."
@@ -32,8 +32,8 @@ def report(
     """Show the card of RUN again, without any I/O to its target.
 
     RUN is a run folder, or a name that `iocast runs` lists in DIR; of `iocast repeat` and `iocast ab` the folder of
-    all runs, too. `-o card.html` writes one self-contained page. With several runs, each gets its own file, named
-    after the run.
+    all runs, too. `-o card.html` writes one self-contained page, `-o x.flatfile` the table of vdbench. With several
+    runs, each gets its own file, named after the run.
     """
     from iocast.archive.catalogue import find_run
     from iocast.sessions.show_again import ReportFile, show_again, write_again

@@ -132,6 +132,12 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
 def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
     """The region lies inside, and an I/O of every user fits in its part."""
     start, size = phase.region_start_bytes, phase.region_size_bytes
+    if max(phase.on_files, default=0) >= files.count:
+        raise TargetError(
+            f'phase "{phase.name}" works on a part of {max(phase.on_files) + 1} or more work files',
+            "give a directory, or as many devices",
+        )
+    count = len(phase.on_files) or files.count
     each = "each work file" if target.kind == "directory" else target.path
     end = start + (size or 0)
     edge = f"ends at {_amount(end)}" if size else f"starts at {_amount(start)}"
@@ -140,10 +146,10 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
             f'phase "{phase.name}": its region {edge}, but {each} holds {_amount(files.size_bytes)}',
             "make the region smaller, or the files larger",
         )
-    room = (files.size_bytes - start if size is None else size) * files.count
+    room = (files.size_bytes - start if size is None else size) * count
     largest = max(item.size_bytes for item in phase.workload.mix)
     own_part = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.start == "own_region"
-    parts = phase.workload.users if own_part else files.count
+    parts = phase.workload.users if own_part else count
     if room // parts < largest:
         whose = f"the share of each of {parts} users" if own_part and parts > 1 else each
         raise TargetError(

@@ -30,7 +30,8 @@ def starts_empty(ops: Iterable[Op]) -> bool:
 def check_trees(job: Job, phases: Iterable[Phase], target: Target) -> None:
     """Refuses names without a tree, and phases that a tree does not have. Raises SpecError, TargetError."""
     for phase in phases:
-        if job.tree is None:
+        tree = phase.tree or job.tree
+        if tree is None:
             if phase.workload.tree_only:
                 op = next(item.op for item in phase.workload.mix if item.size_bytes == 0)
                 raise SpecError(
@@ -38,13 +39,14 @@ def check_trees(job: Job, phases: Iterable[Phase], target: Target) -> None:
                     "add a [tree] table: depth, width, files",
                 )
             continue
-        _check_phase(phase, job.tree)
-    if job.tree is None:
+        _check_phase(phase, tree)
+    trees = {each for phase in phases if (each := phase.tree or job.tree) is not None}
+    if not trees:
         return
     if target.kind not in ("directory", "sim"):
         raise TargetError(f"{target.path}: a tree of files needs a directory", "give a directory on that storage")
     users = max((phase.workload.users for phase in phases), default=1)
-    files = job.tree.files_each * (users if job.tree.own else 1)
+    files = max(tree.files_each * (users if tree.own else 1) for tree in trees)
     if files > MOST_FILES:
         raise SpecError(
             f"the tree has {files:,} files; at most {MOST_FILES:,}", "fewer files, or a smaller depth or width"

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from iocast.errors import LoadError
+from iocast.load.tree_files import tree_file
 from iocast.load.work_files import WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Concatenated, FileRegion, Phase, PhasePlan, Plan, Striped
@@ -43,7 +44,11 @@ def phase_seed(plan: Plan, phase: Phase, number: int) -> int:
 
 def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
     """What crosses into the core."""
-    start = phase.region_start_bytes
+    start, tree = phase.region_start_bytes, plan.tree_of(phase)
+    if tree is not None:
+        files = (tree_file(plan, tree, files),)
+    elif phase.on_files:
+        files = tuple(files[number] for number in phase.on_files)
     regions = tuple(
         FileRegion(file.path, start, min(phase.region_size_bytes or file.size_bytes, file.size_bytes - start))
         for file in files
@@ -78,9 +83,10 @@ def phase_plan(plan: Plan, phase: Phase, files: tuple[WorkFile, ...], seed: int)
 
 
 def _tree(plan: Plan, phase: Phase) -> TreePlan | None:
-    if plan.tree is None:
+    tree = plan.tree_of(phase)
+    if tree is None:
         return None
-    told = tree_plan(plan.tree, plan.most_users, phase.workload.select)
+    told = tree_plan(tree, plan.most_users, phase.workload.select)
     return replace(told, stop_after=phase.workload.stop_after, cold=phase.cold)
 
 

@@ -69,9 +69,10 @@ def _threads(phase: Phase, plan: Plan) -> int:
 
 def _refuse_open_files(plan: Plan, files: int) -> None:
     need = _OTHER_FILES + max((_open_files(group, plan, files) for group in plan.groups), default=0)
-    if plan.tree is not None:
+    if plan.trees:
         # As many directories as may be are held open; the others are opened when they are needed.
-        _raise_open_files(need + _TREE_FILES + totals(plan.tree, plan.most_users).directories)
+        directories = sum(totals(tree, plan.most_users).directories for tree in plan.trees)
+        _raise_open_files(need + _TREE_FILES + directories)
         need += _TREE_FILES
     soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < need:
@@ -99,7 +100,7 @@ def _open_files(group: tuple[Phase, ...], plan: Plan, files: int) -> int:
 def _workers(phase: Phase, plan: Plan) -> int:
     """Each opens its files itself: a thread for each user, and for each outstanding I/O where I/Os block."""
     load = phase.workload
-    blocks = (phase.engine or plan.engine) == "sync" or plan.tree is not None
+    blocks = (phase.engine or plan.engine) == "sync" or plan.tree_of(phase) is not None
     return load.asked_depth if blocks else load.users
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -35,9 +36,10 @@ from iocast.load.marks import (
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import RESERVE_MOST_BYTES, RESERVE_SHARE, Layout, WorkFile
 from iocast.model.plan import Plan
-from iocast.model.tree import TreePlan, totals, tree_plan
+from iocast.model.tree import Tree, TreePlan, totals, tree_plan
 
 TREE_NAME = "iocast-tree"
+_NAMES = re.compile(re.escape(TREE_NAME) + r"(\.\w+)?")  # of one of several
 SHAPE_NAME = ".iocast-shape"
 _MODE = 0o1700
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -82,19 +84,47 @@ def always() -> bool:
 
 def is_tree(path: str) -> bool:
     """True for a directory with the mark of a tree beside it, and for such a mark without its directory."""
-    if os.path.basename(path) != TREE_NAME or read_mark(path) is None:
+    if _NAMES.fullmatch(os.path.basename(path)) is None or read_mark(path) is None:
         return False
     return (os.path.isdir(path) and not os.path.islink(path)) or not os.path.lexists(path)
 
 
+def tree_path(plan: Plan, tree: Tree) -> str:
+    """The directory of a tree of a plan."""
+    return str(Path(plan.target.path) / (f"{TREE_NAME}.{tree.name}" if tree.name else TREE_NAME))
+
+
+def tree_file(plan: Plan, tree: Tree, files: Sequence[WorkFile]) -> WorkFile:
+    """Of the trees of a layout the one that a phase works in, as far as its places reach."""
+    path = tree_path(plan, tree)
+    found = next((file for file in files if file.path == path), files[0])
+    simulated = plan.target.kind == "sim"
+    return found if simulated else replace(found, size_bytes=totals(tree, plan.most_users).span_bytes)
+
+
 def lay_out_tree(plan: Plan) -> Layout:
-    """The tree of a plan, and whether it must be made first. Writes nothing. Raises TargetError."""
-    tree, target = plan.tree, plan.target
-    assert tree is not None
+    """The trees of a plan, and whether they must be made first: of one name the first. Writes nothing.
+
+    Raises TargetError.
+    """
+    target = plan.target
     if target.kind != "directory":
         raise TargetError(f"{target.path}: a tree of files needs a directory", "give a directory on that storage")
-    path, wanted = str(Path(target.path) / TREE_NAME), tree_plan(tree, plan.most_users)
-    sums = totals(tree, plan.most_users)
+    named: dict[str, list[Tree]] = {}
+    for tree in plan.trees:
+        named.setdefault(tree.name, []).append(tree)
+    made = [_lay_out_one(plan, trees) for trees in named.values()]
+    _check_room(plan, list(named.values()))
+    return Layout(
+        tuple(file for file, _ in made), own=True, notes=tuple(note for _, notes in made for note in notes), tree=True
+    )
+
+
+def _lay_out_one(plan: Plan, trees: Sequence[Tree]) -> tuple[WorkFile, tuple[str, ...]]:
+    """The trees of one name: their directory, and what is to be said of what is there."""
+    target, tree = plan.target, trees[0]
+    path, wanted = tree_path(plan, tree), tree_plan(tree, plan.most_users)
+    span_bytes = max(totals(each, plan.most_users).span_bytes for each in trees)
     notes: tuple[str, ...] = ()
     whole = False
     try:
@@ -111,9 +141,7 @@ def lay_out_tree(plan: Plan) -> Layout:
     refuse_fixed(target.path, path)
     if not os.access(target.path, os.W_OK | os.X_OK, effective_ids=True):
         raise refusal("cannot make a tree in", target.path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-    if not whole:
-        _check_room(plan, path)
-    return Layout((WorkFile(path, sums.span_bytes, fill=not whole),), own=True, notes=notes, tree=True)
+    return WorkFile(path, span_bytes, fill=not whole), notes
 
 
 def _not_ours(path: str) -> TargetError:
@@ -123,24 +151,30 @@ def _not_ours(path: str) -> TargetError:
     )
 
 
-def _check_room(plan: Plan, path: str) -> None:
-    """Refuses a tree for which the file system has too few inodes, or too little space. What of it is there counts."""
-    assert plan.tree is not None
-    sums = totals(plan.tree, plan.most_users)
-    there = os.path.lexists(path)
+def _bytes_of(plan: Plan, tree: Tree) -> int:
+    sums = totals(tree, plan.most_users)
+    return sums.size_bytes + sums.directories * 4096
+
+
+def _check_room(plan: Plan, named: Sequence[Sequence[Tree]]) -> None:
+    """Refuses trees for which the file system has too few inodes, or too little space. Of one name there is one at a
+    time; where one is, it counts."""
+    missing = [trees for trees in named if not os.path.lexists(tree_path(plan, trees[0]))]
+    inodes = sum(max(totals(tree, plan.most_users).inodes for tree in trees) for trees in missing)
+    need = sum(max(_bytes_of(plan, tree) for tree in trees) for trees in missing)
+    what = "the tree needs" if len(plan.trees) == 1 else "the trees need"
     left = os.statvfs(plan.target.path)
     # Some file systems make inodes as they are needed, and say 0.
-    if left.f_files and not there and sums.inodes > left.f_favail:
+    if left.f_files and inodes > left.f_favail:
         raise TargetError(
-            f"{plan.target.path}: the tree needs {sums.inodes:,} inodes; {left.f_favail:,} are free (df -i)",
+            f"{plan.target.path}: {what} {inodes:,} inodes; {left.f_favail:,} are free (df -i)",
             "use fewer files or directories, or a file system made with more inodes (mkfs.ext4 -N)",
         )
     reserve = min(int(left.f_blocks * left.f_frsize * RESERVE_SHARE), RESERVE_MOST_BYTES)
     room = max(0, left.f_bavail * left.f_frsize - reserve)
-    need = sums.size_bytes + sums.directories * 4096
-    if left.f_blocks and not there and need > room:
+    if left.f_blocks and need > room:
         raise TargetError(
-            f"{plan.target.path}: the tree needs about {need / _MIB:,.0f} MiB; {room / _MIB:,.0f} MiB may be used",
+            f"{plan.target.path}: {what} about {need / _MIB:,.0f} MiB; {room / _MIB:,.0f} MiB may be used",
             "use fewer or smaller files, or give another path",
         )
 

@@ -38,7 +38,7 @@ class Layout(Struct, frozen=True):
     files: tuple[WorkFile, ...]
     own: bool
     notes: tuple[str, ...] = ()
-    tree: bool = False  # its one file is the directory of a tree; its size says how far places in it reach
+    tree: bool = False  # its files are directories of trees; their size says how far places in them reach
 
     @property
     def fill_bytes(self) -> int:

@@ -95,6 +95,8 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     from_nothing: bool = False  # the work files are cut to nothing before it, so that its writes make them longer
     replay: Replay | None = None  # its I/Os are the rows of a trace
     database: DatabaseLoad | CommitLoad | None = None  # its I/Os are statements; users are sessions
+    tree: Tree | None = None  # the tree that it works in, where that is another than the plan's
+    on_files: tuple[int, ...] = ()  # the work files that it works on, by number; (): all
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:
@@ -160,6 +162,15 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def groups(self) -> tuple[tuple[Phase, ...], ...]:
         """The phases in order, those that run concurrently in one tuple."""
         return groups_of(self.phases)
+
+    def tree_of(self, phase: Phase) -> Tree | None:
+        """The tree that a phase works in."""
+        return phase.tree or self.tree
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """All trees that its phases work in, in the order in which they are needed."""
+        return tuple(dict.fromkeys(tree for phase in self.phases if (tree := self.tree_of(phase)) is not None))
 
     @property
     def most_users(self) -> int:

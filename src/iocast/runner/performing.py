@@ -141,7 +141,7 @@ class _Performance:
         self.recheck = recheck  # whether the device is still the one that may be overwritten
         self.files: WorkFiles | TreeFiles = (
             WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
-            if self.plan.tree is None
+            if not self.plan.trees
             else TreeFiles(self.plan, layout, loader, self._fill, stopped)
         )
         self.verifying = Verifying()
@@ -200,7 +200,7 @@ class _Performance:
         plans: list[PhasePlan] = []
         for number, phase in enumerate(group.phases, len(self.asked)):
             seed = load.phase_seed(self.plan, phase, number)
-            told = self.files.told(self.loader.phase_plan(phase, self.layout.files, seed))
+            told = self.files.told(phase, self.loader.phase_plan(phase, self.layout.files, seed))
             plans.append(self.verifying.recorded(phase, told))
         if self.loader.real_time and any(phase.cold for phase in group.phases):
             load.drop_names() if self.layout.tree else load.drop_cached(self.layout.files)

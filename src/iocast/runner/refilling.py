@@ -66,7 +66,7 @@ class WorkFiles:
                 return
         self._trimmed = False
 
-    def told(self, plan: PhasePlan) -> PhasePlan:
+    def told(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
         """What the core is told of a phase: work files change nothing of it."""
         return plan
 

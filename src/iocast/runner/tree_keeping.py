@@ -1,19 +1,20 @@
-"""The tree of files of a run: made before it is needed, emptied for what makes it anew, marked when it changes."""
+"""The trees of a run: made before they are needed, emptied for what makes them anew, marked when they change."""
 
 from __future__ import annotations
 
 import errno
 import os
 from collections.abc import Callable
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from iocast.errors import TargetError
-from iocast.load import Layout, Loader
-from iocast.load.tree_files import empty_tree, look_at, make_place, mark_tree
+from iocast.load import Layout, Loader, WorkFile
+from iocast.load.tree_files import empty_tree, look_at, make_place, mark_tree, tree_file, tree_path
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase, PhasePlan, Plan
-from iocast.model.tree import Present, totals, tree_plan
+from iocast.model.tree import Present, Tree, totals, tree_plan
 from iocast.model.workload import MixItem, Workload
 from iocast.runner.refilling import Fill
 
@@ -21,78 +22,132 @@ MOST_MAKERS = 8
 
 
 class TreeFiles:
-    """What the tree of a layout holds, as far as the run changes it; of a simulated one only what it would hold.
+    """The trees of a run: each phase begins in its own, as it is to be then."""
+
+    def __init__(self, plan: Plan, layout: Layout, loader: Loader, fill: Fill, stopped: Callable[[], bool]) -> None:
+        self.waiting: list[tuple[Phase, ...]] = []  # makes that are still to come
+        self._plan = plan
+        first = {tree.name: tree for tree in reversed(plan.trees)}
+        self._trees = {
+            name: _OneTree(plan, tree, tree_file(plan, tree, layout.files), loader, _Run(fill, stopped, self.waiting))
+            for name, tree in reversed(first.items())
+        }
+
+    def fill(self) -> None:
+        """Their directories and the directories in them; files are made when a phase needs them."""
+        for each in self._trees.values():
+            each.fill()
+
+    def prepare(self, phases: tuple[Phase, ...]) -> None:
+        """The state in which a group begins."""
+        for tree, own in self._by_tree(phases).items():
+            self._trees[tree.name].become(tree)
+            self._trees[tree.name].prepare(own)
+
+    def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
+        """A phase that gives a tree other names leaves one that must be looked at."""
+        for tree, own in self._by_tree(phases).items():
+            self._trees[tree.name].note_changes_of(own)
+
+    def told(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
+        """What the core is told of a phase, with what is there when it begins."""
+        tree = self._plan.tree_of(phase)
+        assert tree is not None
+        assert plan.tree is not None
+        return replace(plan, tree=replace(plan.tree, present=self._trees[tree.name].present))
+
+    def _by_tree(self, phases: tuple[Phase, ...]) -> dict[Tree, tuple[Phase, ...]]:
+        found: dict[Tree, tuple[Phase, ...]] = {}
+        for phase in phases:
+            tree = self._plan.tree_of(phase)
+            assert tree is not None
+            found[tree] = (*found.get(tree, ()), phase)
+        return found
+
+
+class _Run(NamedTuple):
+    """What the trees have of the run that they are in."""
+
+    fill: Fill
+    stopped: Callable[[], bool]
+    waiting: list[tuple[Phase, ...]]
+
+
+class _OneTree:
+    """What the tree of one name holds, as far as the run changes it; of a simulated one only what it would hold.
 
     Every phase begins with all files there, what is missing is made first; one that is `from_nothing` begins with none,
     and one that takes the tree `as_it_is` with what was left.
     """
 
-    def __init__(self, plan: Plan, layout: Layout, loader: Loader, fill: Fill, stopped: Callable[[], bool]) -> None:
-        assert plan.tree is not None
-        self._plan, self._tree = plan, plan.tree
+    def __init__(self, plan: Plan, tree: Tree, file: WorkFile, loader: Loader, run: _Run) -> None:
+        self._plan, self._tree, self._file = plan, tree, file
         self._users = plan.most_users
-        self._wanted = tree_plan(plan.tree, plan.most_users)
-        self._file = layout.files[0]
-        self._loader, self._run_fill, self._stopped = loader, fill, stopped
+        self._wanted = tree_plan(tree, plan.most_users)
+        self._loader, self._run = loader, run
         self._real = loader.real_time
         self._whole = not self._real or not self._file.fill
-        self._present: Present = "all"
-        self.waiting: list[tuple[Phase, ...]] = []  # makes that are still to come
+        self.present: Present = "all"
 
     def fill(self) -> None:
-        """Its directory and the directories in it; files are made when a phase needs them."""
+        """See TreeFiles."""
         if self._real and not self._whole:
             self._unless_stopped(lambda: make_place(self._file, self._wanted, self._go_on))
 
+    def become(self, tree: Tree) -> None:
+        """Another shape: what is there is removed, and the directories are made."""
+        if tree == self._tree:
+            return
+        self._tree, self._wanted = tree, tree_plan(tree, self._users)
+        self._file = tree_file(self._plan, tree, (self._file,))
+        self._whole = not self._real
+        self.fill()
+
     def prepare(self, phases: tuple[Phase, ...]) -> None:
-        """The state in which a group begins."""
+        """See TreeFiles."""
         if any(phase.from_nothing for phase in phases):
             if self._real:
                 self._unless_stopped(lambda: empty_tree(self._file, self._wanted, self._go_on))
-            self._present, self._whole = "none", False
+            self.present, self._whole = "none", False
             return
         if not self._real:
-            self._present = "all"
+            self.present = "all"
             return
         if not self._whole and not all(phase.as_it_is for phase in phases):
             self._make()
-        self._present = "all" if self._whole else "look"
+        self.present = "all" if self._whole else "look"
 
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
-        """A phase that gives it other names leaves a tree that must be looked at."""
+        """See TreeFiles."""
         if any(phase.workload.names for phase in phases):
             self._whole = False
             if self._real:
                 mark_tree(self._file, whole=False)
 
-    def told(self, plan: PhasePlan) -> PhasePlan:
-        """What the core is told of a phase, with what is there when it begins."""
-        return plan if plan.tree is None else replace(plan, tree=replace(plan.tree, present=self._present))
-
     def _go_on(self) -> bool:
-        return not self._stopped()
+        return not self._run.stopped()
 
     def _unless_stopped(self, do: Callable[[], None]) -> None:
         try:
             do()
         except InterruptedError:
-            if not self._stopped():
+            if not self._run.stopped():
                 raise TargetError(f"{self._file.path}: a signal interrupted it", "start again") from None
 
     def _make(self) -> None:
         """Makes the files that are missing, and looks whether all are there as they should be."""
         if self._complete():
             return
-        phase = make_phase(self._plan)
+        phase = make_phase(self._plan, self._tree)
         plan = self._loader.phase_plan(phase, (self._file,), seed=0)
         assert plan.tree is not None
         made = replace(plan, tree=replace(plan.tree, trees=self._wanted.trees, present="look"))
-        self.waiting.append((phase,))
+        self._run.waiting.append((phase,))
         try:
-            measurement = self._run_fill(phase, made)
+            measurement = self._run.fill(phase, made)
         finally:
-            self.waiting.pop()
-        if self._stopped():
+            self._run.waiting.pop()
+        if self._run.stopped():
             return
         self._check(measurement)
         if not self._complete():
@@ -135,16 +190,16 @@ class TreeFiles:
         raise TargetError(f"{made}{error.count:,} could not be made: {error.name}", _way_out(error.name))
 
 
-def make_phase(plan: Plan) -> Phase:
-    """The phase that makes all files of the tree of a plan."""
-    assert plan.tree is not None
-    users = plan.most_users if plan.tree.own else min(MOST_MAKERS, os.cpu_count() or 1)
+def make_phase(plan: Plan, tree: Tree) -> Phase:
+    """The phase that makes all files of a tree of a plan."""
+    users = plan.most_users if tree.own else min(MOST_MAKERS, os.cpu_count() or 1)
     return Phase(
-        name="lay out iocast-tree",
+        name=f"lay out {os.path.basename(tree_path(plan, tree))}",
         test="layout",
         role="fill",
         workload=Workload(mix=(MixItem("create", 0),), users=users, direct=False),
-        length=Length(ios=totals(plan.tree, plan.most_users).files),
+        length=Length(ios=totals(tree, plan.most_users).files),
+        tree=tree if tree != plan.tree else None,
     )
 
 

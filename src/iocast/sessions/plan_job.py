@@ -11,6 +11,7 @@ from iocast.errors import SpecError
 from iocast.jobs.job import Job
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
 from iocast.model.plan import Length, Plan
+from iocast.model.tree import Tree
 from iocast.sessions.fitted_plan import Fitted, make_plan
 from iocast.sessions.requests import RunOptions, asked_job
 from iocast.sessions.target_finding import find_target
@@ -32,22 +33,21 @@ class Proposed(Struct, frozen=True):
         return lay_out(self.plan)
 
     def make_seconds(self, layout: Layout) -> float | None:
-        """How long a simulated device takes to make the tree of the plan; None where nobody can tell beforehand."""
-        if self.plan.tree is None or self.plan.target.kind != "sim":
+        """How long a simulated device takes to make the trees of the plan; None where nobody can tell beforehand."""
+        if not self.plan.trees or self.plan.target.kind != "sim":
             return None
-        return simulated_make_seconds(self.plan, layout)
+        return sum(simulated_make_seconds(self.plan, tree, layout) for tree in self.plan.trees)
 
 
 SIMULATED_FILES = 20_000  # of a tree, from which the time of all of them follows
 
 
-def simulated_make_seconds(plan: Plan, layout: Layout) -> float:
+def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
     """A part of the files is made in virtual time."""
     from iocast.runner.tree_keeping import make_phase
 
-    assert plan.tree is not None
     loader = loader_of(plan)
-    phase = make_phase(plan)
+    phase = make_phase(plan, tree)
     files = phase.length.ios or 0
     part = min(SIMULATED_FILES, files)
     told = loader.phase_plan(replace(phase, length=Length(ios=part)), layout.files, seed=0)
@@ -98,6 +98,11 @@ def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Writ
         raise SpecError(
             f"{wanted.name}: rates that are shares of a maximum cannot be written as a job file",
             "run the file as it is; or give its rates as numbers",
+        )
+    if any(phase.tree is not None or phase.on_files for phase in wanted.phases):
+        raise SpecError(
+            f"{wanted.name}: phases in different trees, or on different work files, cannot be written as a job file",
+            "run the file as it is, or give each tree or storage a file of its own",
         )
     if to == "fio":
         return Written(fio_text(wanted), (*wanted.notes, *notes_on(wanted)))

@@ -11,6 +11,8 @@ from iocast.model.report import Report
 from iocast.model.run import Run
 
 WIDTH = 120  # of a text file
+# Of one run, from its intervals: no form of a report.
+SUFFIXES_OF_RUNS = {".flatfile": "flatfile"}
 
 
 def write_file(
@@ -25,6 +27,8 @@ def write_file(
     from iocast.report.renderers.pictures import write_pictures
 
     form = form_of(path)
+    if form in SUFFIXES_OF_RUNS.values():
+        raise SpecError(f"-o {path}: a {form} is of one run", "name one run folder, or choose another suffix")
     if form == "pictures":
         from iocast.report.charts.drawing.theme import THEMES
 
@@ -35,6 +39,17 @@ def write_file(
     RENDERERS[form].render(report, out, colour=False, width=WIDTH)
     put_output(path, out.getvalue().encode(errors="backslashreplace"), force=force or own)
     return [path]
+
+
+def write_flatfile(run: Run, folder: str, path: Path, *, force: bool = False) -> None:
+    """Writes the intervals of a run as vdbench's flatfile. Raises IocastError."""
+    from iocast.archive import load_courses
+    from iocast.archive.writing.named_outputs import put_output
+    from iocast.report.renderers.vdbench.vdbench_flatfile import render_flatfile
+
+    out = StringIO(newline="")
+    render_flatfile(run, load_courses(folder), out)
+    put_output(path, out.getvalue().encode(errors="backslashreplace"), force=force)
 
 
 def check_file(path: Path, *, force: bool) -> None:
@@ -49,15 +64,17 @@ def check_file(path: Path, *, force: bool) -> None:
 
 
 def form_of(path: Path) -> str:
-    """The form that the suffix of a file asks for: a renderer's name, or "pictures". Raises SpecError."""
+    """The form that the suffix of a file asks for: a renderer's name, "flatfile" or "pictures". Raises SpecError."""
     from iocast.report.renderers import SUFFIXES
     from iocast.report.renderers.pictures import SUFFIXES as PICTURES
 
     suffix = path.suffix.lower()
     if suffix in PICTURES:
         return "pictures"
+    if suffix in SUFFIXES_OF_RUNS:
+        return SUFFIXES_OF_RUNS[suffix]
     if suffix not in SUFFIXES:
-        known = ", ".join((*SUFFIXES, *PICTURES))
+        known = ", ".join((*SUFFIXES, *SUFFIXES_OF_RUNS, *PICTURES))
         raise SpecError(f"-o {path}: unknown suffix; known are {known}", "for example -o card.html")
     return SUFFIXES[suffix]
 

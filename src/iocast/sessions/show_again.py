@@ -20,7 +20,7 @@ from iocast.sessions.copying.copy_experiment import CopiedFile, open_copies
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
-from iocast.sessions.report_files import begin_page, check_file, get_ready, write_file
+from iocast.sessions.report_files import begin_page, check_file, form_of, get_ready, write_file, write_flatfile
 from iocast.sessions.run_card import check_floor, make_card
 from iocast.sessions.studies.study_runs import Studied, open_study
 
@@ -89,6 +89,11 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
         facts = facts_of(run)
         begin_page(into.path, facts)
         card = make_card(facts, folder, asked)
+        if form_of(file) == "flatfile":
+            write_flatfile(run, folder, file, force=into.force)
+            listener.tell(FileWritten(file))
+            passed.append(check_floor(card, asked.floor, listener))
+            continue
         for written in write_file(card.report(charts=True), file, into.theme, force=into.force):
             listener.tell(FileWritten(written))
         passed.append(check_floor(card, asked.floor, listener))

@@ -15,6 +15,7 @@ from iocast.diagnose.trust import components
 from iocast.model.finding import Finding, TrustComponent
 from iocast.model.measurement import ErrorCount, Generator
 from iocast.model.run import PhaseRecord, Sample, Series
+from iocast.model.tree import TreePlan
 
 replace = msgspec.structs.replace
 SECOND_NS = card_runs.SECOND_NS
@@ -59,6 +60,16 @@ def test_littles_law_says_both_sides_and_whose_they_are() -> None:
     clause = components.integrity(_row(paced)).clause
     assert clause.startswith("Little's law is off by 50%: rate x time gives 0.775 ")
     assert clause.endswith("outstanding I/Os, 1.55 were counted")
+
+
+def test_between_operations_in_a_tree_files_are_opened_which_nobody_counts() -> None:
+    record = card_runs.reads(users=8, times=card_runs.histogram((1_000_000, 8_000)))
+    record = _with(record, elapsed_ns=2 * SECOND_NS, issuing_ns=2 * SECOND_NS)
+    record = _with(record, depth_mean=4.0, in_flight_ns=8 * SECOND_NS)
+    judged = (components.integrity, components.load_achieved)
+    assert [judge(_row(record)).grade for judge in judged] == ["F", "D"]
+    record = replace(record, plan=replace(record.plan, tree=TreePlan(depth=1, width=1, files=8)))
+    assert [judge(_row(record)).grade for judge in judged] == ["A", "A"]
 
 
 # Precision.

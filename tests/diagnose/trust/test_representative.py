@@ -19,6 +19,7 @@ from iocast.model.simulated_device import (
     SimulatedThin,
     SimulatedTier,
 )
+from iocast.model.tree import TreePlan, TreeSize
 from iocast.model.workload import Compressible, Dedupable, MixItem, Payload, Repeated, Unique, Workload, Zeros
 
 replace = msgspec.structs.replace
@@ -43,6 +44,26 @@ def test_buffered_reads_are_judged_by_data_over_memory(size_bytes: int, grade: s
     record = replace(record, plan=replace(record.plan, files=(file,)))
     part = representative(Facts(card_runs.run(card_runs.fill(size_bytes), record)).row(record))
     assert part.grade == grade
+
+
+@pytest.mark.parametrize(("cold", "says"), [(False, "as it does in use"), (True, "dropped before the row")])
+def test_names_are_cached_as_in_use_or_dropped_before(cold: bool, says: str) -> None:
+    record = _writes()
+    record = replace(
+        record,
+        phase=replace(record.phase, workload=Workload(mix=(MixItem("stat", 0),), direct=False), cold=cold),
+        plan=replace(record.plan, tree=TreePlan(depth=1, width=1, files=8)),
+    )
+    part = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record))
+    assert (part.grade, says in part.reason) == ("B", True)
+
+
+def test_the_data_of_a_tree_is_that_of_its_files() -> None:
+    record = card_runs.reads(direct=False)
+    tree = TreePlan(depth=2, width=3, files=1, sizes=(TreeSize(1 << 29),), trees=2)
+    record = replace(record, plan=replace(record.plan, tree=tree))
+    reason = representative(Facts(card_runs.run(card_runs.fill(), record)).row(record)).reason
+    assert "of the 9.0 GiB of data fits" in reason
 
 
 def test_memory_is_written_in_the_unit_of_the_rest_of_the_card() -> None:

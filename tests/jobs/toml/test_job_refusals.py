@@ -309,3 +309,9 @@ def test_fields_that_contradict_each_other(fields: str, message: str, hint: str)
 def test_mixes_that_cannot_be(mix: str, message: str) -> None:
     refused = refusal(f'{HEAD}[[phase]]\ntime = "1s"\nmix = [{mix}]\n')
     assert refused.message == f"job.toml:4: phase 1: {message}"
+
+
+@pytest.mark.parametrize("field", ["users", "rate", "compressible", "ios", "write"])
+def test_a_number_larger_than_any_is_refused_like_others(field: str) -> None:
+    refused = refusal(f'{HEAD}[[phase]]\ntime = "1s"\n{field} = {"9" * 400}\n')
+    assert refused.message.startswith(f"job.toml:4: phase 1: {field} = {'9' * 60}…: expected ")

@@ -15,6 +15,12 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("run1 @100/s",),
     ),
     (
+        "two storages, each with a workload of its own",
+        "sd=sd1,lun=/dev/x,size=64m\nsd=sd2,lun=/dev/y,size=64m\nwd=wd1,sd=sd1,xfersize=4k,rdpct=80\n"
+        "wd=wd2,sd=sd2,xfersize=8k,rdpct=0\nrd=run1,wd=wd*,iorate=200,elapsed=10\n",
+        ("run1 @200/s wd1", "run1 @200/s wd2"),
+    ),
+    (
         "two runs, two workloads, one storage",
         "sd=sd1,lun=/dev/x,size=64m,openflags=o_direct\nwd=wd1,sd=sd1,xfersize=4k,rdpct=100\n"
         "wd=wd2,sd=sd1,xfersize=8k,rdpct=0,seekpct=seq\n"
@@ -55,8 +61,43 @@ EXAMPLES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "all operations on names, one after the other",
         "fsd=fsd1,anchor=/mnt/x,depth=2,width=4,files=20,size=4k\nfwd=fwd1,fsd=fsd1,operation=getattr,threads=8\n"
-        "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=5,operations=(create,open,getattr,setattr,close,delete)\n",
+        "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=5,foroperations=(create,open,getattr,setattr,close,delete)\n",
         tuple(f"rd1 operation={each} max" for each in ("create", "open", "getattr", "setattr", "close", "delete")),
+    ),
+    (
+        "operations of one run at the same time",
+        "fsd=fsd1,anchor=/mnt/x,depth=1,width=1,files=100,size=4k\nfwd=fwd1,fsd=fsd1,operation=read,threads=4\n"
+        "rd=rd1,fwd=fwd1,fwdrate=100,elapsed=5,operations=(create,getattr,delete,read)\n",
+        ("rd1 @100/s",),
+    ),
+    (
+        "two trees of different shapes at once",
+        "fsd=fsd1,anchor=/mnt/a,depth=1,width=1,files=9,size=64k\nfsd=fsd2,anchor=/mnt/b,depth=1,width=2,files=8,size=8k\n"
+        "fwd=fwd1,fsd=fsd*,operation=read,threads=8\nrd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=5\n",
+        ("rd1 format fsd1", "rd1 format fsd2", "rd1 max fsd1", "rd1 max fsd2"),
+    ),
+    (
+        "loops over trees",
+        "fsd=fsd1,anchor=/mnt/x,depth=1,width=1,files=9,size=64k\nfwd=fwd1,fsd=fsd1,operation=read\n"
+        "rd=rd1,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)\n",
+        ("rd1 depth=1 max", "rd1 depth=2 max", "rd1 depth=3 max"),
+    ),
+    (
+        "many storage definitions in one line, and short words",
+        "sd=sd,lun=/mnt/x/file%04d,count=(1,3),size=20m\nwd=wd1,sd=sd*,seekpct=seq,readp=0,xf=8k\n"
+        "rd=run1,wd=wd*,ior=max,el=10,thread=12\n",
+        ("run1 max",),
+    ),
+    (
+        "sequential streams",
+        "sd=sd1,lun=/mnt/x/file,size=64m\nwd=wd1,sd=sd1,seekpct=0,xfersize=64k,streams=4\n"
+        "rd=run1,wd=wd1,iorate=max,elapsed=10,forthreads=(4,16)\n",
+        ("run1 threads=4 max", "run1 threads=16 max"),
+    ),
+    (
+        "what is below eof is not read",
+        "sd=sd1,lun=/mnt/x/file,size=64m\nwd=wd1,sd=sd1\nrd=run1,wd=wd1,iorate=max,elapsed=10\neof\nrd=run2,nothing\n",
+        ("run1 max",),
     ),
     (
         "random I/O, some to each file, a flat tree",
@@ -81,11 +122,11 @@ STORAGE = "sd=sd1,lun=/dev/x,size=4m\n"
 # (what the manual shows and iocast does not run, the file, the line, what is said, a word of the way out)
 REFUSED: tuple[tuple[str, str, int, str, str], ...] = (
     (
-        "two trees of different shapes",
-        f"{TREE}fsd=fsd2,anchor=/b,depth=1,width=1,files=8,size=64k\n{READS}rd=r,fwd=fwd1,fwdrate=max\n",
+        "two trees of different shapes in one place",
+        f"{TREE}fsd=fsd2,anchor=/a,depth=1,width=1,files=8,size=64k\n{READS}rd=r,fwd=fwd1,fwdrate=max\n",
         2,
-        "fsd=fsd2 is another tree than fsd=fsd1",
-        "a file of its own",
+        "fsd=fsd2 has the anchor of fsd=fsd1 and is another tree",
+        "an anchor= of its own",
     ),
     (
         "storage beside a tree",
@@ -94,21 +135,12 @@ REFUSED: tuple[tuple[str, str, int, str, str], ...] = (
         "sd=sd1 beside fsd=fsd1",
         "each",
     ),
-    (
-        "loops over trees",
-        f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,fordepth=(1-3,1)\n",
-        3,
-        "fordepth=(1-3,1)",
-        "iocast study",
-    ),
     ("a hot band", f"{STORAGE}wd=w,sd=sd1,hotband=(10,20)\nrd=r,wd=w,iorate=max\n", 2, "hotband=(10,20)", "hotspot"),
-    (
-        "streams",
-        f"{STORAGE}wd=w,sd=sd1,streams=4\nrd=r,wd=w,iorate=max\n",
-        2,
-        "streams=4",
-        "one thread for each stream",
-    ),
+    ("streams at random", f"{STORAGE}wd=w,sd=sd1,streams=4\nrd=r,wd=w,iorate=max\n", 2, "streams=4", "seekpct=0"),
+    ("repeats", f"loop=3\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "loop=3", "iocast repeat"),
+    ("data patterns", f"pattern=/p\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "pattern=/p", "compratio="),
+    ("sets of duplicates", f"dedupsets=5%\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "dedupsets=5%", "dedup"),
+    ("a trace", f"showlba=yes\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "showlba=yes", "iocast capture"),
     ("cache hits", f"{STORAGE}wd=w,sd=sd1,rhpct=50\nrd=r,wd=w,iorate=max\n", 2, "rhpct=50", "hotspot"),
     ("other hosts", f"hd=host2,system=h\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n", 1, "hd=host2", "one host"),
     (
@@ -118,7 +150,7 @@ REFUSED: tuple[tuple[str, str, int, str, str], ...] = (
         "target=fsd2",
         "copy",
     ),
-    ("a working set", f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,forwss=(1m,2m)\n", 3, "forwss=(1m,2m)", "file for each"),
+    ("a working set", f"{TREE}{READS}rd=r,fwd=fwd1,fwdrate=max,forwss=(1m,2m)\n", 3, "forwss=(1m,2m)", "tree smaller"),
     (
         "data validation",
         f"validate=yes\n{STORAGE}wd=w,sd=sd1\nrd=r,wd=w,iorate=max\n",

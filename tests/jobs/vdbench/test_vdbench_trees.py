@@ -198,18 +198,18 @@ def test_format_makes_or_removes_the_files_first(given: str, rows: list[str]) ->
     ("text", "line", "says"),
     [
         (FSD.replace("depth=2,", "") + FWD + RD, 1, "depth is missing"),
-        (FSD + "fsd=fsd2,anchor=/b,depth=1,width=1,files=1\n" + FWD + RD, 2, "another tree than fsd=fsd1"),
+        (FSD + "fsd=fsd2,anchor=/mnt/a,depth=1,width=1,files=1\n" + FWD + RD, 2, "the anchor of fsd=fsd1"),
         (FSD + FWD.replace("=read", "=copy") + RD, 2, '"copy" is not an operation that is run'),
         (FSD + FWD.replace("operation=read,", "") + RD, 2, "operation is missing"),
         (FSD + FWD.replace("threads=2", "stopafter=half") + RD, 2, "stopafter=half"),
         (FSD + FWD.replace("random", "poisson") + RD, 2, "fileselect=poisson: not supported"),
         (FSD + FWD.replace("fileio=sequential", "fileio=(seq,delete)") + RD, 2, "fileio=(seq,delete): not supported"),
         (FSD + FWD + RD.replace("fwdrate=max,", ""), 3, "fwdrate is missing"),
-        (FSD + FWD + RD.replace("elapsed", "fordepth=(1,2),elapsed"), 3, "another tree for each run"),
+        (FSD + FWD + RD.replace("elapsed", "forwss=(1m,2m),elapsed"), 3, "a part of the tree"),
         (FSD + FWD + RD.replace("elapsed", "format=once,elapsed"), 3, "format=once: once: not supported"),
         (FSD + FWD + RD.replace("elapsed", "iorate=5,elapsed"), 3, "iorate=5"),
         (FSD + FWD + RD.replace("fwd=fwd1", "fwd=fwd2"), 3, 'no fwd= called "fwd2"'),
-        (FSD + "sd=sd1,lun=/a,size=1m\n" + FWD + RD, 2, "storage and trees of files"),
+        (FSD + "sd=sd1,lun=/a,size=1m\n" + FWD + RD, 2, "vdbench has one of them in a file"),
         (FSD + RD, 1, "it has no fwd="),
     ],
 )
@@ -219,7 +219,69 @@ def test_what_does_not_run_is_refused_with_its_line(text: str, line: int, says: 
     assert says in said
 
 
-def test_alike_definitions_are_one_tree() -> None:
+def test_definitions_of_one_anchor_are_one_tree() -> None:
     made = job(FSD + FSD.replace("fsd1", "fsd2") + FWD.replace("fsd=fsd1", "fsd=fsd*") + RD)
-    assert "2 file system definitions that are alike are one tree" in made.notes
+    assert "file system definitions with one anchor are one tree" in made.notes
     assert math.isclose(made.tree.mean_bytes if made.tree else 0, 65536)
+    assert [phase.tree for phase in made.phases] == [None]
+
+
+SECOND = "fsd=fsd2,anchor=/mnt/b,depth=1,width=1,files=7,size=8k\n"
+
+
+def test_several_trees_of_one_run_are_worked_in_at_once_with_the_threads_and_the_rate_split() -> None:
+    made = job(FSD + SECOND + FWD.replace("fsd=fsd1", "fsd=*") + RD.replace("max", "300"))
+    assert [phase.name for phase in made.phases] == ["rd1 @300/s fsd1", "rd1 @300/s fsd2"]
+    assert {phase.together for phase in made.phases} == {"rd1 @300/s measure"}
+    assert [phase.workload.users for phase in made.phases] == [1, 1]
+    assert [phase.workload.arrival for phase in made.phases] == [Poisson(150.0), Poisson(150.0)]
+    second = made.phases[1].tree
+    assert second is not None
+    assert (second.name, second.files, made.phases[0].tree) == ("2", 7, None)
+    assert "anchor=/mnt/a, /mnt/b is not used: the trees are made beside each other in PATH" in made.notes
+
+
+def test_each_run_works_in_the_trees_that_it_names() -> None:
+    other = "fwd=fwd2,fsd=fsd2,operation=getattr\n"
+    runs = RD + "rd=rd2,fwd=fwd2,fwdrate=max,format=yes,elapsed=5\nrd=rd3,fwd=*,fwdrate=max,format=clean\n"
+    made = job(FSD + SECOND + FWD + other + runs)
+    assert [(phase.name, phase.tree.name if phase.tree else "") for phase in made.phases] == [
+        ("rd1 max", ""),
+        ("rd2 format", "2"),
+        ("rd2 max", "2"),
+        ("rd3 clean fsd1", ""),
+        ("rd3 clean fsd2", "2"),
+    ]
+    assert made.phases[1].length.ios == 7
+
+
+def test_shares_of_a_maximum_in_several_trees_are_refused() -> None:
+    said = refusal(FSD + SECOND + FWD.replace("fsd=fsd1", "fsd=*") + RD.replace("max", "curve"))
+    assert "t.vdb:4: fwdrate=curve: shares of a maximum, in several trees" in said
+    skewed = FWD.strip().replace("fsd=fsd1", "fsd=*") + ",skew=100\n"
+    assert "a rate that nobody knows" in refusal(FSD + SECOND + skewed + RD)
+
+
+def test_loops_over_trees_make_each_shape_and_format_it() -> None:
+    rd = "rd=rd1,fwd=fwd1,fwdrate=max,format=yes,elapsed=2,forfiles=(10,20),forthreads=(1,2)\n"
+    made = job(FSD + FWD + rd)
+    assert [phase.name for phase in made.phases] == [
+        "rd1 files=10 threads=1 format",
+        "rd1 files=10 threads=1 max",
+        "rd1 files=10 threads=2 max",
+        "rd1 files=20 threads=1 format",
+        "rd1 files=20 threads=1 max",
+        "rd1 files=20 threads=2 max",
+    ]
+    assert [phase.length.ios for phase in made.phases if phase.length.ios] == [90, 180]
+    assert [phase.tree.files if phase.tree else None for phase in made.phases] == [None] * 3 + [20] * 3
+    assert any("each other shape is made in place of the one before" in note for note in made.notes)
+    sizes = job(FSD + FWD + "rd=rd1,fwd=fwd1,fwdrate=max,forsizes=(8k,64k)\n")
+    assert [phase.name for phase in sizes.phases] == ["rd1 sizes=8k max", "rd1 sizes=64k max"]
+
+
+def test_operations_of_a_run_are_made_at_once_with_its_threads() -> None:
+    rd = "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=2,operations=(create,getattr,delete)\n"
+    (phase,) = job(FSD + FWD.replace("threads=2", "threads=6") + rd).phases
+    assert {item.op for item in phase.workload.mix} == {"create", "stat", "unlink"}
+    assert (phase.workload.users, phase.name) == (6, "rd1 max")

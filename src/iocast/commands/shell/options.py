@@ -181,13 +181,20 @@ def filing_with_force(command: Command) -> Command:
     return _filing(command, hand_force=True)
 
 
+def filing_of_runs(command: Command) -> Command:
+    """The same for verbs that show runs, of which some forms are: vdbench's flatfile."""
+    return _filing(command, hand_force=True, of_runs=True)
+
+
 force_option = click.option(
     "--force", is_flag=True, help="Replace files that iocast did not make or that were changed."
 )
 
 
-def _filing(command: Command, *, hand_force: bool) -> Command:
+def _filing(command: Command, *, hand_force: bool, of_runs: bool = False) -> Command:
     from functools import wraps
+
+    flatfile = " .flatfile: the table of vdbench;" if of_runs else ""
 
     @click.option("--theme", type=click.Choice(THEMES), help="Colours of .png and .svg; default light.")
     @click.option(
@@ -196,8 +203,8 @@ def _filing(command: Command, *, hand_force: bool) -> Command:
         "outputs",
         metavar="FILE",
         multiple=True,
-        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart; "
-        "- is stdout, in the form of --format.",
+        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart;"
+        f"{flatfile} - is stdout, in the form of --format.",
     )
     @force_option
     @wraps(command)
@@ -205,6 +212,8 @@ def _filing(command: Command, *, hand_force: bool) -> Command:
         output = _one_of(outputs)
         into = None if output is None else Into(Path(output), theme or "light", force)
         form = None if into is None else _form_of(into.path)
+        if form == "flatfile" and not of_runs:
+            raise SpecError(f"-o {output}: a flatfile is of one run", "for example iocast report RUN -o x.flatfile")
         if theme is not None and form != "pictures":
             raise SpecError(
                 "--theme applies to .png and .svg only; an .html page offers all themes itself",

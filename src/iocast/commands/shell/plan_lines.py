@@ -34,8 +34,10 @@ def planned_lines(planned: Planned) -> Iterator[str]:
 
     plan, layout = planned.plan, planned.layout
     fill = f"lays out {capacity(layout.fill_bytes)} of work files, then " if layout.fill_bytes else ""
-    if plan.tree is not None and plan.target.kind != "sim" and layout.files[0].fill:
-        fill = f"makes a tree of {tree_totals(plan.tree, plan.most_users).files:,} files, then "
+    if plan.trees and plan.target.kind != "sim" and (len(plan.trees) > 1 or layout.files[0].fill):
+        files = [tree_totals(tree, plan.most_users).files for tree in plan.trees]
+        trees = f"{len(files)} trees" if len(files) > 1 else "a tree"
+        fill = f"makes {trees} of {sum(files):,} files, then "
     yield f"{plan.name} on {plan.target.path}: {fill}measures {counted(*_rows(plan))}{_others(plan)}: {lasting(plan)}"
     yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
     for task in planned.maintenance:
@@ -110,7 +112,7 @@ def totals(plan: Plan, layout: Layout, make_seconds: float | None = None) -> Ite
     from iocast.text import capacity
 
     yield f"rows    {_rows(plan)[0]}{_others(plan)}: {lasting(plan)}"
-    if plan.tree is not None:
+    if plan.trees:
         yield from tree_lines(plan, layout, make_seconds)
         return
     if not layout.own:

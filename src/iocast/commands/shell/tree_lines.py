@@ -1,4 +1,4 @@
-"""What a plan needs for its tree of files, in lines: files, inodes, memory; if simulated the time to make it."""
+"""What a plan needs for its trees of files, in lines: files, inodes, memory; if simulated the time to make them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from iocast.model.plan import Plan
-from iocast.model.tree import totals
+from iocast.model.tree import Tree, totals
 
 if TYPE_CHECKING:
     from iocast.sessions.events import Layout
@@ -19,24 +19,35 @@ BITS_A_FILE = 10
 
 
 def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterator[str]:
-    """The tree that a plan works in; `make_seconds`: how long a simulated device takes to make it."""
-    from iocast.text import about, capacity
+    """The trees that a plan works in; `make_seconds`: how long a simulated device takes to make them."""
+    from iocast.text import about
 
-    assert plan.tree is not None
-    tree, sums = plan.tree, totals(plan.tree, plan.most_users)
-    made = "made" if not layout.files[0].fill else "to be made"
+    places = dict(zip(dict.fromkeys(tree.name for tree in plan.trees), layout.files, strict=False))
+    before: set[str] = set()
+    for tree in plan.trees:
+        file = places.get(tree.name, layout.files[0])
+        made = "made in place of the one before" if tree.name in before else "to be made" if file.fill else "made"
+        yield from _of_tree(plan, tree, file.path, made if plan.target.kind != "sim" else "simulated")
+        before.add(tree.name)
+    if make_seconds is not None:
+        yield f"making  about {about(make_seconds)} on this device (simulated)"
+
+
+def _of_tree(plan: Plan, tree: Tree, path: str, made: str) -> Iterator[str]:
+    """One tree at a path, and what becomes of it first."""
+    from iocast.text import capacity
+
+    sums = totals(tree, plan.most_users)
     shared = f"{plan.most_users} trees, one for each user" if tree.own else "shared by all users"
     mean = f"of {capacity(tree.mean_bytes)}"
     sizes = f"{mean} on average" if len(tree.sizes) > 1 else mean
-    yield f"tree    {layout.files[0].path}, {made if plan.target.kind != 'sim' else 'simulated'}, {shared}"
+    yield f"tree    {path}, {made}, {shared}"
     yield (
         f"files   {sums.files:,} {sizes if tree.sizes else 'without data'} in {sums.directories:,} directories: "
         f"{capacity(sums.size_bytes)}, {sums.inodes:,} inodes{_free(plan)}"
     )
     own, cached = capacity(sums.files * BITS_A_FILE / 8), capacity(sums.inodes * CACHED_NAME_BYTES)
     yield f"memory  {own} of iocast; about {cached} of the kernel while all names stay cached"
-    if make_seconds is not None:
-        yield f"making  about {about(make_seconds)} on this device (simulated)"
 
 
 def _free(plan: Plan) -> str:

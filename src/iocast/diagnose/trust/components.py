@@ -167,10 +167,11 @@ def _depth_expected(row: RowFacts) -> float:
 
 def _thought_ns(row: RowFacts) -> int:
     """All think time of a row. A sync that follows its write comes without a pause. Sessions of a database have work
-    of their own between statements, which is no fault of the load.
+    of their own between statements, and users of a tree open and close files between operations: no fault of the load.
     """
     arrival, did = row.workload.arrival, row.measurement
-    if row.record.phase.database is not None and isinstance(arrival, Closed):
+    between = row.record.phase.database is not None or row.record.plan.tree is not None
+    if between and isinstance(arrival, Closed):
         drained_ns = max(0.0, did.in_flight_ns - did.depth_mean * did.issuing_ns)
         return max(0, round(did.asked_depth * did.issuing_ns - row.service().sum_ns + drained_ns))
     return row.paced_ios * arrival.think_ns if isinstance(arrival, Closed) else 0

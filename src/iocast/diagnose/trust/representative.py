@@ -11,12 +11,17 @@ from iocast.model.finding import Grade, TrustComponent
 from iocast.model.workload import Compressible, Dedupable, Payload, Repeated, Zeros
 from iocast.text import brief_percent, capacity
 
+NAMES = "the kernel answers operations on names from its caches, as it does in use; cold = true begins without them"
+NAMES_COLD = "the kernel's caches of names were dropped before the row, and filled during it"
+
 
 def representative(row: RowFacts) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
     run = row.run
     if row.facts.simulated:
         return _simulated(row)
+    if row.record.plan.tree is not None and not any(item.op in ("read", "write") for item in row.workload.mix):
+        return TrustComponent("representative", "B", NAMES_COLD if row.record.phase.cold else NAMES)
     missing = [*_payload_faults(row), *_access_faults(row)]
     if missing:
         grade: Grade = "C" if len(missing) == 1 else "D"

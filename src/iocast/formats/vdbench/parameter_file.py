@@ -82,6 +82,8 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         line = raw.strip()
         if not line or line.startswith(_COMMENT):
             continue
+        if line.lower() == "eof":
+            break  # what follows is not read
         began = began or number
         whole += line
         if not line.endswith(","):

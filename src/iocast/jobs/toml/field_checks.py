@@ -156,7 +156,7 @@ def _check_value(value: object, field: Field, path: Path, problems: Problems) ->
         pattern = field.type.__metadata__[0].pattern  # msgspec would let a last line end pass
         if not all(map(math.isfinite, _numbers(value))) or (pattern and not re.fullmatch(pattern, str(value))):
             raise ValueError
-    except (msgspec.ValidationError, ValueError):
+    except (msgspec.ValidationError, ValueError, OverflowError):
         problems.add(path, f"{field_text(path)} = {shown(value)}: expected {field.expects}")
         return
     if not field.unit:

@@ -8,12 +8,12 @@ from iocast.jobs.problems import LineProblems, meant
 _FLAGS = ("openflags", "threads", "xfersize", "rdpct", "seekpct")
 READ: dict[str, tuple[str, ...]] = {
     "sd": ("lun", "size", *_FLAGS, "range"),
-    "wd": ("sd", *_FLAGS, "skew", "range"),
+    "wd": ("sd", *_FLAGS, "skew", "range", "streams"),
     "rd": (
         *("wd", "sd", *_FLAGS, "iorate", "elapsed", "interval", "warmup", "curve", "stopcurve", "distribution"),
         *("maxdata", "forxfersize", "forrdpct", "forthreads", "forseekpct", "forcompratio", "fordedupratio"),
     ),
-    "fsd": ("anchor", "depth", "width", "files", "size", "sizes", "distribution", "totalsize"),
+    "fsd": ("anchor", "depth", "width", "files", "size", "sizes", "distribution", "totalsize", "openflags"),
     "fwd": (
         *("fsd", "operation", "rdpct", "fileio", "fileselect", "stopafter", "xfersize", "threads", "skew"),
         "openflags",
@@ -22,14 +22,18 @@ READ: dict[str, tuple[str, ...]] = {
 }
 # Of a run definition with fwd=, instead of those of one with wd=.
 READ_OF_FILES = (
-    *("fwd", "fwdrate", "format", "operation", "operations", "elapsed", "interval", "warmup", "curve", "stopcurve"),
-    *("distribution", "maxdata", "threads", "xfersize", "rdpct", "fileio", "fileselect", "stopafter", "openflags"),
-    *("foroperation", "foroperations", "forthreads", "forxfersize", "forrdpct", "forcompratio", "fordedupratio"),
+    *("fwd", "fsd", "fwdrate", "format", "operation", "operations", "elapsed", "interval", "warmup", "curve"),
+    *("stopcurve", "distribution", "maxdata", "threads", "xfersize", "rdpct", "fileio", "fileselect", "stopafter"),
+    *("openflags", "foroperation", "foroperations", "forthreads", "forxfersize", "forrdpct", "forcompratio"),
+    *("fordedupratio", "fordepth", "forwidth", "forfiles", "forsize", "forsizes"),
 )
 _TOML = "write an iocast job file for it (docs/guide/job-files.md)"
 _ONE_HOST = "iocast makes the load of one host: leave it out"
-_ONE_TREE = "another tree for each run"
-_A_FILE_EACH = "a file for each tree, or an axis of `iocast study` (docs/guide/study.md)"
+_PART_OF_TREE = "a part of the tree"
+_SMALLER = "make the tree smaller: depth=, width=, files=, or loop over them: forfiles="
+_CATALOGUE = "sets of duplicates that differ in size"
+_ONE_RATIO = "dedupratio= above all definitions repeats blocks evenly"
+_ONE_PROCESS = "the load comes from one process, with a thread for each thread"
 # What has no effect, and why.
 NOTED = {
     "pause": "runs follow each other without a pause",
@@ -40,21 +44,62 @@ NOTED = {
     "hitarea": "there are no hits (rhpct, whpct)",
     "create_anchors": "the tree is made in PATH",
     "shared": "all threads share the tree",
+    "formatsds": "work files are always laid out whole, and used again",
+    "formatxfersize": "work files are laid out by iocast's own I/O",
+    "auxreport": "every run has all of its reports",
+    "report_run_totals": "every run has all of its reports",
+    "compressionseed": "what is written differs from run to run",
+    "port": _ONE_PROCESS,
+    "ios_per_jvm": _ONE_PROCESS,
+    "jvms": _ONE_PROCESS,
+    "master": _ONE_PROCESS,
+    "user": _ONE_PROCESS,
+    "shell": _ONE_PROCESS,
+    "vdbench": _ONE_PROCESS,
+    "heartbeat_error": _ONE_PROCESS,
+    "fwd_thread_adjust": "threads are split evenly, at least one for each part",
+    "instance": "the device is found by its path",
+    "kstat": "counters of the device are read from the kernel",
+    "log": "every run keeps its slowest I/Os",
+    "debug": "iocast has no such modes",
+    "misc": "iocast has no such modes",
+    "swat": "a run folder is read by other tools as it is",
 }
 # 0 or nothing is what they are without being given.
 REFUSED = {
     "rhpct": ("cache hits cannot be asked for", f'pattern = "hotspot" does nearly that: {_TOML}'),
     "whpct": ("cache hits cannot be asked for", f'pattern = "hotspot" does nearly that: {_TOML}'),
-    "hotband": ("the skew inside a hot band is not documented", f'pattern = "zipf" or "hotspot": {_TOML}'),
+    "hotband": ("its skew is a table of vdbench's own", f'pattern = "zipf" or "hotspot" is a known one: {_TOML}'),
     "stride": ("a stride of vdbench is drawn at random", f'pattern = "stride" has a fixed one: {_TOML}'),
-    "streams": ("streams are not read", "one thread for each stream with seekpct=0"),
+    "streams": ("streams of storage", "give streams= in its wd="),
+    "skew": ("a share of a whole run", "give skew= in its wd= or fwd="),
+    "align": ("offsets are multiples of the I/O's size here", "an xfersize= that is a multiple of it"),
+    "offset": ("a first byte of the storage", "range=(low,high) in bytes"),
+    "resetlun": ("resets of devices", "leave it out"),
+    "resetbus": ("resets of devices", "leave it out"),
     "iorate": ("a rate of one workload", "give iorate= in the rd, and share it by skew="),
     "priority": ("workloads have no priority", "share the rate by skew="),
     "host": ("other hosts", _ONE_HOST),
     "hd": ("other hosts", _ONE_HOST),
     "clients": ("several clients", _ONE_HOST),
-    "jvms": ("several Java machines", "leave it out: one process is enough"),
-    "count": ("numbered storage", "write one sd= for each"),
+    "system": ("other hosts", _ONE_HOST),
+    "mount": ("mounting", "mount it before iocast"),
+    "loop": ("repeats of all runs", "`iocast repeat N FILE PATH` repeats and compares them"),
+    "psrset": ("processor sets", "start iocast by taskset -c"),
+    "timeout": ("an end by the clock", "elapsed= in each rd=, or timeout(1)"),
+    "showlba": ("a trace of its I/Os", "`iocast capture` records them while it runs"),
+    "pattern": ("data patterns from a file", "compratio= or dedupratio= say how data shrink or repeat"),
+    "pattern_buffer": ("data patterns from a file", "compratio= or dedupratio= say how data shrink or repeat"),
+    "dedupsets": (_CATALOGUE, _ONE_RATIO),
+    "deduphotsets": (_CATALOGUE, _ONE_RATIO),
+    "dedupflipflop": (_CATALOGUE, _ONE_RATIO),
+    "dedupacross": (_CATALOGUE, _ONE_RATIO),
+    "dedupmaxkey": (_CATALOGUE, _ONE_RATIO),
+    "maxdataread": ("an end by the bytes of reads alone", "maxdata= counts reads and writes"),
+    "maxdatawritten": ("an end by the bytes of writes alone", "maxdata= counts reads and writes"),
+    "forhitarea": ("loops over hit areas", "there are no cache hits: rhpct, whpct"),
+    "forrhpct": ("cache hits cannot be asked for", f'pattern = "hotspot" does nearly that: {_TOML}'),
+    "forwhpct": ("cache hits cannot be asked for", f'pattern = "hotspot" does nearly that: {_TOML}'),
     "include": ("other files", "copy its lines into this one"),
     "compratio": ("one ratio for all of a file", "give compratio= above all definitions, or forcompratio= in the rd"),
     "dedupratio": (
@@ -72,27 +117,28 @@ REFUSED = {
     "operations": ("file operations without fwd=", "give fwd= in the rd"),
     "stopafter": ("another file after some I/Os", "give it in the fwd=, or in a rd= with fwd="),
     "totalsize": ("an end by the bytes that were made", "give it in the fsd=, or files= and size="),
-    "workingsetsize": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
-    "wss": ("a part of the tree", "make the tree smaller: depth=, width=, files="),
+    "workingsetsize": (_PART_OF_TREE, _SMALLER),
+    "wss": (_PART_OF_TREE, _SMALLER),
     "target": ("a copy from one tree to another", "`iocast experiment copy` copies files"),
-    "fordepth": (_ONE_TREE, _A_FILE_EACH),
-    "forwidth": (_ONE_TREE, _A_FILE_EACH),
-    "forfiles": (_ONE_TREE, _A_FILE_EACH),
-    "forsize": (_ONE_TREE, _A_FILE_EACH),
-    "forsizes": (_ONE_TREE, _A_FILE_EACH),
-    "fortotal": (_ONE_TREE, _A_FILE_EACH),
-    "forwss": (_ONE_TREE, _A_FILE_EACH),
-    "forworkingset": (_ONE_TREE, _A_FILE_EACH),
-    "formatsd": ("formatting of storage", "iocast lays out its own work files"),
+    "fordepth": ("loops over trees without fwd=", "give fwd= in the rd"),
+    "forwidth": ("loops over trees without fwd=", "give fwd= in the rd"),
+    "forfiles": ("loops over trees without fwd=", "give fwd= in the rd"),
+    "forsizes": ("loops over trees without fwd=", "give fwd= in the rd"),
+    "fortotalsize": ("an end by the bytes that were made", "loop over what makes them: forfiles=, forsizes="),
+    "forwss": (_PART_OF_TREE, _SMALLER),
+    "forworkingsetsize": (_PART_OF_TREE, _SMALLER),
     "cleanup": ("empty directories removed", "iocast clean removes the tree"),
     "startcmd": ("commands", "run it before iocast"),
     "start_cmd": ("commands", "run it before iocast"),
     "endcmd": ("commands", "run it after iocast"),
     "end_cmd": ("commands", "run it after iocast"),
-    "concatenate": ("concatenated storage definitions", "all storage definitions are one address range here"),
+    "concatenatesds": ("storage definitions apart", "all storage definitions are one address range here"),
     "abort_failed_skew": ("a check of the skew", "leave it out"),
 }
-_INERT = {"rhpct": "0", "whpct": "0", "host": "localhost", "concatenate": "yes", "validate": "no", "journal": "no"}
+_INERT = {
+    **{"rhpct": "0", "whpct": "0", "host": "localhost", "system": "localhost"},
+    **{"concatenatesds": "yes", "validate": "no", "journal": "no"},
+}
 
 
 def check_keys(definitions: list[Definition], problems: LineProblems) -> None:

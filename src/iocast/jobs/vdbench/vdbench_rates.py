@@ -101,4 +101,4 @@ def _plain(value: object) -> object:
 
 
 def _short(key: str, text: str) -> str:
-    return size_text(int(text)) if key == "xfersize" and text.isdecimal() else text
+    return size_text(int(text)) if key in ("xfersize", "sizes") and text.isdecimal() else text

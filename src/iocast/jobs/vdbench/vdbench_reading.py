@@ -1,10 +1,10 @@
-"""Reads a vdbench parameter file to a Job, or one refusal of all that is wrong: storage (sd=, wd=, rd=), or a tree of
+"""Reads a vdbench parameter file to a Job, or one refusal of all that is wrong: storage (sd=, wd=, rd=), or trees of
 files (fsd=, fwd=, rd=).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -16,9 +16,10 @@ from iocast.jobs.vdbench.vdbench_file_runs import FileRunReader
 from iocast.jobs.vdbench.vdbench_keys import check_keys
 from iocast.jobs.vdbench.vdbench_run_parts import Expanded
 from iocast.jobs.vdbench.vdbench_runs import RunReader
-from iocast.jobs.vdbench.vdbench_trees import tree_of_job
-from iocast.jobs.vdbench.vdbench_values import named
+from iocast.jobs.vdbench.vdbench_spelling import spelled_out
+from iocast.jobs.vdbench.vdbench_trees import trees_of_job
 from iocast.jobs.vdbench.vdbench_workloads import MIB, Place, Storage, storage_of
+from iocast.model.tree import Tree
 from iocast.model.workload import Sequential
 from iocast.text import capacity, counted
 
@@ -29,6 +30,7 @@ def parse_vdbench_job(text: str, source: str) -> Job:
     definitions = read_definitions(text, problems.add)
     _refuse_hosts(definitions, problems)
     problems.refuse()
+    definitions = spelled_out(definitions, problems)
     check_keys(definitions, problems)
     of_kind = {kind: [each for each in definitions if each.kind == kind] for kind in (*KINDS, GENERAL)}
     for kind in KINDS:
@@ -39,7 +41,7 @@ def parse_vdbench_job(text: str, source: str) -> Job:
             problems.add(1, f"it has no {kind}=", f"add one, for example {_EXAMPLES[kind]}")
     if files and of_kind["sd"]:
         said = f"sd={of_kind['sd'][0].name} beside fsd={of_kind['fsd'][0].name if of_kind['fsd'] else ''}"
-        problems.add(of_kind["sd"][0].line, f"{said}: storage and trees of files", "write a file for each")
+        problems.add(of_kind["sd"][0].line, f"{said}: vdbench has one of them in a file", "write a file for each")
     problems.refuse()
     made = _of_files(of_kind, problems) if files else _of_storage(of_kind, problems)
     return replace(made, name=Path(source).stem or source, source=source, text=text, notes=problems.notes)
@@ -52,7 +54,6 @@ def _of_storage(of_kind: dict[str, list[Definition]], problems: LineProblems) ->
     workloads = {each.name: each for each in of_kind["wd"]}
     place = Place(storage, problems, _general(of_kind))
     runs = [RunReader(each, workloads, place).expanded() for each in of_kind["rd"]]
-    _check_all_storage(of_kind, storage, problems)
     problems.refuse()
     _note(list(storage.values()), runs, problems)
     return replace(
@@ -64,22 +65,39 @@ def _of_storage(of_kind: dict[str, list[Definition]], problems: LineProblems) ->
 
 def _of_files(of_kind: dict[str, list[Definition]], problems: LineProblems) -> Job:
     """File system, file system workload and run definitions."""
-    tree = tree_of_job(of_kind["fsd"], problems)
-    assert tree is not None
+    trees = trees_of_job(of_kind["fsd"], problems)
+    first = next(iter(trees.values()))
     workloads = {each.name: each for each in of_kind["fwd"]}
     place = Place({}, problems, _general(of_kind))
-    runs = [FileRunReader(each, workloads, of_kind["fsd"], tree, place).expanded() for each in of_kind["rd"]]
+    runs = [FileRunReader(each, workloads, of_kind["fsd"], first, place).expanded() for each in of_kind["rd"]]
     problems.refuse()
-    anchors = ", ".join(
-        dict.fromkeys(each.parameters["anchor"].text for each in of_kind["fsd"] if "anchor" in each.parameters)
-    )
+    made = _job(runs)
+    _note_trees(of_kind["fsd"], trees, made, problems)
+    return replace(made, tree=first)
+
+
+def _note_trees(
+    definitions: Sequence[Definition], trees: Mapping[str, Tree], made: Job, problems: LineProblems
+) -> None:
+    """Where the trees are, and what they are."""
+    anchors = dict.fromkeys(each.parameters["anchor"].text for each in definitions if "anchor" in each.parameters)
+    several = len(set(trees.values())) > 1
     if anchors:
-        problems.note(f"anchor={anchors} is not used: the tree is made in PATH")
-    size = f" of {capacity(round(tree.files_each * tree.mean_bytes))} in all" if tree.sizes else ""
-    problems.note(f"the tree has {_directories(tree.directories)} with {counted(tree.files_each, 'file')}{size}")
-    if len(of_kind["fsd"]) > 1:
-        problems.note(f"{len(of_kind['fsd'])} file system definitions that are alike are one tree")
-    return replace(_job(runs), tree=tree)
+        where = "the trees are made beside each other in PATH" if several else "the tree is made in PATH"
+        problems.note(f"anchor={', '.join(anchors)} is not used: {where}")
+    if len(trees) > len(set(trees.values())):
+        problems.note("file system definitions with one anchor are one tree")
+    shapes = {phase.tree for phase in made.phases if phase.tree is not None}
+    if shapes - set(trees.values()):
+        problems.note("loops over trees: each other shape is made in place of the one before, and not measured")
+        return
+    names: dict[Tree, str] = {}
+    for name, tree in trees.items():
+        names.setdefault(tree, name)
+    for tree, name in names.items():
+        which = f"the tree of fsd={name}" if several else "the tree"
+        size = f" of {capacity(round(tree.files_each * tree.mean_bytes))} in all" if tree.sizes else ""
+        problems.note(f"{which} has {_directories(tree.directories)} with {counted(tree.files_each, 'file')}{size}")
 
 
 def _general(of_kind: dict[str, list[Definition]]) -> dict[str, Parameter]:
@@ -130,21 +148,6 @@ def _size(storage: Sequence[Storage], problems: LineProblems) -> int | None:
         said = f"sd={storage[-1].name}: storage definitions of different sizes"
         problems.add(storage[-1].line, said, "give all the same size=")
     return storage[0].size_bytes
-
-
-def _check_all_storage(
-    of_kind: dict[str, list[Definition]], storage: dict[str, Storage], problems: LineProblems
-) -> None:
-    """A run works on all storage definitions: they are one address range here."""
-    for each in (*of_kind["wd"], *of_kind["rd"]):
-        given = each.parameters.get("sd")
-        if given is None or problems.count:
-            continue
-        used = named(given, storage, "sd", problems)
-        if len(used) < len(storage):
-            said = f"{each.kind}={each.name}: sd={given.text} is only a part of the storage definitions"
-            way_out = "iocast works on all as one: leave out the others, and run this one by itself"
-            problems.add(given.line, said, way_out)
 
 
 def _note(storage: Sequence[Storage], runs: Iterable[Expanded], problems: LineProblems) -> None:

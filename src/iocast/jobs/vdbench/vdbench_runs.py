@@ -105,6 +105,7 @@ class RunReader:
 
     def _phase(self, name: str, io: Io, rate: Rate, share: float) -> Phase:
         start, size_bytes = io.region
+        numbers = tuple(number for number, each in enumerate(self._place.storage) if each in io.storage)
         return Phase(
             name=name,
             test=self._run.name,
@@ -113,6 +114,7 @@ class RunReader:
                 locality=io.locality,
                 arrival=self._times.arrival(rate, share),
                 users=io.threads * len(io.storage),
+                depth=io.depth,
                 direct=io.direct,
                 sync=io.sync,
                 payload=io.payload if any(item.op == "write" for item in io.mix) else Unique(),
@@ -120,6 +122,7 @@ class RunReader:
             length=self._times.length,
             region_start_bytes=start,
             region_size_bytes=size_bytes,
+            on_files=numbers if len(numbers) < len(self._place.storage) else (),
         )
 
 

@@ -1,4 +1,4 @@
-"""vdbench's file system definitions (fsd=) as one tree of files, and what file system workloads (fwd=) do in it."""
+"""vdbench's file system definitions (fsd=) as trees of files, and what file system workloads (fwd=) do in them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
@@ -38,10 +39,13 @@ _LOCALITIES: dict[str, Locality] = {"random": Uniform(), "sequential": Sequentia
 
 
 class FileLoad(Struct, frozen=True, kw_only=True):
-    """What one file system workload does. `skew` is its share of the operations in percent; None: not given."""
+    """What one file system workload does in one tree. `skew` is its share of the operations in percent; None: not
+    given."""
 
     name: str
     line: int
+    fsd: str
+    tree: Tree
     mix: tuple[MixItem, ...]
     locality: Locality
     select: Select
@@ -58,15 +62,23 @@ class FileLoad(Struct, frozen=True, kw_only=True):
         return (self.locality, self.select, self.stop_after, self.direct, self.sync)
 
 
-def tree_of_job(definitions: Sequence[Definition], problems: LineProblems) -> Tree | None:
-    """The tree of a file's fsd=: one, or several that are alike, which are one tree here."""
-    trees = {each.name: _tree(each, problems) for each in definitions}
-    first = next(iter(trees.values()), None)
+def trees_of_job(
+    definitions: Sequence[Definition], problems: LineProblems, looped: Mapping[str, Parameter] | None = None
+) -> dict[str, Tree]:
+    """The tree of each fsd=, with what a loop sets in all of them: those of one anchor are one tree, others lie beside
+    each other."""
+    anchors: dict[str, tuple[str, Tree]] = {}
+    found: dict[str, Tree] = {}
     for each in definitions:
-        if trees[each.name] != first:
-            said = f"fsd={each.name} is another tree than fsd={definitions[0].name}"
-            problems.add(each.line, said, "iocast works in one tree: run each fsd= by a file of its own")
-    return first
+        tree = _tree(each._replace(parameters={**each.parameters, **(looped or {})}), problems)
+        anchor = each.parameters["anchor"].text if "anchor" in each.parameters else ""
+        number = f"{len(anchors) + 1}" if anchors else ""
+        name, known = anchors.setdefault(anchor, (each.name, replace(tree, name=number)))
+        if replace(known, name="") != tree:
+            said = f"fsd={each.name} has the anchor of fsd={name} and is another tree"
+            problems.add(each.line, said, "give each tree an anchor= of its own")
+        found[each.name] = known
+    return found
 
 
 def _tree(definition: Definition, problems: LineProblems) -> Tree:
@@ -104,40 +116,66 @@ def _check_total(tree: Tree, reader: Reader) -> None:
     reader.refuse("totalsize", said, way_out)
 
 
-def load_of(
+def loads_of(
     definition: Definition,
     layers: Sequence[Mapping[str, Parameter]],
-    trees: tuple[Tree, Sequence[Definition]],
+    fsds: Mapping[str, tuple[Definition, Tree]],
     problems: LineProblems,
-) -> FileLoad:
-    """What a file system workload does in the tree of its definitions; a later one of `layers` replaces what is
-    before it."""
+) -> list[FileLoad]:
+    """What a file system workload does, in each tree of its definitions and for each of several operations: its threads
+    and its share are split evenly, as vdbench does. A later one of `layers` replaces what is before it."""
     merged = {key: value for layer in (definition.parameters, *layers) for key, value in layer.items()}
     reader = Reader(merged, problems)
+    names = list(fsds)
     if "fsd" in merged:
-        named(merged["fsd"], [each.name for each in trees[1]], "fsd", problems)
-    usual: Op | None = "read" if "rdpct" in merged else None
-    operation: Op | None = reader.one("operation", _operation, usual)
-    if operation is None and "operation" not in merged:
-        problems.add(definition.line, f"fwd={definition.name}: operation is missing", "operation=read, for example")
+        names = named(merged["fsd"], fsds, "fsd", problems)
+    operations: list[Op] = reader.several("operation", operation_of)
+    if not operations and "operation" not in merged:
+        if "rdpct" not in merged:
+            problems.add(definition.line, f"fwd={definition.name}: operation is missing", "operation=read, for example")
+        operations = ["read"]
+    parts = len(names) * len(operations)
+    return [
+        _load_of(definition, name, fsds[name], operation, parts, merged, problems)
+        for name in names
+        for operation in operations
+    ]
+
+
+def _load_of(
+    definition: Definition,
+    fsd: str,
+    place: tuple[Definition, Tree],
+    operation: Op,
+    parts: int,
+    merged: Mapping[str, Parameter],
+    problems: LineProblems,
+) -> FileLoad:
+    """One of so many parts of a workload: an operation in a tree."""
+    flags = place[0].parameters.get("openflags")
+    reader = Reader({**({"openflags": flags} if flags else {}), **merged}, problems)
     direct, sync = flags_of(reader)
-    mix = _mix(operation or "read", reader)
+    mix = _mix(operation, reader)
+    skew = reader.one("skew", percent_of, None)
     return FileLoad(
         name=definition.name,
         line=definition.line,
+        fsd=fsd,
+        tree=place[1],
         mix=mix,
         locality=_choice(reader, "fileio", _LOCALITIES, "sequential"),
         select=_choice(reader, "fileselect", _ORDERS, "sequential"),
-        stop_after=_stop_after(reader, trees[0], mix),
+        stop_after=_stop_after(reader, place[1], mix),
         direct=direct,
         sync=sync,
-        threads=reader.one("threads", whole_of, USUAL_THREADS),
-        skew=reader.one("skew", percent_of, None),
+        threads=max(1, reader.one("threads", whole_of, USUAL_THREADS) // parts),
+        skew=None if skew is None else skew / parts,
         payload=payload_of(reader),
     )
 
 
-def _operation(text: str) -> Op:
+def operation_of(text: str) -> Op:
+    """The operation of the core that one of vdbench is. Raises SpecError."""
     found = OPERATIONS.get(text.lower())
     if found is None:
         raise SpecError(f'"{text}" is not an operation that is run', f"one of {', '.join(OPERATIONS)}")

@@ -56,6 +56,7 @@ class Io(Struct, frozen=True, kw_only=True):
     direct: bool
     sync: Sync
     threads: int
+    depth: int  # outstanding I/Os of each thread
     skew: float | None
     region: tuple[int, int | None]
     payload: Payload
@@ -87,7 +88,7 @@ def io_of(name: str, line: int, layers: Sequence[Mapping[str, Parameter]], used:
     reader = Reader(merged, place.problems)
     direct, sync = flags_of(reader)
     direct = direct or all(each.lun.startswith("/dev/") for each in used)
-    locality = _locality(reader)
+    locality, threads, depth = _streams(reader, _locality(reader))
     return Io(
         name=name,
         line=line,
@@ -96,7 +97,8 @@ def io_of(name: str, line: int, layers: Sequence[Mapping[str, Parameter]], used:
         locality=locality,
         direct=direct,
         sync=sync,
-        threads=reader.one("threads", whole_of, USUAL_THREADS),
+        threads=threads,
+        depth=depth,
         skew=reader.one("skew", percent_of, None),
         region=_region(reader, used),
         payload=payload_of(reader),
@@ -149,8 +151,23 @@ def _locality(reader: Reader) -> Locality:
     """Random unless it says otherwise, as vdbench is."""
     said = reader.parameters["seekpct"].text.lower() if "seekpct" in reader.parameters else "100"
     if said not in (*_SEQUENTIAL, *_RANDOM):
-        reader.refuse("seekpct", "only 0 (sequential) and 100 (random) are supported", "use two wd= with skew=")
+        way_out = "maxdata= of the storage ends a run there" if said == "eof" else "use two wd= with skew="
+        reader.refuse("seekpct", "only 0 (sequential) and 100 (random) are supported", way_out)
     return Sequential(start="own_offset") if said in _SEQUENTIAL else Uniform()
+
+
+def _streams(reader: Reader, locality: Locality) -> tuple[Locality, int, int]:
+    """Threads and their depth. A stream is one sequence through a part of its own, with the outstanding I/Os of all
+    threads that share it: one of our users."""
+    threads, streams = reader.one("threads", whole_of, USUAL_THREADS), reader.one("streams", whole_of, None)
+    if streams is None:
+        return locality, threads, 1
+    if streams < 2 or not isinstance(locality, Sequential):
+        reader.refuse("streams", "2 or more streams of a sequential workload", "add seekpct=0, or leave streams= out")
+    each = -(-threads // streams)
+    if each * streams != threads:
+        reader.problems.note(f"{threads} threads are {each * streams} for {streams} streams: {each} for each")
+    return Sequential(start="own_region"), streams, each
 
 
 def flags_of(reader: Reader) -> tuple[bool, Sync]:

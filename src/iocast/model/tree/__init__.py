@@ -21,7 +21,8 @@ class TreeSize(Struct, frozen=True, forbid_unknown_fields=True):
 class Tree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Directories of `depth` levels below a top, `width` in each; `files` in each of the lowest, or in all.
 
-    With `own` each user has a tree of that shape, else all users share one.
+    With `own` each user has a tree of that shape, else all users share one. Trees of different names lie beside each
+    other; of one name there is one at a time.
     """
 
     depth: int = 1  # 0: all files lie in the top
@@ -30,6 +31,7 @@ class Tree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     files_in: FilesIn = "leaves"
     sizes: tuple[TreeSize, ...] = ()  # by weight; (): all files are empty
     own: bool = False
+    name: str = ""
 
     @property
     def directories(self) -> int:
@@ -68,6 +70,12 @@ class TreePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stop_after: int | None = None  # reads and writes of a file before the next one's turn; None: to its end
     present: Present = "all"  # what is there when the phase begins; "look": its directories are read to know
     cold: bool = False  # the kernel forgets its names just before: nothing may read them
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files, as expected: sizes are drawn."""
+        shape = Tree(depth=self.depth, width=self.width, files=self.files, files_in=self.files_in, sizes=self.sizes)
+        return round(shape.files_each * shape.mean_bytes) * self.trees
 
 
 def tree_plan(tree: Tree, users: int, select: Select = "sequential", present: Present = "all") -> TreePlan:

@@ -245,10 +245,12 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield f"The run is incomplete: {_incomplete(run)}."
     elif run.measured and not real and run.plan.target.kind != "sim":
         yield "Run it again at another time of day: one run says nothing about repeatability."
-    if run.plan.tree is not None and run.plan.target.kind == "directory":
-        files = totals(run.plan.tree, run.plan.most_users).files
-        place = shlex.quote(run.plan.target.path)
-        yield f"The tree of {files:,} files is kept for the next run. To remove it: iocast clean {place}"
+    if run.plan.trees and run.plan.target.kind == "directory":
+        last = {tree.name: totals(tree, run.plan.most_users).files for tree in run.plan.trees}
+        place, files = shlex.quote(run.plan.target.path), sum(last.values())
+        one = "The tree of {} files is kept for the next run. To remove it: iocast clean {}"
+        several = "The trees of {} files are kept for the next run. To remove them: iocast clean {}"
+        yield (one if len(last) == 1 else several).format(f"{files:,}", place)
     elif run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
