@@ -72,8 +72,8 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
         return other
     scale = letter_scale("modern", "random_read")
     graded = _of_p99("random_read", scale, facts.row(at), "read", where, examination)
-    least = curve.rows[0] if curve.points else at  # none can be compared: `at` stands for itself
-    return _beside_least(graded, scale, at, facts.row(least), examination)
+    lowest = curve.rows[0] if curve.points else at  # none can be compared: `at` stands for itself
+    return _beside_least(graded, scale, at, facts.row(lowest), examination)
 
 
 def _itself(at: PhaseRecord, examination: Examination) -> str:
