@@ -42,9 +42,20 @@ impl<'a> Words<'a> {
         Words { line, edges: (line.len() < LONGEST).then(|| edges(line)).flatten() }
     }
 
-    /// The next one.
+    #[cold]
+    fn cut(&mut self) -> Option<Word<'a>> {
+        let (text, rest) = word(self.line)?;
+        let onward = &self.line[self.line.len() - rest.len() - text.len()..];
+        self.line = rest;
+        Some(Word { text, onward })
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = Word<'a>;
+
     #[inline(always)]
-    pub fn next(&mut self) -> Option<Word<'a>> {
+    fn next(&mut self) -> Option<Word<'a>> {
         let Some((starts, ends)) = &mut self.edges else { return self.cut() };
         if *starts == 0 {
             return None;
@@ -53,14 +64,6 @@ impl<'a> Words<'a> {
         (*starts, *ends) = (*starts & (*starts - 1), *ends & (*ends - 1));
         let onward = &self.line[start..];
         Some(Word { text: &onward[..end - start], onward })
-    }
-
-    #[cold]
-    fn cut(&mut self) -> Option<Word<'a>> {
-        let (text, rest) = word(self.line)?;
-        let onward = &self.line[self.line.len() - rest.len() - text.len()..];
-        self.line = rest;
-        Some(Word { text, onward })
     }
 }
 
@@ -113,9 +116,7 @@ mod tests {
     use super::*;
 
     fn all(line: &[u8]) -> Vec<(usize, Vec<u8>)> {
-        let mut words = Words::of(line);
-        let place = |word: Word<'_>| (line.len() - word.onward.len(), word.text.to_vec());
-        std::iter::from_fn(|| words.next()).map(place).collect()
+        Words::of(line).map(|word| (line.len() - word.onward.len(), word.text.to_vec())).collect()
     }
 
     proptest::proptest! {
@@ -154,9 +155,8 @@ mod tests {
 
     #[test]
     fn a_number_is_the_whole_word() {
-        let mut words = Words::of(b"12 1x 18446744073709551616 7");
-        let numbers: Vec<Option<u64>> =
-            std::iter::from_fn(|| words.next()).map(|word| word.number()).collect();
+        let words = Words::of(b"12 1x 18446744073709551616 7");
+        let numbers: Vec<Option<u64>> = words.map(|word| word.number()).collect();
         assert_eq!(numbers, [Some(12), None, None, Some(7)]);
     }
 }

@@ -344,7 +344,7 @@ fn asked(bits: u32) -> (Op, u16) {
     let found =
         BY_BIT.iter().zip(0..).fold(1 << BY_BIT.len(), |all, ((at, _), place)| all | bit(*at) << place);
     let op = OPS[found.trailing_zeros() as usize];
-    let told = FLAGS.iter().fold(0, |all, (at, flag)| all | bit(*at) as u16 * flag);
+    let told = FLAGS.iter().fold(0, |all, (at, flag)| all | (bit(*at) as u16 * flag));
     let preflush = bit(2) as u16 * u16::from(op == Op::Write) * flags::PREFLUSH;
     (op, told | preflush)
 }
