@@ -133,6 +133,34 @@ def test_waits_behind_a_neighbour_are_no_first_writes_and_no_fall(tmp_path: Path
     assert not [each for each in found.left_out.values() if each.fell]
 
 
+QUICK = """\
+name = "quick"
+[defaults]
+time = "3s"
+size = "8k"
+pattern = "random"
+[[phase]]
+test = "randread"
+users = [1, 8, 32]
+[[phase]]
+test = "randread"
+users = 4
+depth = 16
+[[phase]]
+test = "mixed"
+read = 70
+write = 30
+users = 8
+"""
+
+
+def test_a_disk_is_no_rate_limit_because_its_single_reads_met_others(tmp_path: Path) -> None:
+    """It said "64 outstanding I/Os reached 80.1 IOPS … as behind a rate limit" of an arm that does 80: the reads at 1x1
+    scattered in a neighbour's burst, and those of a queue less."""
+    run = planted.measured("sim:hdd,noise=40/s:3s/13s", QUICK, tmp_path, 21)
+    assert "throttle" not in {each.code for each in examine(run).findings}
+
+
 def test_no_level_is_left_by_a_cliff_beside_neighbours(beside_others: Run) -> None:
     """Writes at 33 and then 14 MB/s, 4 of them in an interval: the neighbour's share, not a full cache."""
     assert "write_cliff" not in planted.suspected(beside_others)

@@ -57,10 +57,10 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
         where += " (the only load measured)"
     elif len(curve.points) < 2 and at.measurement.asked_depth > min(whole.loads):
         out = examination.left_out.get(at.phase.name)
-        least = f"{_load(at)} is the least load that can be compared"
+        which = f"{_load(at)} is the least load that can be compared"
         if out is not None:  # of rows that cannot be compared at all
-            least = f"{_load(at)} ({out.brief}) is the least load whose figures can be used"
-        why = f"{least}: how long reads wait there depends on the load{left}."
+            which = f"{_load(at)} ({out.brief}) is the least load whose figures can be used"
+        why = f"{which}: how long reads wait there depends on the load{left}."
         return pick.ungraded("random_read", why, (at.phase.name,))
     elif len(curve.points) < 2:
         where += f" ({_itself(at, examination)}no other load to compare it with{left})"

@@ -38,14 +38,16 @@ def sentences(
     records: list[PhaseRecord],
     rates_only: list[PhaseRecord] | None = None,
     state: State = lambda _: "",
+    every: list[PhaseRecord] | None = None,
 ) -> list[str]:
     """All that can be said of these rows, in the order in which a database administrator asks; of the rows in
-    `rates_only` no percentile is known well. `state` says on which side of a fall of the rate a row lies."""
+    `rates_only` no percentile is known well. `state` says on which side of a fall of the rate a row lies. `every`:
+    those that may have done more, trusted or not."""
     closed = [each for each in records if _can_be_told(each)]
     scans = [each for each in rates_only or () if _can_be_told(each)]
     return [
         *_random_reads(facts, closed, state),
-        *_scans(closed, scans, [each for each in facts.run.measured if each.measurement.ios], state),
+        *_scans(closed, scans, records if every is None else every, state),
         *_commits(closed, state),
         *_mixes(closed, state),
     ]

@@ -55,7 +55,8 @@ def verdict(facts: Facts, examination: Examination) -> str:
     leads = list(_leads(judged, examination))
     state = state_words(facts.run.measured, examination)
     held, of_rates = rows_that_held(usable, examination), rows_that_held(rates_only, examination)
-    said = [*filter(None, map(replayed, usable)), *sentences(facts, held, of_rates, state)]
+    every = rows_that_held([record for record, trust in judged if not trust.void], examination)
+    said = [*filter(None, map(replayed, usable)), *sentences(facts, held, of_rates, state, every)]
     said += two_states(usable, examination)
     if usable and not said:
         said = [_nothing_to_say(facts)]

@@ -33,6 +33,7 @@ from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
+from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -67,6 +68,7 @@ UNLIKE, AS_EXACT, FAR_NEARER = 0.03, 0.005, 8.0
 WHOLE = 0.01  # of a number of I/Os at a time [J]
 LEAST_IOS = 100
 LEAST_S = 1.5  # many times the slices of a throttle
+OF_OTHERS = 0.1  # a share of others' I/O that does not spoil the times of one outstanding I/O [J]
 LONE = 0.8  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
 
 
@@ -322,6 +324,8 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     one = curve.at(1)
     if few or one is None or one.record.phase.name in fallen(facts) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
+    if _others_share(facts.row(one.record)) > max(OF_OTHERS, 2 * _others_share(facts.row(deep.record))):
+        return []  # its times scatter as those of a queue of others: what is more even than they are is no clock
     if not (_by_the_clock(one, deep) or _constant(facts, one, held) or _whatever_the_kind(facts, one, deep)):
         return []
     size = min((item.size_bytes for item in deep.record.phase.workload.mix), default=0)
@@ -329,6 +333,13 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     # that takes more than one at once, and as many bytes as other sizes reach.
     full = size >= LARGE_BYTES or (not from_one and _as_many_bytes(facts, deep, size))
     return [_Level(tuple(held), full, 0 if from_one else _servers(one, deep))]
+
+
+def _others_share(row: RowFacts) -> float:
+    """How much of what the device did was others', or for which share of a row a simulated one was busy with them."""
+    seen = isolation(row).evidence
+    met = seen.get("others_ns", 0.0) / max(1, row.measurement.elapsed_ns)
+    return max(seen.get("foreign_share", 0.0), seen.get("foreign_request_share", 0.0), met)
 
 
 def _by_the_clock(one: Point, deep: Point) -> bool:
