@@ -29,4 +29,3 @@ pub mod side_by_side;
 pub mod split_file;
 pub mod table_file;
 pub mod trace_units;
-pub mod words;

@@ -4,3 +4,4 @@ pub mod block;
 pub mod oracle;
 pub mod programs;
 pub mod tables;
+pub mod words;

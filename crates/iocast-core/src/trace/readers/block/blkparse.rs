@@ -8,8 +8,8 @@ use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::block::blk_letters::{asked, leading_device};
 use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
+use crate::trace::readers::words::{Word, Words};
 use crate::trace::report::FileReport;
-use crate::trace::words::{Word, Words};
 
 /// `maj,min cpu seq sec.nsec pid ACT RWBS sector + sectors [process]`.
 pub const FORMAT: Format = Format {
