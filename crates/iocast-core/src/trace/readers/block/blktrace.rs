@@ -71,35 +71,28 @@ struct Header {
 }
 
 fn header(raw: &[u8; HEADER], order: Order) -> Header {
-    // A branch for the whole record: one for each number costs a tenth of the time.
-    match order {
-        Order::Little => header_of(raw, u16::from_le_bytes, u32::from_le_bytes, u64::from_le_bytes),
-        Order::Big => header_of(raw, u16::from_be_bytes, u32::from_be_bytes, u64::from_be_bytes),
-    }
-}
-
-#[inline(always)]
-fn header_of(
-    raw: &[u8; HEADER],
-    u16_of: impl Fn([u8; 2]) -> u16,
-    u32_of: impl Fn([u8; 4]) -> u32,
-    u64_of: impl Fn([u8; 8]) -> u64,
-) -> Header {
+    let u16_at = |at: usize| {
+        let bytes = [raw[at], raw[at + 1]];
+        if order == Order::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
+    };
+    let u32_at = |at: usize| {
+        let bytes = [raw[at], raw[at + 1], raw[at + 2], raw[at + 3]];
+        if order == Order::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
+    };
+    let u64_at = |at: usize| {
+        let (first, second) = (u64::from(u32_at(at)), u64::from(u32_at(at + 4)));
+        if order == Order::Little { first | (second << 32) } else { (first << 32) | second }
+    };
     Header {
-        at_ns: u64_of(part(raw, 8)),
-        sector: u64_of(part(raw, 16)),
-        bytes: u32_of(part(raw, 24)),
-        action: u32_of(part(raw, 28)),
-        pid: u32_of(part(raw, 32)),
-        device: u32_of(part(raw, 36)),
-        error: u16_of(part(raw, 44)),
-        extra: usize::from(u16_of(part(raw, 46))),
+        at_ns: u64_at(8),
+        sector: u64_at(16),
+        bytes: u32_at(24),
+        action: u32_at(28),
+        pid: u32_at(32),
+        device: u32_at(36),
+        error: u16_at(44),
+        extra: usize::from(u16_at(46)),
     }
-}
-
-#[inline(always)]
-fn part<const BYTES: usize>(raw: &[u8; HEADER], at: usize) -> [u8; BYTES] {
-    std::array::from_fn(|byte| raw[at + byte])
 }
 
 /// One file: its next record, and a buffer.
@@ -332,21 +325,23 @@ fn split_at(extra: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(extra.get(..8)?.try_into().ok()?))
 }
 
-/// The operation and flags of the category bits; without a branch, which reads and writes in any order would mislead.
+/// The operation and flags of the category bits.
 fn asked(bits: u32) -> (Op, u16) {
-    // The first of these bits decides.
-    const BY_BIT: [(u32, Op); 5] =
-        [(9, Op::Other), (13, Op::Trim), (1, Op::Write), (2, Op::Flush), (0, Op::Read)];
-    const OPS: [Op; 6] = [BY_BIT[0].1, BY_BIT[1].1, BY_BIT[2].1, BY_BIT[3].1, BY_BIT[4].1, Op::Other];
-    const FLAGS: [(u32, u16); 4] =
-        [(3, flags::SYNC), (11, flags::AHEAD), (12, flags::META), (15, flags::FUA)];
-    let bit = |bit: u32| bits >> bit & 1;
-    let found =
-        BY_BIT.iter().zip(0..).fold(1 << BY_BIT.len(), |all, ((at, _), place)| all | bit(*at) << place);
-    let op = OPS[found.trailing_zeros() as usize];
-    let told = FLAGS.iter().fold(0, |all, (at, flag)| all | (bit(*at) as u16 * flag));
-    let preflush = bit(2) as u16 * u16::from(op == Op::Write) * flags::PREFLUSH;
-    (op, told | preflush)
+    let has = |bit: u32| bits & (1 << bit) != 0;
+    let op = match () {
+        () if has(9) => Op::Other,
+        () if has(13) => Op::Trim,
+        () if has(1) => Op::Write,
+        () if has(2) => Op::Flush,
+        () if has(0) => Op::Read,
+        () => Op::Other,
+    };
+    let pairs = [(3, flags::SYNC), (11, flags::AHEAD), (12, flags::META), (15, flags::FUA)];
+    let mut found = pairs.iter().filter(|(bit, _)| has(*bit)).fold(0, |all, (_, flag)| all | flag);
+    if has(2) && op == Op::Write {
+        found |= flags::PREFLUSH;
+    }
+    (op, found)
 }
 
 #[cfg(test)]
