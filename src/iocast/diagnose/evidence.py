@@ -87,16 +87,21 @@ def held_by_quota(row: RowFacts) -> bool:
     return quota_share(row) >= QUOTA_USED
 
 
-def io_limits(row: RowFacts) -> tuple[str, ...]:
-    """The limits that the test's control group sets to the operations of a row, in words."""
-    ops = {item.op for item in row.workload.mix}
+def own_limits(row: RowFacts) -> list[tuple[tuple[str, str], float]]:
+    """The I/O limits of the test's control group, by device and metric."""
     seen = {
         (each.subject, each.metric): each.value
         for each in row.record.samples
         if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
     }
+    return sorted(seen.items())
+
+
+def io_limits(row: RowFacts) -> tuple[str, ...]:
+    """The limits that the test's control group sets to the operations of a row, in words."""
+    ops = {item.op for item in row.workload.mix}
     told = []
-    for (subject, metric), limit in sorted(seen.items()):
+    for (subject, metric), limit in own_limits(row):
         op, what = metrics.LIMITED[metric]
         if op in ops:
             rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"
@@ -106,8 +111,8 @@ def io_limits(row: RowFacts) -> tuple[str, ...]:
 
 def starved_sentence(row: RowFacts) -> str:
     """That a row was short of processor time, by whom."""
-    quota = held_by_quota(row)
-    return f"{sentence(cpu_words(row))[:-1]}" if quota else f"This machine was short of CPU: {cpu_words(row)}"
+    words = cpu_words(row)
+    return sentence(words)[:-1] if held_by_quota(row) else f"This machine was short of CPU: {words}"
 
 
 def cpu_words(row: RowFacts) -> str:

@@ -57,9 +57,7 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
     if cause.code == "maintenance":  # the rate came back while the load went on
         alike = cause.phase == seen.phase and seen.state == "suggested"
         return alike and seen.code in ("write_cliff", "burst_credits")
-    if (
-        cause.code == "shared_drives"
-    ):  # what is left beside neighbours is no level, nor is a wait for them a write's own
+    if cause.code == "shared_drives":  # what is left beside others is no level, a wait for them not the write's own
         uneven = seen.code == "write_cliff" and seen.evidence.get("constant", 0.0) > UNEVEN
         waited = seen.code == "first_write_penalty" and cause.certain and cause.phase == seen.phase
         return seen.state == "suggested" and (uneven or waited)

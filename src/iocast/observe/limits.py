@@ -91,7 +91,7 @@ class Observer:
         ]
         for folder in groups_of(self._process, self._root, "cpu"):
             quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
-            group = f"cgroup /{os.path.relpath(folder, os.path.join(self._root, 'sys/fs/cgroup'))}"
+            group = f"cgroup {group_name(folder, self._root)}"
             told += [Sample(now_ns, NAME, group, metric, float(at)) for metric, at in quota.items()]
         return told
 
@@ -100,6 +100,11 @@ class Observer:
 
     def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""
+
+
+def group_name(folder: str, root: str = "/") -> str:
+    """How the control group of a folder is called: its path, in version 1 with the controller in front."""
+    return "/" + os.path.relpath(folder, os.path.join(root, "sys/fs/cgroup")).removeprefix(".")
 
 
 def groups_of(process: str, root: str = "/", controller: str = "blkio") -> list[str]:

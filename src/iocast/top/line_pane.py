@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import zip_longest
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
@@ -44,7 +43,7 @@ class LinePane(ScrollView, can_focus=True):
             self.refresh()
             return
         top, width = self.scroll_offset.y, self.size.width
-        for at, (old, new) in enumerate(zip_longest(before, self._lines)):
+        for at, (old, new) in enumerate(zip(before, self._lines, strict=True)):
             if old != new and 0 <= at - top < self.size.height:
                 self.refresh(Region(0, at - top, width, 1))
 

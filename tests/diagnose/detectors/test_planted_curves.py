@@ -9,6 +9,7 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
+from iocast import metrics
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import retrograde, serialised, throttle
 from iocast.diagnose.examination import examine
@@ -120,7 +121,7 @@ def test_slices_of_the_kernels_throttle() -> None:
 @pytest.mark.parametrize(("limit", "told"), [(4200.0, True), (9000.0, False)])
 def test_a_limit_of_our_cgroup_that_was_reached_is_counted(limit: float, told: bool) -> None:
     record = card_runs.reads(times=card_runs.histogram((240 * US, 40_000)))  # 4,167 a second
-    sample = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", limit)
+    sample = Sample(card_runs.START_UNIX_NS, metrics.LIMITS, "vda", "read_ios_per_s", limit)
     limited = replace(record, samples=(*record.samples, sample))
     found = list(throttle.detect(Facts(card_runs.run(limited))))
     assert [each.state for each in found] == (["counted"] if told else [])
@@ -149,7 +150,7 @@ def test_a_queue_above_the_device() -> None:
 def test_what_waits_for_our_groups_limit_is_not_serialised() -> None:
     record = card_runs.reads(times=card_runs.histogram((8 * MS, 20_000)), users=8)  # 1,000 a second
     seen = card_runs.diskstats(record.measurement.elapsed_ns, reads=20_000, read_ns=MS * 20_000, queue_ns=MS * 20_000)
-    limit = Sample(card_runs.START_UNIX_NS, throttle.OBSERVER, "vda", "read_ios_per_s", 1000.0)
+    limit = Sample(card_runs.START_UNIX_NS, metrics.LIMITS, "vda", "read_ios_per_s", 1000.0)
     assert len(list(serialised.detect(Facts(card_runs.run(replace(record, samples=seen)))))) == 1
     assert list(serialised.detect(Facts(card_runs.run(replace(record, samples=(*seen, limit)))))) == []
 

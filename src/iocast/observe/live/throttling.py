@@ -15,14 +15,13 @@ What it cannot see: limits outside this machine or its namespace; how long a sin
 
 from __future__ import annotations
 
-import os
 import time
 
 from iocast import metrics
 from iocast.formats.kernel.group_counters import DeviceCounters, parse_cpu_stat, parse_io_stat, parse_throttle_counts
 from iocast.model.run import Sample
 from iocast.model.target import Target
-from iocast.observe.limits import groups_of, limits_of, read_or_empty
+from iocast.observe.limits import group_name, groups_of, limits_of, read_or_empty
 from iocast.observe.live.watched import EVERYBODY, Watched, processes
 from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory
@@ -54,7 +53,7 @@ class Observer:
         now_ns = time.time_ns()
         samples: list[Sample] = []
         for folder in self._groups("blkio"):
-            group = self._group(folder)
+            group = group_name(folder, self._root)
             told: dict[str, dict[str, float]] = {number: dict(done) for number, done in _done(folder).items()}
             for (number, metric), limit in limits_of(folder).items():
                 told.setdefault(number, {})[metric] = limit
@@ -62,8 +61,8 @@ class Observer:
                 subject = f"{group}{metrics.PART}{self._device(number)}"
                 samples += [Sample(now_ns, NAME, subject, metric, float(at)) for metric, at in counters.items()]
         for folder in self._groups("cpu"):
-            quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
-            samples += [Sample(now_ns, NAME, self._group(folder), metric, float(at)) for metric, at in quota.items()]
+            group, quota = group_name(folder, self._root), parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
+            samples += [Sample(now_ns, NAME, group, metric, float(at)) for metric, at in quota.items()]
         return samples
 
     def _groups(self, controller: str) -> list[str]:
@@ -73,9 +72,6 @@ class Observer:
         for process in whose[:_MOST_PROCESSES]:
             found |= dict.fromkeys(groups_of(process, self._root, controller))
         return list(found)
-
-    def _group(self, folder: str) -> str:
-        return "/" + os.path.relpath(folder, os.path.join(self._root, "sys/fs/cgroup")).removeprefix(".")
 
     def _device(self, number: str) -> str:
         major, _, minor = number.partition(":")

@@ -30,7 +30,7 @@ from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import own_limits, row_of, waited_for_a_processor
 from iocast.diagnose.fallen_rows import fallen
 from iocast.diagnose.same_load import same_place
 from iocast.diagnose.trust.isolation import isolation
@@ -44,7 +44,6 @@ from iocast.text import brief_percent, brief_throughput, brief_time, counted, nu
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 
 CODE: FindingCode = "throttle"
-OBSERVER = metrics.LIMITS
 REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
 SAME = 1.02  # over that of others that fill it too: what a device still gains has a slope [J]
@@ -180,12 +179,7 @@ def known_limits(row: RowFacts) -> tuple[Finding, ...]:
 def _known_limits(row: RowFacts) -> Iterator[Finding]:
     record, did = row.record, row.measurement
     seconds = did.elapsed_ns / 1e9
-    limits = {
-        (each.subject, each.metric): each.value
-        for each in record.samples
-        if each.observer == OBSERVER and each.metric in metrics.LIMITED
-    }
-    for (subject, metric), limit in sorted(limits.items()):
+    for (subject, metric), limit in own_limits(row):
         op, what = metrics.LIMITED[metric]
         parts = [part for part in did.classes if part.op == op]
         did_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from iocast.analyse.live.asm_disks import AsmDirection, asm_rows
 from iocast.model.live.moment import Interval
 from iocast.model.live.seen import Seen
+from iocast.report.live.database_modes.under_a_clock import clock, columns, figure
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "asm"
@@ -51,19 +51,10 @@ def lines(interval: Interval) -> Iterator[str]:
     if not rows:
         yield "(no sample of ASM's disks in this interval)"
         return
-    yield _line("time", COLUMNS)
-    clock = time.strftime("%H:%M:%S", time.localtime(interval.after.time_ns // 1_000_000_000))
+    yield columns("time", COLUMNS, _NAME_WIDTHS, _WIDTH)
     for row in rows:
-        figures = (_shown(cell, digits) for cell, digits in zip(row[len(_NAMES) :], _DIGITS, strict=True))
-        yield _line(clock, (*(str(cell or "") for cell in row[: len(_NAMES)]), *figures))
+        figures = (figure(cell, digits) for cell, digits in zip(row[len(_NAMES) :], _DIGITS, strict=True))
+        yield columns(
+            clock(interval), (*(str(cell or "") for cell in row[: len(_NAMES)]), *figures), _NAME_WIDTHS, _WIDTH
+        )
     yield ""
-
-
-def _line(clock: str, cells: tuple[str, ...]) -> str:
-    names = " ".join(cell.ljust(width) for cell, width in zip(cells, _NAME_WIDTHS, strict=False))
-    figures = "".join(cell.rjust(_WIDTH) for cell in cells[len(_NAMES) :])
-    return f"{clock:<8} {names}{figures}".rstrip()
-
-
-def _shown(value: Cell, digits: int) -> str:
-    return f"{value:.{digits}f}" if isinstance(value, float | int) else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from iocast.analyse.live.file_times import file_times
 from iocast.model.live.moment import Interval
 from iocast.model.live.seen import Seen
+from iocast.report.live.database_modes.under_a_clock import clock, columns, figure
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "filestat"
@@ -18,6 +18,7 @@ _NAMES = ("INST", "FILES", "FILE#")
 COLUMNS = (*_NAMES, "Max ms/Read", "Max ms/Write", "Reads/s", "ms/Read", "Writes/s", "ms/Write")
 
 _NAME_WIDTHS = (5, 10, 6)
+_DIGITS = (0, 0, 0, 3, 0, 3)
 _WIDTH = 13
 _MOST = 20  # lines an interval; --json and --csv have all
 
@@ -42,19 +43,10 @@ def lines(interval: Interval) -> Iterator[str]:
     if not rows:
         yield "(no sample of Oracle's files in this interval)"
         return
-    yield _line("time", COLUMNS)
-    clock = time.strftime("%H:%M:%S", time.localtime(interval.after.time_ns // 1_000_000_000))
+    yield columns("time", COLUMNS, _NAME_WIDTHS, _WIDTH)
     for row in rows[:_MOST]:
-        digits = (0, 0, 0, 3, 0, 3)
-        figures = (
-            f"{cell:.{d}f}" if isinstance(cell, float | int) else "" for cell, d in zip(row[3:], digits, strict=True)
-        )
-        yield _line(clock, (*(str(cell) for cell in row[:3]), *figures))
+        figures = (figure(cell, digits) for cell, digits in zip(row[len(_NAMES) :], _DIGITS, strict=True))
+        yield columns(clock(interval), (*map(str, row[: len(_NAMES)]), *figures), _NAME_WIDTHS, _WIDTH)
     if len(rows) > _MOST:
         yield f"and {len(rows) - _MOST} files with shorter ones"
     yield ""
-
-
-def _line(clock: str, cells: tuple[str, ...]) -> str:
-    names = " ".join(cell.ljust(width) for cell, width in zip(cells, _NAME_WIDTHS, strict=False))
-    return f"{clock:<8} {names}{''.join(cell.rjust(_WIDTH) for cell in cells[len(_NAMES) :])}".rstrip()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from iocast.analyse.live.session_waits import by_event, session_waits
 from iocast.model.live.moment import Interval
 from iocast.model.live.seen import Seen
+from iocast.report.live.database_modes.under_a_clock import clock
 from iocast.report.live.line_table import Table
 from iocast.text import percent
 
@@ -32,15 +32,15 @@ def table(seen: Seen) -> Table:
 def lines(interval: Interval) -> Iterator[str]:
     """Sessions, then instances and events with the number of sessions."""
     found = session_waits(interval)
-    clock = time.strftime("%H:%M:%S", time.localtime(interval.after.time_ns // 1_000_000_000))
+    at = clock(interval)
     if not found:
-        yield f"{clock} no session was found active"
+        yield f"{at} no session was found active"
         return
     yield f"{'time':<9}{'INST':<6}{'SID,SERIAL#':<16}{'active':>8}  event (wait class)"
     for each in found[:_MOST]:
         of_class = f" ({each.wait_class})" if each.wait_class else ""
         share = percent(each.looks / each.polls)
-        yield f"{clock:<9}{each.instance:<6}{each.session:<16}{share:>8}  {each.event}{of_class}"
+        yield f"{at:<9}{each.instance:<6}{each.session:<16}{share:>8}  {each.event}{of_class}"
     if len(found) > _MOST:
         yield f"and {len(found) - _MOST} more"
     yield f"{'':<9}{'INST':<6}{'sessions':<16}{'at a time':>9} event"

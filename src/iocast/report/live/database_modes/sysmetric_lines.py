@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 from iocast.analyse.live.system_metrics import MetricRow, metric_rows
 from iocast.model.live.moment import Interval
 from iocast.model.live.seen import Seen
+from iocast.report.live.database_modes.under_a_clock import clock
 from iocast.report.live.line_table import Table
 
 NAME = "sysmetric"
@@ -45,12 +45,12 @@ def lines(interval: Interval) -> Iterator[str]:
     instances = list(dict.fromkeys(instance for row in found for instance in row.by_instance))
     heads = "".join(f"inst {instance}".rjust(_WIDTH) for instance in instances)
     yield f"{'Time+Delta':<14}{'Metric':<{_NAME_WIDTH}}{heads}{'Total':>{_WIDTH}}"
-    clock = time.strftime("%H:%M:%S", time.localtime(interval.after.time_ns // 1_000_000_000))
+    at = clock(interval)
     for row in found:
         cells = "".join(_shown(row.by_instance.get(instance)).rjust(_WIDTH) for instance in instances)
         name = f"{row.metric.name} - {row.metric.unit}"
         note = f"  ({_note(row)})" if _note(row) else ""
-        yield f"{clock} /60s {name:<{_NAME_WIDTH}}{cells}{_shown(row.total):>{_WIDTH}}{note}".rstrip()
+        yield f"{at} /60s {name:<{_NAME_WIDTH}}{cells}{_shown(row.total):>{_WIDTH}}{note}".rstrip()
     yield ""
 
 
