@@ -132,7 +132,7 @@ docs: $(CORE) ## write docs/reference again from the code
 	$(BIN)/python docs/generate.py
 
 # All but spark, which is 400 MB and needs Java: its tests are skipped without it.
-EXTRAS := charts databases serve top
+EXTRAS := databases serve top
 # uv, which writes the locks, is locked itself: by tools.lock, from the group `tools` of pyproject.toml.
 COMPILE := $(TOOLS)/venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock"

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 SMALLEST_MB = 150
 # Distributions whose module has another name.
-MODULES = {"rich-click": "rich_click", "vl-convert-python": "vl_convert"}
+MODULES = {"rich-click": "rich_click"}
 
 
 def name_of(requirement: str) -> str:

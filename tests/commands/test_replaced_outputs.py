@@ -94,7 +94,6 @@ def test_of_several_runs_none_is_written_where_one_is_refused(place: Path) -> No
 
 
 def test_of_several_pictures_none_is_written_where_one_is_refused(place: Path) -> None:
-    pytest.importorskip("vl_convert")
     (place / "card-overview.svg").write_text("mine\n")
     done = iocast("report", "run", "-o", "card.svg", cwd=place)
     assert done.stderr.startswith("error: card-overview.svg exists, and iocast did not make it")

@@ -77,8 +77,8 @@ def test_its_rows_are_drawn_with_the_percentiles_they_state() -> None:
     assert large["p99"] == 40_000_000
     assert about.summary == "The mean ranges from 1.5 ms (randread 8K 16x1) to 40 ms (write 128K 4x1)."
     assert overview.MEANS in about.notes
-    layers = specification(about, LIGHT)["layer"]
-    assert [len(each["data"]["values"]) for each in layers if each["mark"]["type"] == "point"] == [2]
+    layers = specification(about, LIGHT)["layers"]
+    assert [len(each["rows"]) for each in layers if each["mark"]["type"] == "point"] == [2]
 
     (old,) = imports.read((str(Path(__file__).parent / "examples" / "fioparse.txt"),))
     (about,) = overview.tell(ExaminedRun(Facts(old), examine(old)))

@@ -30,4 +30,4 @@ def comparison_charts(*sides: Side) -> dict[str, Chart]:
 
 def drawn_rows(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
     """All data of one kind of mark."""
-    return [row for layer in spec["layer"] if layer["mark"]["type"] == mark for row in layer["data"]["values"]]
+    return [row for layer in spec["layers"] if layer["mark"]["type"] == mark for row in layer["rows"]]

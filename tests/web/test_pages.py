@@ -5,19 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
 from makers import card_runs
 from makers.asked import Asker
 from msgspec.structs import replace
 
 from iocast.archive import RunFolder
-from iocast.report.charts.drawing import engine
-
-
-@pytest.fixture
-def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages show figures as tables: what is drawn is tested elsewhere."""
-    monkeypatch.setattr(engine, "installed", lambda: False)
 
 
 def _saved(out: Path, minutes: int = 0) -> Path:
@@ -27,7 +19,7 @@ def _saved(out: Path, minutes: int = 0) -> Path:
     ).path
 
 
-def test_each_page_links_to_the_list_as_it_was_left(tmp_path: Path, without_charts: None) -> None:
+def test_each_page_links_to_the_list_as_it_was_left(tmp_path: Path) -> None:
     one, other = _saved(tmp_path), _saved(tmp_path, 5)
     asker, state = Asker(tmp_path), 'tag=prod&sort=-name&q="><script>'
     kept = f"list={quote(state)}"
@@ -49,7 +41,7 @@ def test_each_page_links_to_the_list_as_it_was_left(tmp_path: Path, without_char
     assert '<a href="/trend?target=%2Fmnt%2Fdb&amp;host=' in plain
 
 
-def test_a_trend_is_of_one_target_host_and_job(tmp_path: Path, without_charts: None) -> None:
+def test_a_trend_is_of_one_target_host_and_job(tmp_path: Path) -> None:
     for day in range(3):
         _saved(tmp_path, day * 24 * 60)
     asker = Asker(tmp_path)
@@ -60,7 +52,7 @@ def test_a_trend_is_of_one_target_host_and_job(tmp_path: Path, without_charts: N
         assert status == (404 if asked else 200), "nothing asked for: the newest run's"
 
 
-def test_the_runs_of_a_repeat_are_one_side_and_one_page(tmp_path: Path, without_charts: None) -> None:
+def test_the_runs_of_a_repeat_are_one_side_and_one_page(tmp_path: Path) -> None:
     groups = [tmp_path / f"2026-11-23T0{at}0000-repeat-x" for at in (1, 2)]
     for group in groups:
         for minutes in range(3):

@@ -21,11 +21,9 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
     differences between hosts, targets and plans come first. Two profiles (from `iocast profile`) are compared too.
     """
     from iocast.archive.catalogue import find_run
-    from iocast.sessions.report_files import get_ready
 
     if len(folders) < 2:
         raise click.UsageError("at least two folders are needed: the first is the baseline")
-    get_ready(into and into.path)
     from iocast.sessions.profiling.compare_profiles import all_profiles, compare_profiles
 
     if all_profiles(folders):

@@ -69,7 +69,6 @@ class PageWritten(Struct, frozen=True):
     """The page stands in the run folder."""
 
     path: Path
-    missing: str = ""  # what must be installed for its charts, in a sentence
 
 
 class PageFailed(Struct, frozen=True):

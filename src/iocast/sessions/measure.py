@@ -65,10 +65,6 @@ def _judged(
     if done.folder is None:
         return Measured(done.run, None), None
     page = request.page and done.run.status == "done"
-    if page:
-        from iocast.report.charts.drawing import engine
-
-        engine.get_ready()  # it warms up while the card is made
     card = make_card(done.run, shown_folder(done.folder), request.asked)
     keep_summary(card, card.report())  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside)

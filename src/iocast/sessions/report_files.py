@@ -5,7 +5,6 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 
-from iocast.analyse.facts import Facts
 from iocast.errors import SpecError
 from iocast.model.report import Report
 from iocast.model.run import Run
@@ -77,26 +76,3 @@ def form_of(path: Path) -> str:
         known = ", ".join((*SUFFIXES, *SUFFIXES_OF_RUNS, *PICTURES))
         raise SpecError(f"-o {path}: unknown suffix; known are {known}", "for example -o card.html")
     return SUFFIXES[suffix]
-
-
-def get_ready(path: Path | None) -> None:
-    """Lets what draws a page start, before what is drawn has been read and computed."""
-    if _is_page(path):
-        from iocast.report.charts.drawing import engine
-
-        engine.get_ready()
-
-
-def begin_page(path: Path | None, run: Run | Facts) -> None:
-    """Begins to draw what the page of a run will show, before the run is examined."""
-    if _is_page(path):
-        from iocast.report.charts import early
-        from iocast.report.charts.drawing.theme import PAGE
-        from iocast.report.charts.svg import begin
-
-        for chart in early(run):
-            begin(chart, PAGE)
-
-
-def _is_page(path: Path | None) -> bool:
-    return path is not None and form_of(path) == "html"

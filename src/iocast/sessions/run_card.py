@@ -63,9 +63,7 @@ def leave_page(card: Card, listener: Listener) -> None:
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:
-        from iocast.report.charts.drawing.engine import what_is_missing
-
-        listener.tell(PageWritten(page, what_is_missing()))
+        listener.tell(PageWritten(page))
 
 
 def shown_folder(folder: Path) -> str:

@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.analyse.facts import facts_of
 from iocast.archive.catalogue import run_folders, runs_in
 from iocast.archive.copying.copy_folder import is_copy
 from iocast.archive.studies.study_folder import is_study
@@ -20,7 +19,7 @@ from iocast.sessions.copying.copy_experiment import CopiedFile, open_copies
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
-from iocast.sessions.report_files import begin_page, check_file, form_of, get_ready, write_file, write_flatfile
+from iocast.sessions.report_files import check_file, form_of, write_file, write_flatfile
 from iocast.sessions.run_card import check_floor, make_card
 from iocast.sessions.studies.study_runs import Studied, open_study
 
@@ -62,7 +61,6 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
 
     Raises IocastError.
     """
-    get_ready(into.path)
     passed = []
     files = _files(into.path, folders)
     for file in files:
@@ -86,9 +84,7 @@ def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, l
             for written in write_file(report_of_tape(folder, charts=True), file, into.theme, force=into.force):
                 listener.tell(FileWritten(written))
             continue
-        facts = facts_of(run)
-        begin_page(into.path, facts)
-        card = make_card(facts, folder, asked)
+        card = make_card(run, folder, asked)
         if form_of(file) == "flatfile":
             write_flatfile(run, folder, file, force=into.force)
             listener.tell(FileWritten(file))

@@ -47,12 +47,12 @@ def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
     (chart,) = calibration_curve.tell(nothing)
     assert chart.summary == "The IOPS within a p99 of 2 ms are unknown."
     drawn = calibration_curve.draw(chart, LIGHT, 900)
-    assert not any("y2" in layer["encoding"] and layer["data"]["values"] for layer in drawn["layer"])
+    assert not any("y2" in layer["encoding"] and layer["rows"] for layer in drawn["layers"])
 
 
 def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Chart) -> None:
     drawn = calibration_curve.draw(about, LIGHT, 900)
-    lines = [layer["data"]["values"] for layer in drawn["layer"] if layer["mark"]["type"] == "line"]
+    lines = [layer["rows"] for layer in drawn["layers"] if layer["mark"]["type"] == "line"]
     assert sum(map(len, lines)) == sum(not e.why_not for e in (*answer.found.closed, *answer.found.at_rates))
-    assert all(layer["encoding"]["y"]["axis"] for layer in drawn["layer"] if "y" in layer["encoding"])
-    assert any(layer["data"]["values"] == [{"y": 2e6}] for layer in drawn["layer"]), "the limit"
+    assert all(layer["encoding"]["y"]["axis"] for layer in drawn["layers"] if "y" in layer["encoding"])
+    assert any(layer["rows"] == [{"y": 2e6}] for layer in drawn["layers"]), "the limit"

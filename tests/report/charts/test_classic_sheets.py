@@ -62,13 +62,13 @@ def test_the_slides_table_gives_their_bars(test: str) -> None:
     assert [row.cells["ratio"] for row in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
     assert [part["height"] / latency["height"] for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
     assert bands["height"] < steps["height"]
-    (bars,) = (layer["data"]["values"] for layer in steps["layer"] if layer["mark"]["type"] == "rect")
+    (bars,) = (layer["rows"] for layer in steps["layers"] if layer["mark"]["type"] == "rect")
     assert [bar["c"] for bar in bars] == [colour for _, colour in want]
-    assert steps["layer"][0]["encoding"]["y"]["scale"]["domain"][0] == 0
+    assert steps["layers"][0]["encoding"]["y"]["scale"]["domain"][0] == 0
     for bar, (ratio, _) in zip(bars, want, strict=True):
         assert float(bar["t"]) == pytest.approx(ratio, abs=0.006), "it is written above"
         assert (bar["y"], bar["y2"]) == (0, pytest.approx(ratio, abs=6e-5)), "it is to scale"
-    means = next(layer for layer in latency["layer"] if layer["mark"]["type"] == "circle")["data"]["values"]
+    means = next(layer for layer in latency["layers"] if layer["mark"]["type"] == "circle")["rows"]
     assert [row["y"] / 1e6 for row in means] == pytest.approx([ms for _, ms, _ in loads], rel=1e-6)
 
 
@@ -77,12 +77,12 @@ def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
     latency = specification(_charts(V4["read 1M"][0])[0], CLASSIC)
     named = [
         row
-        for layer in latency["layer"]
+        for layer in latency["layers"]
         if layer["mark"]["type"] == "text" and "stroke" not in layer["mark"]  # and is no halo
-        for row in layer["data"]["values"]
+        for row in layer["rows"]
         if row["t"] in ("max", "p99", "p95", "mean", "p50")
     ]
-    low, high = latency["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    low, high = latency["layers"][0]["encoding"]["y"]["scale"]["domain"]
     places = sorted(math.log(row["y"] / low) / math.log(high / low) for row in named)
     assert places[-1] < 1
     assert all(other - one > 0.05 for one, other in pairwise(places))

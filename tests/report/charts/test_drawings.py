@@ -31,8 +31,8 @@ from iocast.report.charts.drawing.cell_image import colour, levels, png
 from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.charts.drawing.parts import apart
 from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
-from iocast.report.charts.svg import to_svgs
 from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.renderers.page.plots import drawing_html
 from iocast.report.renderers.pictures import write_pictures
 from iocast.sessions.forecasting.size_devices import size
 from iocast.sessions.forecasting.sizing_request import SizeRequest
@@ -79,12 +79,12 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
 
 def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
     """All rows of all layers."""
-    return [row for layer in spec["layer"] for row in layer["data"]["values"]]
+    return [row for layer in spec["layers"] for row in layer["rows"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
-    svg = to_svgs([charts[kind]], PAGE)[0]
+    svg = drawing_html(charts[kind])
     assert svg.startswith("<svg ")
     assert "NaN" not in svg
     assert "undefined" not in svg
@@ -99,7 +99,7 @@ def test_what_a_drawing_refers_to_is_its_own_where_a_test_begins_with_a_digit() 
     run = card_runs.run(card_runs.reads("8k 1x1"), card_runs.reads("8k 8x1", users=8))
     chart = next(each for each in report_of(run).charts if each.kind == "latency_by_load")
     assert chart.key == "8k-8k-latency"
-    svg = to_svgs([chart], PAGE)[0]
+    svg = drawing_html(chart)
     referred = set(re.findall(r"url\(#([^)]*)\)", svg))
     assert referred
     assert referred <= set(re.findall(r' id="([^"]*)"', svg))
@@ -122,13 +122,19 @@ def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
     charts = (*report_of(run).charts, *compare([side("a", (run,)), side("b", (run,))], charts=True).charts)
     assert {"overview", "load_curve", "percentiles", "distribution"} <= {chart.kind for chart in charts}
     for chart in charts:
-        assert not re.search("NaN|Infinity|undefined", to_svgs([chart], PAGE)[0]), chart.kind
+        assert not re.search("NaN|Infinity|undefined", drawing_html(chart)), chart.kind
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_data_are_plain(charts: dict[str, Chart], kind: str) -> None:
+    """Numbers are numbers, and all but what writes the labels of an axis is dictionaries and lists."""
     spec = specification(charts[kind], LIGHT)
-    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+    json.dumps(spec, allow_nan=False, default=_label)
+
+
+def _label(found: object) -> str:
+    assert callable(found), found
+    return ""
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -16,7 +16,7 @@ from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.charts import chart_sections, heat, specification
 from iocast.report.charts.drawing.theme import PAGE
-from iocast.report.charts.svg import to_svgs
+from iocast.report.renderers.page.plots import drawing_html
 
 
 def test_a_slow_io_and_another_level_are_marked_where_they_were() -> None:
@@ -79,7 +79,7 @@ def test_findings_are_marked_by_name_where_they_were_seen() -> None:
     ], "what ends with the row ends there, and the fall is not marked twice"
     assert chart.summary.endswith("Findings: stalls, suspected burst credits.")
     assert [note.partition(":")[0] for note in chart.notes] == ["Bars at the top"]
-    svg = to_svgs([chart], PAGE)[0]
+    svg = drawing_html(chart)
     assert ">stalls</text>" in svg
     assert ">burst credits?</text>" in svg
     assert svg.count("randread 8k: suspected burst credits. It fell.") == 1
@@ -92,8 +92,8 @@ def test_names_of_findings_do_not_lie_on_each_other() -> None:
         for at in range(9)
     )
     chart = _heat(run, replace(examine(run), findings=found), [lognormal(1000, 240_000, 0.3)] * 40)
-    layers = [layer for layer in specification(chart, PAGE)["layer"] if layer["mark"]["type"] == "text"]
-    places = [(round(row["x"]), row["dy"]) for row in layers[-1]["data"]["values"]]
+    layers = [layer for layer in specification(chart, PAGE)["layers"] if layer["mark"]["type"] == "text"]
+    places = [(round(row["x"]), row["dy"]) for row in layers[-1]["rows"]]
     assert len(set(places)) == len(places) == 3, "three lines have room at one place; the other bars tell by their tips"
 
 
@@ -142,7 +142,7 @@ def test_what_was_only_waited_for_is_shown_in_the_last_second() -> None:
 def test_a_legend_says_what_the_colours_count() -> None:
     run = card_runs.quick_card()
     drawing = specification(chart_of(run, heat), PAGE)
-    said = [row["t"] for layer in drawing["layer"] for row in layer["data"]["values"] if "t" in row]
+    said = [row["t"] for layer in drawing["layers"] for row in layer["rows"] if "t" in row]
     cells = chart_of(run, heat).table("cells")
     assert cells is not None
     most = max(float(str(count)) for row in cells.rows for count in row.cells["counts"] or ())  # type: ignore[union-attr]

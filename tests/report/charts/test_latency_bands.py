@@ -19,10 +19,10 @@ def test_the_bands_of_a_load_are_all_of_its_ios() -> None:
 
 
 def test_each_bar_reaches_from_0_to_1_on_a_linear_axis() -> None:
-    bars = specification(chart_of(card_runs.quick_card(), latency_bands), LIGHT)["layer"][0]
+    bars = specification(chart_of(card_runs.quick_card(), latency_bands), LIGHT)["layers"][0]
     scale = bars["encoding"]["y"]["scale"]
     assert (scale["domain"], scale.get("type")) == ([0, 1], None)
-    for _, group in groupby(bars["data"]["values"], key=lambda bar: bar["at"]):
+    for _, group in groupby(bars["rows"], key=lambda bar: bar["at"]):
         pieces = list(group)
         assert pieces[0]["y"] == 0
         assert pieces[-1]["y2"] == pytest.approx(1)

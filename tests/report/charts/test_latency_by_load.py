@@ -11,7 +11,7 @@ from iocast.report.charts.drawing.theme import LIGHT
 
 def test_no_share_is_drawn_on_the_axis_of_times() -> None:
     drawing = specification(chart_of(card_runs.quick_card(), latency_by_load), LIGHT)
-    areas = [layer["mark"] for layer in drawing["layer"] if layer["mark"]["type"] == "area"]
+    areas = [layer["mark"] for layer in drawing["layers"] if layer["mark"]["type"] == "area"]
     assert {mark["color"] for mark in areas} == {LIGHT.shade}, "only what lies between percentiles"
 
 

@@ -37,11 +37,11 @@ def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
         )
     )
     chart = chart_of(run, load_curve)
-    layers = [layer for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "line"]
+    layers = [layer for layer in specification(chart, LIGHT)["layers"] if layer["mark"]["type"] == "line"]
     for layer in layers:
-        rates = [row["x"] for row in layer["data"]["values"]]
+        rates = [row["x"] for row in layer["rows"]]
         assert rates[1] > rates[0] > rates[2], "past saturation the rate falls: the curve folds back"
-        assert [row["o"] for row in layer["data"]["values"]] == [0, 1, 2]
+        assert [row["o"] for row in layer["rows"]] == [0, 1, 2]
         assert layer["encoding"]["order"] == {"field": "o"}
 
 
@@ -50,7 +50,5 @@ def test_loads_at_the_same_place_share_a_name() -> None:
     ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
     rows = [card_runs.reads(f"r {n}x1", users=n, times=times, elapsed_ns=took) for n, took in ladder]
     chart = chart_of(card_runs.run(*rows), load_curve)
-    texts = [
-        layer["data"]["values"] for layer in specification(chart, LIGHT)["layer"] if layer["mark"]["type"] == "text"
-    ]
+    texts = [layer["rows"] for layer in specification(chart, LIGHT)["layers"] if layer["mark"]["type"] == "text"]
     assert ["1x1", "8x1, 32x1"] in [[row["t"] for row in rows] for rows in texts]

@@ -26,7 +26,7 @@ def test_each_test_has_its_letters() -> None:
 
 def test_the_wedge_rises_with_the_growth_and_the_ribbon_has_a_band_for_each_letter() -> None:
     (chart,) = graded_charts()
-    bands, wedges, *_ = (layer["data"]["values"] for layer in report_card.draw(chart, LIGHT, 900)["layer"])
+    bands, wedges, *_ = (layer["rows"] for layer in report_card.draw(chart, LIGHT, 900)["layers"])
     rises = [round(row["y"] - row["y2"], 3) for row in wedges if row["x"] == report_card.WEDGE[1]]
     growth = [row.cells["scaling"] for row in chart.table("tests").rows]
     assert rises == [round(report_card.TALL * min(1.0, value), 3) for value in growth]

@@ -62,5 +62,5 @@ def _bars(table: list[tuple[int, float, float]]) -> list[str]:
         elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
         rows.append(card_runs.reads(f"read {users}x1", users=users, times=times, elapsed_ns=elapsed_ns))
     chart = chart_of(card_runs.run(*rows), scaling)
-    (bars,) = (layer for layer in specification(chart, CLASSIC)["layer"] if layer["mark"]["type"] == "rect")
-    return [row["c"] for row in bars["data"]["values"]]
+    (bars,) = (layer for layer in specification(chart, CLASSIC)["layers"] if layer["mark"]["type"] == "rect")
+    return [row["c"] for row in bars["rows"]]

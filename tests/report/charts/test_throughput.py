@@ -19,10 +19,10 @@ def test_the_slices_of_a_bar_are_all_io() -> None:
 
 def test_bars_and_their_slices_are_to_scale() -> None:
     chart = chart_of(card_runs.quick_card(), throughput)
-    bars = specification(chart, LIGHT)["layer"][0]
+    bars = specification(chart, LIGHT)["layers"][0]
     scale = bars["encoding"]["y"]["scale"]
     assert (scale["domain"][0], scale.get("type")) == (0, None)
     shares = [row.cells["share"] for row in chart.tables[1].rows]
     rates = {float(at): float(str(row.cells["throughput"])) / 1e6 for at, row in enumerate(chart.tables[0].rows)}
-    for bar, share in zip(bars["data"]["values"], shares, strict=True):
+    for bar, share in zip(bars["rows"], shares, strict=True):
         assert bar["y2"] - bar["y"] == pytest.approx(float(str(share)) * rates[round(bar["x"] + 0.3)])

@@ -30,11 +30,11 @@ def test_a_change_is_told_first_and_marked() -> None:
     )
     assert "From 1.00k to 701 (−30%)" in iops.summary
     drawn = trend.draw(iops, LIGHT, 500)
-    dots, hollow = (drawn["layer"][at]["data"]["values"] for at in (2, 3))
+    dots, hollow = (drawn["layers"][at]["rows"] for at in (2, 3))
     assert (len(dots), len(hollow)) == (16, 1)
-    assert [each["t"] for each in drawn["layer"][0]["data"]["values"]] == ["−30%"]
-    assert trend.draw(grade, LIGHT, 500)["layer"][0]["data"]["values"][0]["t"] == "to C"
-    assert trend.draw(p99, LIGHT, 500)["layer"][0]["data"]["values"][0]["t"] == "+43%"
+    assert [each["t"] for each in drawn["layers"][0]["rows"]] == ["−30%"]
+    assert trend.draw(grade, LIGHT, 500)["layers"][0]["rows"][0]["t"] == "to C"
+    assert trend.draw(p99, LIGHT, 500)["layers"][0]["rows"][0]["t"] == "+43%"
 
 
 def test_too_few_runs_are_unknown_and_steady_ones_unchanged() -> None:

@@ -149,13 +149,13 @@ def test_the_chart_has_points_band_slo_and_load(facts: Facts) -> None:
     assert (curve.kind, used.kind) == ("forecast_curve", "forecast_utilisation")
     kinds = [row.cells["kind"] for table in curve.tables if table.key == "measured" for row in table.rows]
     assert (kinds.count("ladder"), kinds.count("open loop")) == (7, 2)
-    layers = forecast_curve.draw(curve, LIGHT, 984)["layer"]
-    band, _, line, slo, asked = (layer["data"]["values"] for layer in layers[:5])
+    layers = forecast_curve.draw(curve, LIGHT, 984)["layers"]
+    band, _, line, slo, asked = (layer["rows"] for layer in layers[:5])
     assert all(each["y"] < each["y2"] for each in band)
     assert [each["y"] for each in slo] == [8e6]
     assert [each["x"] for each in asked] == [4000]
     assert [each["x"] for each in line] == [each["x"] for each in band]
-    bars = forecast_utilisation.draw(used, LIGHT, 984)["layer"][0]["data"]["values"]
+    bars = forecast_utilisation.draw(used, LIGHT, 984)["layers"][0]["rows"]
     assert [each["tip"].split(":")[0] for each in bars] == ["OK", "MARGINAL", "AT RISK", "NOT OK"]
     assert bars[0]["x"] == 0
 

@@ -16,6 +16,7 @@ from iocast.diagnose.examination import examine
 from iocast.model.histogram import Histogram
 from iocast.model.report import Column, Row, Table
 from iocast.report.card.card_report import card
+from iocast.report.charts import overview
 from iocast.report.renderers import html
 from iocast.report.renderers.page.page_tables import table_html
 
@@ -183,3 +184,16 @@ def test_the_sign_of_a_missing_series_is_a_missing_heat_map() -> None:
     kinds = {chart.kind for chart in card(run, examine(run), "", {}).charts}
     assert "heat" not in kinds
     assert {"overview", "latency_by_load", "distribution", "percentiles", "device"} <= kinds
+
+
+def test_a_chart_that_fails_costs_its_own_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("float division by zero")
+
+    run = card_runs.quick_card()
+    whole = page_of(run)
+    monkeypatch.setattr(overview, "draw", fail)
+    text = page_of(run)
+    assert text.count("<svg") == whole.count("<svg") - 1
+    said = "This chart could not be drawn (ZeroDivisionError: float division by zero); these are its figures."
+    assert text.count(said) == text.count("<details open>") == 1

@@ -45,7 +45,7 @@ def test_its_heat_map_has_every_io(folder: str) -> None:
     assert course is not None
     counts = [row.cells["counts"] for row in course.rows]
     assert sum(sum(each) for each in counts if isinstance(each, tuple)) == 2000  # type: ignore[arg-type]
-    assert specification(chart, THEMES["light"])["layer"]
+    assert specification(chart, THEMES["light"])["layers"]
 
 
 def test_show_and_report_know_it(folder: str) -> None:

@@ -62,10 +62,8 @@ def forecast(
     from iocast.sessions.forecasting.asked_load import LoadOptions
     from iocast.sessions.forecasting.forecast import ForecastRequest
     from iocast.sessions.forecasting.forecast import forecast as foretell
-    from iocast.sessions.report_files import get_ready
     from iocast.sessions.requests import size_of_files, time_of_rows
 
-    get_ready(into and into.path)
     listener = TerminalListener(form)
     request = ForecastRequest(
         load=LoadOptions(**load),  # type: ignore[arg-type]

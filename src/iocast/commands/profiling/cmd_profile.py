@@ -68,9 +68,7 @@ def profile(
     """
     from iocast.errors import SpecError
     from iocast.sessions.profiling.profile_traces import profile_request, profile_traces
-    from iocast.sessions.report_files import get_ready
 
-    get_ready(into and into.path)
     request = profile_request(
         traces,
         format=format_,

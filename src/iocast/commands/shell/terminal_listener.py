@@ -146,8 +146,8 @@ def _file(event: events.FileEvent) -> str:
     match event:
         case events.FileWritten(path):
             return f"wrote {path}"
-        case events.PageWritten(path, missing):
-            return f"report: {os.path.relpath(path)}" + (f"\nnote: {missing}" if missing else "")
+        case events.PageWritten(path):
+            return f"report: {os.path.relpath(path)}"
         case events.PageFailed(why):
             return f"note: report.html not written: {why.message}"
 

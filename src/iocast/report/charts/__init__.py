@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.left_out import named
-from iocast.model.finding import Examination, Trust
+from iocast.model.finding import Examination
 from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
 from iocast.model.run import Run
@@ -53,7 +53,7 @@ class ChartModule(Protocol):
         ...
 
     def draw(self, about: Chart, theme: Theme, width: int, /) -> Spec:
-        """Draws one of them as a Vega-Lite specification."""
+        """Draws one of them: a specification of layers on a plot (`drawing.parts`)."""
         ...
 
 
@@ -96,23 +96,13 @@ def place_of(chart: Chart) -> Place:
 
 
 def specification(chart: Chart, theme: Theme) -> Spec:
-    """A chart as a Vega-Lite specification: plain dictionaries and lists."""
+    """What a chart looks like, in plain dictionaries and lists."""
     return CHARTS[chart.kind].draw(chart, theme, WIDE if place_of(chart).wide else NARROW)
 
 
 def charts_at(stand: Stand, subject: object) -> tuple[Chart, ...]:
     """The charts that stand at one place, told of a subject of the kind that this place has."""
     return tuple(chart for each in CHARTS.values() if each.PLACE.stand == stand for chart in each.tell(subject))
-
-
-def early(run: Run | Facts) -> Iterator[Chart]:
-    """Charts that the card will have whatever an examination finds, unless it declares a row void."""
-    facts = facts_of(run)
-    unexamined = Examination(trust={record.phase.name: Trust("A", ()) for record in facts.run.measured})
-    soon = [each for each in CHARTS.values() if each.PLACE.stand == "family" and not each.PLACE.late]
-    for family in _shown(facts, unexamined, {}):
-        for each in soon:
-            yield from each.tell(family)
 
 
 def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from iocast import text
 from iocast.forecast.calibration import Calibration, CurvePoint
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     Spec,
@@ -113,7 +114,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     low, high = padded_times([*numbers(points.rows, "time"), limit], 0.10)
     scale, ticks = time_scale(low, high)
     right = 1.08 * max([*numbers(points.rows, "rate"), most or 0.0])
-    x = quantitative("x", {"domain": [0, right], "nice": False}, {"title": about.x.title, "format": "~s"})
+    x = quantitative("x", {"domain": [0, right]}, {"title": about.x.title, "label": prefixed})
     x["axis"] |= {"grid": False, "tickCount": 8}
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     place: Spec = {"x": x, "y": y}
@@ -136,7 +137,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         beside = {"type": "text", "align": "right", "baseline": "top", "dx": -5, "dy": 3, "fontSize": 11}
         told = [{"x": rate, "y": high, "t": f"{text.rate(rate)} IOPS"}]
         layers += legible(beside, told, named(x, y), theme, color=theme.ink)
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _place(points: Table, row: Row, low: float, high: float) -> Spec:
@@ -168,7 +169,7 @@ def _band(marks: dict[str, Cell], place: Spec, theme: Theme) -> list[Spec]:
 
 
 def _dots(closed: list[Spec], rates: list[Spec], place: Spec, theme: Theme) -> list[Spec]:
-    ring: Spec = {"type": "point", "filled": False}
+    ring = "point"
     refused = [each for each in (*closed, *rates) if not each["used"]]
     return [
         layer("circle", [each for each in closed if each["used"]], place, color=theme.muted, size=46, opacity=1),

@@ -92,8 +92,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     start, end = math.floor(math.log(low, step)), math.ceil(math.log(high, step))
     ticks = [value for value in (float(step) ** at for at in range(start, end + 1)) if low <= value <= high]
     labels = {value: cell_text(kind, value) for value in ticks}
-    shown = " : ".join(f"datum.value == {value!r} ? '{label}'" for value, label in labels.items())
-    axis = {"values": ticks, "labelExpr": f"{shown} : ''", "title": about.x.title, "grid": True, "orient": "top"}
+    axis = {"values": ticks, "label": labels.__getitem__, "title": about.x.title, "grid": True, "orient": "top"}
     x = quantitative("x", {"type": "log", "domain": [low, high]}, axis)
     y = rows_axis(names)
     rows = [
@@ -114,4 +113,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("circle", seen, {"x": x, "y": y}, color=theme.tail, size=44, opacity=1),
         layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, between, silent=False, opacity=0),
     ]
-    return chart(width, ROW_HEIGHT * len(rows) + 12, layers, theme)
+    return chart(width, ROW_HEIGHT * len(rows) + 12, layers)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from iocast import text
 from iocast.analyse.modes import Density, Mode, density
@@ -110,7 +109,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     scale, ticks = time_scale(low, high)
     highest = {name: max(_densities(curves, name)) for name in names}
     y = rows_axis(names)
-    y["scale"] = {"domain": [len(names) - 0.92, -0.98], "nice": False}
+    y["scale"] = {"domain": [len(names) - 0.92, -0.98]}
     x = quantitative("x", scale, time_axis(ticks))
     rows = [_ridge_point(row, base, highest) for row in curves.rows]
     ridge: Spec = {"x": x, "y": y, "y2": {"field": "y2"}, **each_by("row")}
@@ -131,7 +130,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     ]
     band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
     layers.append(layer("rect", hit, band, silent=False, opacity=0))
-    return chart(width, max(1, len(names)) * RIDGE_HEIGHT + 8, layers, theme)
+    return chart(width, max(1, len(names)) * RIDGE_HEIGHT + 8, layers)
 
 
 def _ridge_point(row: Row, base: dict[str, float], highest: dict[str, float]) -> Spec:
@@ -165,15 +164,9 @@ def _peak_names(
                 "y": base[name] - (0.36 if low else 0.72),
                 "t": text.brief_time(at) + share,
                 "dx": -9 if right else 9,
-                "r": right,
+                "align": "right" if right else "left",
             }
         )
-    mark: dict[str, Any] = {
-        "type": "text",
-        "baseline": "middle",
-        "fontSize": 11,
-        "align": {"expr": "datum.r ? 'right' : 'left'"},
-        "dx": {"expr": "datum.dx"},
-    }
+    mark: Spec = {"type": "text", "baseline": "middle", "fontSize": 11}
     text_at: Spec = {"x": x, "y": y, "text": {"field": "t"}}
     return legible(mark, rows, text_at, theme, color=theme.ink)

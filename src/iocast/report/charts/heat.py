@@ -20,6 +20,7 @@ from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, me
 from iocast.model.measurement import Interval
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.report.cells import numbers as several
+from iocast.report.charts.drawing.axis_labels import clock
 from iocast.report.charts.drawing.cell_image import data_url, levels
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
@@ -38,7 +39,7 @@ from iocast.report.charts.place import Place
 from iocast.report.charts.subjects.families import Family, Member
 from iocast.report.wording import words
 
-PLACE = Place("family", wide=True, late=True)
+PLACE = Place("family", wide=True)
 CELLS_A_DECADE = 16
 MAX_COLUMNS = 240  # more moments than this are drawn together
 SLOW_FACTOR = 10.0  # as in the table of the slowest I/Os
@@ -274,20 +275,20 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     end = max(number(row.cells["end"]) or 0.0 for row in rows.rows) / 1e9
     low, high = number(spans.rows[0].cells["low"]) or 1.0, number(spans.rows[-1].cells["high"]) or 2.0
     scale, ticks = time_scale(low, high)
-    x = quantitative("x", {"domain": [0, end], "nice": False}, {"title": None, "grid": False, "values": _clock(end)})
-    x["axis"] |= {"labelExpr": "datum.value >= 120 ? format(datum.value / 60, '.4~r') + ' min' : datum.value + ' s'"}
+    x = quantitative("x", {"domain": [0, end]}, {"title": None, "grid": False, "values": _clock(end)})
+    x["axis"] |= {"label": clock}
     y = quantitative("y", scale, time_axis(ticks, grid=False, minExtent=LABEL_ROOM))
-    image = {"type": "image", "width": width, "height": HEIGHT, "aspect": False, "align": "left", "baseline": "top"}
-    place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url", "type": "nominal"}}
+    image = {"type": "image", "width": width, "height": HEIGHT, "align": "left", "baseline": "top"}
+    place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url"}}
     layers = [
-        layer({**image, "smooth": False}, [{"url": data_url(_grid(cells, end))}], place),
+        layer(image, [{"url": data_url(_grid(cells, end))}], place),
         *_row_starts(rows, x, end, theme, width),
         *_colour_legend(cells, theme),
         _tips(moments, cells, x, low, high, y),  # below the marks, which have more to say
         *_events(marks, x, y, low, high),
         *_finding_bars(marks, x, end, width),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _clock(end_s: float) -> list[float]:
@@ -334,14 +335,14 @@ def _colour_legend(cells: Table, theme: Theme) -> list[Spec]:
     counts = [(1 + most) ** (at / (LEGEND_STEPS - 1)) - 1 for at in range(LEGEND_STEPS)]
     scale = [[level] for (level,) in levels([[max(1.0, count)] for count in counts])]
     left, middle = LEGEND_LEFT, HEIGHT + LEGEND_BELOW  # at the left, where a phone shows it before it is moved
-    image = {"type": "image", "width": LEGEND, "height": 9, "aspect": False, "align": "left", "baseline": "middle"}
+    image = {"type": "image", "width": LEGEND, "height": 9, "align": "left", "baseline": "middle"}
     at: Spec = {"x": {"value": left}, "y": {"value": middle}}
     words = {"type": "text", "baseline": "middle", "fontSize": 11}
     text_at: Spec = {"y": {"value": middle}, "text": {"field": "t"}}
     first, last = [{"t": "I/Os in a cell: 1"}], [{"t": text.whole(most)}]
-    url = {"field": "url", "type": "nominal"}
+    url = {"field": "url"}
     return [
-        layer({**image, "smooth": False}, [{"url": data_url(scale)}], {**at, "url": url}),
+        layer(image, [{"url": data_url(scale)}], {**at, "url": url}),
         layer({**words, "align": "right"}, first, {"x": {"value": left - 6}, **text_at}, color=theme.muted),
         layer({**words, "align": "left"}, last, {"x": {"value": left + LEGEND + 6}, **text_at}, color=theme.muted),
     ]
@@ -372,7 +373,7 @@ def _finding_bars(marks: Table, x: Spec, end: float, width: int) -> list[Spec]:
         return []
     bars, names = [_bar(row, LEAST * end / width, end) for row in found], _names(found, end, width)
     across: Spec = {"x": x, "x2": {"field": "x2"}, "y": {"value": 0}}
-    text: Spec = {"type": "text", "align": "left", "baseline": "top", "dx": 2, "dy": {"expr": "datum.dy"}}
+    text: Spec = {"type": "text", "align": "left", "baseline": "top", "dx": 2}
     text |= {"fontSize": 11}
     at: Spec = {"x": x, "y": {"value": 0}, "text": {"field": "t"}}
     return [

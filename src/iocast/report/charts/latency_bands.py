@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.analyse.statistics import bucket_shares
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import percent
 from iocast.report.charts.drawing.legends import share_legend
 from iocast.report.charts.drawing.loads import load_labels, loads_axis
 from iocast.report.charts.drawing.parts import (
@@ -79,10 +80,10 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
                 bars.append({**bar, "tip": tip(loads, row, "load"), "at": at, "middle": below + share / 2, "t": words})
             below += share
     x = loads_axis(load_labels(loads))
-    axis = {"values": [0, 0.5, 1], "format": ".0%", "title": None, "minExtent": LABEL_ROOM, "grid": True}
-    y = quantitative("y", {"domain": [0, 1], "nice": False}, axis)
+    axis = {"values": [0, 0.5, 1], "label": percent, "title": None, "minExtent": LABEL_ROOM, "grid": True}
+    y = quantitative("y", {"domain": [0, 1]}, axis)
     rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
     names = named({**x, "field": "at"}, {**y, "field": "middle"})
     mark = {"type": "text", "baseline": "middle", "fontSize": 10}
     written = [bar for bar in bars if bar["t"]]
-    return chart(width, HEIGHT, [layer("rect", bars, rect, silent=False), *legible(mark, written, names, theme)], theme)
+    return chart(width, HEIGHT, [layer("rect", bars, rect, silent=False), *legible(mark, written, names, theme)])

@@ -129,7 +129,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         *_line_names(loads, theme, x, y, low, high),
         load_tips(loads, x, y, "mean"),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _histograms(

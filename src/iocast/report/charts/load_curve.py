@@ -10,6 +10,7 @@ from iocast.analyse.ladder import one_for_each
 from iocast.analyse.statistics import published
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.model.workload import Closed
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.loads import load_labels
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
@@ -124,7 +125,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     found = numbers(loads.rows, "p50", "p99")
     low, high = padded_times(found, 0.12)
     scale, ticks = time_scale(low, high)
-    x = quantitative("x", {"domain": [0, 1.1 * max(rates)], "nice": False}, {"title": about.x.title, "format": "~s"})
+    x = quantitative("x", {"domain": [0, 1.1 * max(rates)]}, {"title": about.x.title, "label": prefixed})
     x["axis"] |= {"grid": False, "tickCount": 5}
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     layers: list[Spec] = []
@@ -151,7 +152,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     layers += legible(below, names, named(x, y), theme, color=theme.muted)
     beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
     layers += legible(beside, ends, {**named(x, y), "color": OWN_COLOUR}, theme)
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _load_names(loads: Table, most: float, decades: float) -> list[Spec]:

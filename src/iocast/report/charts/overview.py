@@ -133,7 +133,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         *([layer("point", rings, {"x": x, "y": y}, color=theme.accent, size=50, opacity=1)] if rings else []),
         layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, {"x": x, "x2": to, "y": y}, silent=False, opacity=0),
     ]
-    return chart(width, ROW_HEIGHT * len(rows) + 12, layers, theme)
+    return chart(width, ROW_HEIGHT * len(rows) + 12, layers)
 
 
 def _range(at: int, table: Table, row: Row) -> Spec:

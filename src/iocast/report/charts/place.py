@@ -37,5 +37,4 @@ class Place(Struct, frozen=True):
     stand: Stand
     wide: bool = False  # it takes the whole width of a page
     classic: bool = False  # one of fio.r's, which stand under each other and have one picture together
-    late: bool = False  # it shows what an examination found, so it is not drawn before
     legends: tuple[Callable[[Theme], Legend], ...] = ()

@@ -78,7 +78,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("circle", dots, {"x": x, "y": y, "color": OWN_COLOUR}, size=52, opacity=1),
         layer({"type": "bar", "height": LINE_HEIGHT - 2}, hit, to, silent=False, opacity=0),
     ]
-    return chart(width, LINE_HEIGHT * len(rows) + 12, layers, theme)
+    return chart(width, LINE_HEIGHT * len(rows) + 12, layers)
 
 
 def _interval(at: int, table: Table, row: Row, reach: float) -> Spec:

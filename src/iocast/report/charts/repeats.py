@@ -89,4 +89,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("circle", dots, {"x": x, "y": y}, color=theme.accent, size=46, opacity=0.75),
         layer("circle", dots, {"x": x, "y": y}, silent=False, size=260, opacity=0),
     ]
-    return chart(width, LINE_HEIGHT * len(names) + 12, layers, theme)
+    return chart(width, LINE_HEIGHT * len(names) + 12, layers)

@@ -146,7 +146,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         ),
         layer("rect", _tips(tests), {**rect, "fillOpacity": {"value": 0}}, silent=False),
     ]
-    return chart(width, ROW_HEIGHT * len(tests.rows), layers, theme)
+    return chart(width, ROW_HEIGHT * len(tests.rows), layers)
 
 
 def _tips(tests: Table) -> Iterator[Spec]:

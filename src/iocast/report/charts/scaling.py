@@ -105,7 +105,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     labels = [cell_text("load", row.cells["before"]) for row in steps.rows]
     labels += [cell_text("load", row.cells["after"]) for row in steps.rows[-1:]]
     high = 1.2 * max(1.0, *numbers(steps.rows, "ratio"))
-    x, scale = loads_axis(labels), {"domain": [0, high], "nice": False}
+    x, scale = loads_axis(labels), {"domain": [0, high]}
     axis = {"tickCount": 3, "title": None, "minExtent": LABEL_ROOM, "grid": True}
     y = quantitative("y", scale, axis)
     colours = {"faster": theme.faster, "slower": theme.slower, "lost": theme.lost}
@@ -133,4 +133,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         *legible(end, waiting, named(x, y), theme, color=theme.warn),
         *legible(above, bars, ratio, theme, color=theme.muted),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

@@ -98,7 +98,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     scale, ticks = time_scale(low, high)
     x = quantitative("x", scale, time_axis(ticks, orient="top"))
     y = rows_axis(names)
-    y["scale"] = {"domain": [len(names) - 0.45, -0.55], "nice": False}
+    y["scale"] = {"domain": [len(names) - 0.45, -0.55]}
     shape: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
     edge: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"])}
     halves = _halves(curves, names, dict(zip(labels, ((-1, theme.accent), (1, theme.tail)), strict=True)))
@@ -120,7 +120,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         for at, side in [(names.index(str(row.cells["row"])), str(row.cells["whose"]))]
     ]
     layers.append(layer("rect", hit, {**shape, "x2": {"field": "x2"}}, silent=False, opacity=0))
-    return chart(width, PAIR_HEIGHT * len(names) + 8, layers, theme)
+    return chart(width, PAIR_HEIGHT * len(names) + 8, layers)
 
 
 def _halves(curves: Table, names: list[str], look: dict[str, tuple[int, str]]) -> list[Spec]:

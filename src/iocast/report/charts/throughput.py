@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.axis_labels import figures
 from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
 from iocast.report.charts.drawing.legends import bucket_legend
 from iocast.report.charts.drawing.loads import load_labels, loads_axis
@@ -67,12 +68,12 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     most = max(heights)
     axis = {
         "tickCount": 3,
-        "format": ",.3~r",
+        "label": lambda value: figures(value, 3),
         "title": "MB/s",
         "minExtent": LABEL_ROOM - 14,
         "grid": True,
     }
-    y = quantitative("y", {"domain": [0, 1.2 * most], "nice": False}, axis)
+    y = quantitative("y", {"domain": [0, 1.2 * most]}, axis)
     slices, below = [], dict.fromkeys(labels, 0.0)
     for row in buckets.rows:
         name = cell_text("load", row.cells["load"])
@@ -101,4 +102,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rect", slices, rect, silent=False),
         layer(label, tops, named(x, y), color=theme.ink),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

@@ -9,6 +9,8 @@ from iocast.analyse.history.target_history import Series
 from iocast.model.grading import LETTERS
 from iocast.model.report import Axis, Chart, Column, Kind, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.axis_labels import one_of, prefixed
+from iocast.report.charts.drawing.axis_ticks import instants
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     Spec,
@@ -133,8 +135,7 @@ def _summary(series: Series, subject: FollowedFigure) -> str:
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
     """Dots over time, the level of each stretch, a line at each change."""
     runs, levels = needed(about.table("runs")), needed(about.table("levels"))
-    x: Spec = {"field": "x", "type": "temporal", "scale": {"type": "utc", "nice": False}}
-    x["axis"] = {"title": None, "grid": False, "tickCount": 6, "labelOverlap": True}
+    x = _calendar([_ms(row, "started_unix_ns") for row in runs.rows])
     graded = about.y.kind == "grade"
     y, top = _grade_axis() if graded else _axis(about, numbers(runs.rows, "value"))
     dots = [
@@ -159,7 +160,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rule", steps, {**place, "x2": {"field": "x2"}}, color=tone, strokeWidth=2, opacity=0.55),
         layer("circle", [each for each in dots if each["counts"]], place, color=tone, size=42, opacity=0.85),
         layer(
-            {"type": "point", "filled": False},
+            "point",
             [each for each in dots if not each["counts"]],
             place,
             color=theme.muted,
@@ -168,11 +169,17 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         *legible(beside, changes, named(x, y), theme, color=theme.warn),
         layer("circle", dots, place, silent=False, size=260, opacity=0),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _ms(row: Row, key: str) -> float:
     return (number(row.cells[key]) or 0.0) / MS
+
+
+def _calendar(moments_ms: list[float]) -> Spec:
+    ticks, written = instants(min(moments_ms), max(moments_ms), about=8)
+    axis = {"title": None, "grid": False, "values": ticks, "label": written.__getitem__}
+    return quantitative("x", {"domain": [min(moments_ms), max(moments_ms)]}, axis)
 
 
 def _height(value: object, graded: bool) -> float | None:
@@ -187,15 +194,12 @@ def _axis(about: Chart, values: list[float]) -> tuple[Spec, float]:
         scale, ticks = time_scale(low, high)
         return quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM)), high
     top = 1.15 * max(values, default=1.0)
-    axis = {"title": None, "format": "~s", "tickCount": 5, "minExtent": LABEL_ROOM, "grid": True}
-    return quantitative("y", {"domain": [0, top], "nice": False}, axis), top
+    axis = {"title": None, "label": prefixed, "tickCount": 5, "minExtent": LABEL_ROOM, "grid": True}
+    return quantitative("y", {"domain": [0, top]}, axis), top
 
 
 def _grade_axis() -> tuple[Spec, float]:
     names = [*reversed(LETTERS)]
-    shown = "[" + ", ".join(f"'{name}'" for name in names) + "]"
     whole = [at for at, name in enumerate(names, 1) if len(name) == 1]
-    axis = {"values": whole, "labelExpr": f"{shown}[round(datum.value) - 1]", "title": None, "grid": True}
-    return quantitative(
-        "y", {"domain": [0.5, len(names) + 0.9], "nice": False}, {**axis, "minExtent": LABEL_ROOM}
-    ), len(names) + 0.9
+    axis = {"values": whole, "label": one_of(names, first=1), "title": None, "grid": True}
+    return quantitative("y", {"domain": [0.5, len(names) + 0.9]}, {**axis, "minExtent": LABEL_ROOM}), len(names) + 0.9

@@ -1,6 +1,6 @@
 """Renders a report as one HTML page that needs nothing else: it opens from a file, prints, and works on a phone.
 
-Charts are drawn beforehand (SVG) and take their colours from the page, so that light, dark and paper need no
+Charts are drawn beforehand (as SVG) and take their colours from the page, so that light, dark and paper need no
 script; a short script adds tips, sorting and a choice of colours.
 """
 
@@ -17,10 +17,9 @@ from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import with_unit
 from iocast.report.charts import place_of
-from iocast.report.charts.drawing.engine import what_is_missing
 from iocast.report.renderers.page import policy, script, style
 from iocast.report.renderers.page.page_tables import grade_html, table_html
-from iocast.report.renderers.page.plots import charts_html, drawings
+from iocast.report.renderers.page.plots import charts_html
 from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
@@ -69,14 +68,11 @@ def render(report: Report, out: TextIO, *, colour: bool = True, width: int = 0) 
     ordered = sorted(report.sections, key=lambda each: LAST.index(each.code) + 1 if each.code in LAST else 0)
     sections = [(_anchor(at, section), section) for at, section in enumerate(ordered)]
     out.write(FRAME.format(version=__version__, policy=policy(), title=report.title, style=Markup(style())))
-    drawn = drawings(report.charts)
-    out.write(_head(report, classic=any(place_of(chart).legends for chart in report.charts if chart.key in drawn)))
+    out.write(_head(report, classic=any(place_of(chart).legends for chart in report.charts)))
     out.write(_contents(sections))
     out.write('<main id="main">\n')
-    if report.charts and not drawn:
-        out.write(HINT.format(f"{what_is_missing()}. Figures are shown as tables."))
     for anchor, section in sections:
-        out.write(_section(anchor, section, drawn))
+        out.write(_section(anchor, section))
     if report.next_steps:
         steps = Markup().join(map(Markup("<li>{}</li>").format, report.next_steps))
         out.write(Markup('<section id="next"><h2>Next</h2><ul class="steps">{}</ul></section>\n').format(steps))
@@ -128,14 +124,14 @@ def _contents(sections: list[tuple[str, Section]]) -> Markup:
     return Markup('<nav class="toc" aria-label="Contents"><ol>{}</ol></nav>\n').format(links)
 
 
-def _section(anchor: str, section: Section, drawn: dict[str, Markup]) -> Markup:
+def _section(anchor: str, section: Section) -> Markup:
     parts = [Markup("<p>{}</p>").format(paragraph) for paragraph in section.paragraphs]
     for table in section.tables:
         shown = table_html(table, table.title or section.title, shown=bool(table.title))
         notes = Markup().join(map(HINT.format, table.notes))
         parts.append(Markup('<div class="card">{}{}</div>').format(shown, notes))
     if section.charts:
-        parts.append(charts_html(section.charts, drawn))
+        parts.append(charts_html(section.charts))
     half = Markup(' class="half"') if _is_short(section) else ""
     return SECTION.format(id=anchor, half=half, title=section.title, body=Markup("\n").join(parts))
 

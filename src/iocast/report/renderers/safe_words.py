@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TextIO, TypeVar
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from iocast.model.report import Column
 from iocast.text import harmless, harmless_line
 
 T = TypeVar("T")
+PLAIN = (int, float)
 
 
 def safe(value: T) -> T:
@@ -34,15 +35,23 @@ def _safe(value: Any) -> Any:
         changed = {name: new for name in _fields(type(value)) if (new := _safe(old := getattr(value, name))) is not old}
         return replace(value, **changed) if changed else value
     if isinstance(value, tuple):
+        if all(type(each) in PLAIN for each in value):  # the counts of a heat map
+            return value
         several = tuple(map(_safe, value))
         return value if all(new is old for new, old in zip(several, value, strict=True)) else several
     if isinstance(value, list):
         return [_safe(each) for each in value]
     if isinstance(value, dict):
-        pairs = {_safe(key): _safe(each) for key, each in value.items()}
+        pairs = {_safe_key(key): _safe(each) for key, each in value.items()}
         same = len(pairs) == len(value) and all(pairs.get(key) is each for key, each in value.items())
         return value if same else pairs
     return value
+
+
+@lru_cache(1000)
+def _safe_key(key: str) -> str:
+    """A key, which many rows share."""
+    return harmless_line(key)
 
 
 @cache

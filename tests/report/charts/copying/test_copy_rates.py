@@ -22,7 +22,7 @@ def test_each_way_has_a_bar_and_its_rounds() -> None:
     }
     assert len(rounds.rows) == 6
     drawn = copy_rates.draw(chart, LIGHT, 900)
-    bars, lines, dots = (layer["data"]["values"] for layer in drawn["layer"])
+    bars, lines, dots = (layer["rows"] for layer in drawn["layers"])
     assert [bar["x2"] for bar in bars] == [400.0, 1000.0]
     assert [line["x"] for line in lines] == [400.0, 1000.0]
     assert len(dots) == 6

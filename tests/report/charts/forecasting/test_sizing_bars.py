@@ -15,7 +15,7 @@ def test_each_need_is_a_bar_and_one_is_marked() -> None:
     (chart,) = sizing_bars.tell(SUBJECT)
     assert chart.summary == "One failure binds: 34 devices."
     assert [row.cells["binds"] for row in chart.tables[0].rows] == ["", "", "binds"]
-    bars, line, *_ = (layer["data"]["values"] for layer in sizing_bars.draw(chart, LIGHT, 500)["layer"])
+    bars, line, *_ = (layer["rows"] for layer in sizing_bars.draw(chart, LIGHT, 500)["layers"])
     assert [(each["x"], each["x2"], each["t"]) for each in bars] == [(0, 2, "2"), (0, 30, "30"), (0, 33, "33")]
     assert len({each["c"] for each in bars[:2]}) == 1
     assert bars[2]["c"] != bars[0]["c"]

@@ -63,7 +63,7 @@ def test_all_are_drawn(profile: Profile) -> None:
         "miss_ratio",
         "use_share",
     ]
-    assert all(specification(chart, LIGHT)["layer"] for chart in charts)
+    assert all(specification(chart, LIGHT)["layers"] for chart in charts)
 
 
 def test_nothing_is_told_of_what_a_trace_does_not_have(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_both_are_drawn(slow: PhaseRecord) -> None:
     charts = charts_at("replay", slow)
     assert [chart.kind for chart in charts] == ["replay_rates", "replay_lateness"]
     for chart in charts:
-        assert specification(chart, LIGHT)["layer"]
+        assert specification(chart, LIGHT)["layers"]
 
 
 def test_what_is_replayed_as_fast_as_possible_has_no_times_to_keep(tmp_path: Path) -> None:

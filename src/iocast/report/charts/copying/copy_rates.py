@@ -8,6 +8,7 @@ from iocast import text
 from iocast.analyse.copying.copy_figures import CellFigures, cells, spent, trials_of
 from iocast.model.copying.copy_trials import CACHES, CopyRun
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import figures
 from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, number, quantitative, tip
 from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
 from iocast.report.charts.drawing.theme import Theme
@@ -83,8 +84,8 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         for row in rounds.rows
     ]
     most = max([value / 1e6 for value in values] + [dot["x"] for dot in dots] + [1e-9])
-    x = quantitative("x", {"domain": [0, 1.05 * most], "nice": False})
-    x["axis"] = {"title": about.x.title, "grid": True, "tickCount": 6, "format": ",~r"}
+    x = quantitative("x", {"domain": [0, 1.05 * most]})
+    x["axis"] = {"title": about.x.title, "grid": True, "tickCount": 6, "label": figures}
     y = rows_axis(names)
     bars = [
         {
@@ -106,4 +107,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rule", lines, {"x": x, "y": y, "y2": {"field": "y2"}}, color=theme.ink, strokeWidth=2),
         layer("circle", dots, {"x": x, "y": y}, color=theme.accent, size=28, opacity=0.8),
     ]
-    return chart(width, ROW_HEIGHT * len(bars) + 12, layers, theme)
+    return chart(width, ROW_HEIGHT * len(bars) + 12, layers)

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from iocast import text
 from iocast.report.charts.drawing.latency_buckets import BUCKET_ENDS_NS
-from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, layer, quantitative
+from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, quantitative
 from iocast.report.charts.drawing.theme import Theme
 
 START = 176  # pixels from the left where squares begin; the words before them end there
@@ -48,11 +48,11 @@ def legend_drawing(legend: Legend, theme: Theme, width: int) -> Spec:
     colours = [{"x": at, "x2": at + SQUARE, "y": 0, "y2": SQUARE, "c": colour} for at, colour, _ in squares]
     channels = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "color": OWN_COLOUR}
     named = [{"x": at + SQUARE + GAP, "t": words} for at, _, words in squares if words]
-    words = [{"x": START - GAP, "t": legend.says, "before": True}, *named]
-    mark = {"type": "text", "baseline": "middle", "fontSize": 11, "align": {"expr": "datum.before ? 'right' : 'left'"}}
+    words = [{"x": START - GAP, "t": legend.says, "align": "right"}, *named]
+    mark = {"type": "text", "baseline": "middle", "fontSize": 11, "align": "left"}
     at = [{**word, "y": SQUARE / 2} for word in words]
     layers = [
         layer("rect", colours, channels),
         layer(mark, at, {"x": x, "y": y, "text": {"field": "t"}}, color=theme.muted),
     ]
-    return {"width": width, "height": SQUARE, "layer": layers}
+    return chart(width, SQUARE, layers)

@@ -19,7 +19,7 @@ def load_labels(table: Table) -> list[str]:
 
 def loads_axis(labels: Sequence[str]) -> Spec:
     """The loads from left to right at 0, 1, 2, ..."""
-    scale = {"domain": [-EDGE, len(labels) - 1 + END], "nice": False}
+    scale = {"domain": [-EDGE, len(labels) - 1 + END]}
     return quantitative("x", scale, {**positions_of(labels), "title": "load (users x queue depth)"})
 
 

@@ -9,78 +9,40 @@ from typing import Any
 
 from iocast.model.report import Cell, Column, Row, Table
 from iocast.report.cells import cell_text
+from iocast.report.charts.drawing.axis_labels import one_of, response_time
 from iocast.report.charts.drawing.theme import Theme
 
 Spec = dict[str, Any]
 
-# The engine brings Liberation Sans along, so that a picture is the same everywhere; it is as wide as Arial.
+# Fonts of the same widths first, so that a picture is the same where one of them is.
 FONT = "'Liberation Sans', Arial, Helvetica, sans-serif"
 NARROW, WIDE = 500, 984  # pixels of the plot itself, without its axes: in a column of a page, and across it
 FONT_SIZE = 12
 LABEL_ROOM = 66  # beside a chart, for labels in whatever font the page has in the end
 
-OWN_COLOUR: Spec = {"field": "c", "type": "nominal", "scale": None, "legend": None}  # each row of data brings its own
-
-# A time in ns, or its log10, as Vega writes it at an axis.
-_TIME = (
-    "{v} >= 0.9995e9 ? format({v} / 1e9, '~r') + ' s' : {v} >= 0.9995e6 ? format({v} / 1e6, '~r') + ' ms' : "
-    "{v} >= 999.5 ? format({v} / 1e3, '~r') + ' µs' : format({v}, '~r') + ' ns'"
-)
+OWN_COLOUR: Spec = {"field": "c"}  # each row of data brings its own
 
 
-def chart(width: int, height: int, layers: list[Spec], theme: Theme) -> Spec:
-    """A whole specification of layers."""
-    return {
-        "width": width,
-        "height": height,
-        "background": None,
-        "padding": 4,
-        "autosize": {"type": "pad"},
-        "config": _config(theme),
-        "layer": layers,
-    }
-
-
-def _config(theme: Theme) -> Spec:
-    return {
-        "font": FONT,
-        "aria": True,
-        "view": {"stroke": None},
-        "axis": {
-            "aria": False,  # the chart has a sentence of its own, and a label that is no value is no tip
-            "labelColor": theme.muted,
-            "titleColor": theme.muted,
-            "labelFontSize": FONT_SIZE,
-            "titleFontSize": FONT_SIZE,
-            "titleFontWeight": "normal",
-            "gridColor": theme.line,
-            "domain": False,
-            "ticks": False,
-            "labelPadding": 6,
-            "titlePadding": 8,
-        },
-        "text": {"fontSize": FONT_SIZE, "fill": theme.ink},
-    }
+def chart(width: int, height: int, layers: list[Spec]) -> Spec:
+    """A whole specification: layers on a plot of this size."""
+    return {"width": width, "height": height, "layers": layers}
 
 
 def layer(mark: str | Spec, rows: Iterable[Spec], encoding: Spec, *, silent: bool = True, **about: Any) -> Spec:
-    """One layer with its own data. A silent one says nothing under the pointer nor to a screen reader."""
+    """One layer with its own rows. One that is not silent says the "tip" of a row under the pointer."""
     shape: Spec = {"type": mark} if isinstance(mark, str) else dict(mark)
-    shape |= {"aria": not silent, **about}
-    if not silent:
-        encoding = {**encoding, "description": {"field": "tip", "type": "nominal"}}
-    return {"mark": shape, "data": {"values": list(rows)}, "encoding": encoding}
+    return {"mark": shape | {"tips": not silent, **about}, "rows": list(rows), "encoding": encoding}
 
 
 def quantitative(field: str, scale: Spec | None = None, axis: Spec | None = None) -> Spec:
     """A channel that shows a number; `axis` None shows none."""
-    channel: Spec = {"field": field, "type": "quantitative", "axis": axis}
+    channel: Spec = {"field": field, "axis": axis}
     return channel | ({"scale": scale} if scale else {})
 
 
 def each_by(field: str) -> Spec:
     """One line, or one area, for each value of a field: far cheaper to draw than a layer for each."""
-    return {"detail": {"field": field, "type": "nominal"}}
+    return {"detail": {"field": field}}
 
 
 def number(cell: Cell) -> float | None:
@@ -128,7 +90,7 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def time_axis(ticks: list[float], title: str | None = None, **more: Any) -> Spec:
     """An axis of times in ns."""
-    return {"values": ticks, "labelExpr": _TIME.format(v="datum.value"), "title": title, "grid": True, **more}
+    return {"values": ticks, "label": response_time, "title": title, "grid": True, **more}
 
 
 def padded(low: float, high: float, share: float = 0.06, least: float = 0.25) -> tuple[float, float]:
@@ -151,10 +113,9 @@ def needed(table: Table | None) -> Table:
 
 def positions_of(labels: Sequence[str]) -> Spec:
     """An axis of equal steps that shows a text at 0, 1, 2, ..."""
-    shown = "[" + ", ".join("'" + label.replace("\\", "").replace("'", "’") + "'" for label in labels) + "]"
     return {
         "values": list(range(len(labels))),
-        "labelExpr": f"{shown}[round(datum.value)]",
+        "label": one_of(labels),
         "grid": False,
         "labelOverlap": False,
     }

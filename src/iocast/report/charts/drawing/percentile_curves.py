@@ -9,6 +9,7 @@ from iocast import text
 from iocast.analyse.statistics import enough_beyond
 from iocast.model.histogram import Histogram
 from iocast.model.report import Cell, Chart, Column, Row
+from iocast.report.charts.drawing.axis_labels import figures
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     OWN_COLOUR,
@@ -68,8 +69,8 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
     # Room to the right for the names of the lines.
     room = min(0.5, (GAP + LETTER * max(map(len, names))) / (width - LABEL_ROOM))
     far = max(1.2, 1 / (1 - room)) * max(nines, 1.0)
-    axis = {"values": marks, "labelExpr": _nines(), "title": about.x.title, "grid": True}
-    x = quantitative("x", {"domain": [0, far], "nice": False}, axis)
+    axis = {"values": marks, "label": _nines, "title": about.x.title, "grid": True}
+    x = quantitative("x", {"domain": [0, far]}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     sure, unsure, points, ends = list[Spec](), list[Spec](), list[Spec](), list[Spec]()
     for name, tone in zip(names, tones, strict=True):
@@ -93,7 +94,7 @@ def percentile_lines(about: Chart, theme: Theme, tones: Sequence[str], width: in
         layer("circle", points, {"x": x, "y": y}, silent=False, size=180, opacity=0),
         layer(beside, ends, {"x": x, "y": y, "text": {"field": "t"}, "color": OWN_COLOUR}),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _place(row: Row) -> Spec:
@@ -106,6 +107,6 @@ def _says(row: Row) -> str:
     return f"{row.cells['row']}: {share}% within {text.duration(number(row.cells['time']))}"
 
 
-def _nines() -> str:
+def _nines(value: float) -> str:
     """50 %, 90 %, 99 %, 99.9 %, ..."""
-    return "datum.value < 0.5 ? '50%' : format(100 - pow(10, 2 - round(datum.value)), '.10~r') + '%'"
+    return "50%" if value < 0.5 else f"{figures(100 - 10 ** (2 - round(value)), 10)}%"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from iocast.report.charts.drawing.axis_labels import figures
 from iocast.report.charts.drawing.parts import Spec, layer, quantitative
 from iocast.report.charts.drawing.theme import Theme
 
@@ -28,12 +29,14 @@ def ratio_axis(reach: float) -> Spec:
         if math.log(step) - (math.log(kept[-1]) if kept else 0.0) >= wide / 8:
             kept.append(step)
     values = [*(1 / step for step in reversed(kept)), 1.0, *kept]
-    label = (
-        "abs(datum.value - 1) < 1e-6 ? 'same' : datum.value > 1 ? '×' + format(datum.value, '.3~r') "
-        ": '÷' + format(1 / datum.value, '.3~r')"
-    )
-    axis = {"values": values, "labelExpr": label, "title": None, "grid": True, "orient": "top"}
+    axis = {"values": values, "label": _factor, "title": None, "grid": True, "orient": "top"}
     return quantitative("x", {"type": "log", "domain": [1 / reach, reach]}, axis)
+
+
+def _factor(value: float) -> str:
+    if abs(value - 1) < 1e-6:
+        return "same"
+    return f"×{figures(value, 3)}" if value > 1 else f"÷{figures(1 / value, 3)}"
 
 
 def same_band(count: int, x: Spec, y: Spec, theme: Theme) -> list[Spec]:

@@ -9,7 +9,7 @@ ROW_HEIGHT = 24
 
 def rows_axis(names: list[str]) -> Spec:
     """The rows from top to bottom at 0, 1, 2, ..."""
-    scale = {"domain": [len(names) - 0.45, -0.55], "nice": False}
+    scale = {"domain": [len(names) - 0.45, -0.55]}
     return quantitative("y", scale, {**positions_of(names), "title": None, "labelLimit": 0, "minExtent": _room(names)})
 
 

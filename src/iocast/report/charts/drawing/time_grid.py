@@ -6,33 +6,29 @@ from collections.abc import Sequence
 
 from iocast.model.report import Table
 from iocast.report.cells import numbers as several
+from iocast.report.charts.drawing.axis_labels import clock
 from iocast.report.charts.drawing.cell_image import data_url, levels
 from iocast.report.charts.drawing.parts import Spec, chart, layer, number, quantitative, tip
 from iocast.report.charts.drawing.theme import Theme
 
 HEIGHT = 230
-_LABEL = (
-    "datum.value >= 7200 ? format(datum.value / 3600, '.4~r') + ' h' : datum.value >= 120 ? "
-    "format(datum.value / 60, '.4~r') + ' min' : datum.value >= 1 || datum.value == 0 ? "
-    "format(datum.value, '.4~r') + ' s' : format(datum.value * 1000, '.4~r') + ' ms'"
-)
 
 
 def time_grid(table: Table, key: str, y: Spec, low: float, high: float, theme: Theme, width: int) -> Spec:
     """The chart of a table whose rows have "start" and "end" in ns and the counts of their cells under `key`."""
     columns = [several(row.cells[key]) for row in table.rows]
     end = max(number(row.cells["end"]) or 0.0 for row in table.rows) / 1e9
-    x = quantitative("x", {"domain": [0, end], "nice": False}, clock_axis())
-    image = {"type": "image", "width": width, "height": HEIGHT, "aspect": False, "align": "left", "baseline": "top"}
-    place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url", "type": "nominal"}}
-    picture = layer({**image, "smooth": False}, [{"url": data_url(levels(columns))}], place)
+    x = quantitative("x", {"domain": [0, end]}, clock_axis())
+    image = {"type": "image", "width": width, "height": HEIGHT, "align": "left", "baseline": "top"}
+    place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url"}}
+    picture = layer(image, [{"url": data_url(levels(columns))}], place)
     band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
-    return chart(width, HEIGHT, [picture, layer("rect", _tips(table, low, high), band, silent=False, opacity=0)], theme)
+    return chart(width, HEIGHT, [picture, layer("rect", _tips(table, low, high), band, silent=False, opacity=0)])
 
 
 def clock_axis() -> Spec:
     """An axis of seconds from the start."""
-    return {"title": None, "grid": False, "tickCount": 8, "labelExpr": _LABEL}
+    return {"title": None, "grid": False, "tickCount": 8, "label": clock}
 
 
 def _tips(table: Table, low: float, high: float) -> list[Spec]:

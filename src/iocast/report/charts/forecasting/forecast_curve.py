@@ -10,6 +10,7 @@ from iocast.forecast.load_forecast import Forecaster
 from iocast.forecast.measured_ladder import MeasuredLadder
 from iocast.forecast.response_law import GRID
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     Spec,
@@ -134,8 +135,8 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     rates = [*numbers(curve.rows, "rate"), *numbers(asked.rows, "rate"), *numbers(points.rows, "rate")]
     low, high = padded_times(times, 0.06)
     scale, ticks = time_scale(low, high)
-    axis = {"title": about.x.title, "format": "~s", "grid": False, "tickCount": 8}
-    x = quantitative("x", {"domain": [0, 1.06 * max(rates)], "nice": False}, axis)
+    axis = {"title": about.x.title, "label": prefixed, "grid": False, "tickCount": 8}
+    x = quantitative("x", {"domain": [0, 1.06 * max(rates)]}, axis)
     y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
     band = [{"x": row.cells["rate"], "y": row.cells["low"], "y2": row.cells["high"]} for row in curve.rows]
     line = [{"x": row.cells["rate"], "y": row.cells["expected"], "tip": tip(curve, row, "rate")} for row in curve.rows]
@@ -156,7 +157,7 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rule", slo, {"y": y}, color=theme.peak, strokeDash=[6, 4], strokeWidth=1.4),
         layer("rule", at, {"x": x}, color=theme.ink, strokeDash=[3, 3], strokeWidth=1.2),
         layer(
-            {"type": "point", "filled": False},
+            "point",
             [each for each in dots if each["k"] == "ladder"],
             place,
             color=theme.muted,
@@ -167,4 +168,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         *legible(top, at, named(x, y), theme, color=theme.ink),
         layer("circle", [*dots, *line], place, silent=False, size=260, opacity=0),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.parts import (
     OWN_COLOUR,
     Spec,
@@ -67,9 +68,9 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     colours = {"OK": theme.fast, "MARGINAL": theme.middling, "AT RISK": theme.slow, "NOT OK": theme.slower}
     end = max(number(row.cells["end"]) or 0.0 for row in zones.rows)
     wide = max([end, *(1.03 * (number(row.cells["rate"]) or 0.0) for row in asked.rows)])
-    axis = {"title": about.x.title, "format": "~s", "grid": False, "tickCount": 8}
-    x = quantitative("x", {"domain": [0, wide], "nice": False}, axis)
-    y = quantitative("y", {"domain": [0, 1], "nice": False})
+    axis = {"title": about.x.title, "label": prefixed, "grid": False, "tickCount": 8}
+    x = quantitative("x", {"domain": [0, wide]}, axis)
+    y = quantitative("y", {"domain": [0, 1]})
     bars = [
         {
             "x": row.cells["start"],
@@ -98,4 +99,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rule", marks, {"x": x}, color=theme.ink, strokeWidth=2),
         *legible({**left, "fontWeight": 600}, marks, named(x, y), theme, color=theme.ink),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import whole
 from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, legible, named, number, quantitative, tip
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
@@ -42,8 +43,8 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     """Bars from 0, their counts beside them."""
     table, total = about.tables[0], number(about.tables[1].rows[0].cells["devices"]) or 0.0
     counts = [number(row.cells["devices"]) or 0.0 for row in table.rows]
-    x = quantitative("x", {"domain": [0, 1.12 * max(1.0, total, *counts)], "nice": False})
-    x["axis"] = {"title": about.x.title, "grid": True, "tickCount": 6, "tickMinStep": 1, "format": ",d"}
+    x = quantitative("x", {"domain": [0, 1.12 * max(1.0, total, *counts)]})
+    x["axis"] = {"title": about.x.title, "grid": True, "tickCount": 6, "tickMinStep": 1, "label": whole}
     y = rows_axis([str(row.cells["need"]) for row in table.rows])
     bars: list[Spec] = []
     for at, (row, count) in enumerate(zip(table.rows, counts, strict=True)):
@@ -61,4 +62,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         layer("rule", line, {"x": x}, color=theme.ink, strokeWidth=1.5, strokeDash=[4, 3]),
         *legible({"type": "text", "align": "left", "dx": 5, "baseline": "middle"}, ends, named(x, y), theme),
     ]
-    return chart(width, STEP * len(bars) + 8, layers, theme)
+    return chart(width, STEP * len(bars) + 8, layers)

@@ -8,6 +8,7 @@ from iocast import text
 from iocast.model.profiling.characteristics import MissCurve
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import binary_size, percent
 from iocast.report.charts.drawing.parts import Spec, chart, layer, legible, named, needed, number, quantitative, tip
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
@@ -56,18 +57,14 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     """A line for each curve over a logarithmic size, with its band."""
     table = needed(about.table("points"))
     sizes = [number(row.cells["cache"]) or 1.0 for row in table.rows]
-    expression = (
-        "datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~r') + ' GiB' : datum.value >= 1048576 ? "
-        "format(datum.value / 1048576, '.3~r') + ' MiB' : format(datum.value / 1024, '.3~r') + ' KiB'"
-    )
     ticks = [float(1 << power) for power in range(70) if min(sizes) <= 1 << power <= max(sizes)]
     step = -(-len(ticks) // 9) or 1
     x = quantitative(
         "x",
         {"type": "log", "domain": [min(sizes), max(max(sizes), 2 * min(sizes))]},
-        {"title": about.x.title, "values": ticks[::step], "labelExpr": expression, "grid": False},
+        {"title": about.x.title, "values": ticks[::step], "label": binary_size, "grid": False},
     )
-    y = quantitative("y", {"domain": [0, 1]}, {"title": about.y.title, "format": ".0%", "grid": True})
+    y = quantitative("y", {"domain": [0, 1]}, {"title": about.y.title, "label": percent, "grid": True})
     colours = dict(zip(CURVES, (theme.ink, theme.faster, theme.tail), strict=True))
     layers: list[Spec] = []
     ends: list[Spec] = []
@@ -94,4 +91,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         ends.append({"x": at["x"], "y": at["y"], "t": WORDS[name]})
     words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "fontSize": 11}
     layers += legible(words, ends, named(x, y), theme, color=theme.ink)
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

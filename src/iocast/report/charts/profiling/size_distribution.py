@@ -8,6 +8,7 @@ from iocast import text
 from iocast.model.profiling.characteristics import READ, WRITE
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.parts import (
     OWN_COLOUR,
     Spec,
@@ -24,7 +25,6 @@ from iocast.report.charts.place import Place
 
 PLACE = Place("profile")
 HEIGHT = 240
-COUNTS = "datum.value ? format(datum.value, '~s') : '0'"
 READS, WRITES = ("reads", -0.38, 0.36), ("writes", 0.02, 0.36)
 MOST = 14
 COLUMNS = (Column("size", "up to", "bytes"), Column("reads", "reads", "count"), Column("writes", "writes", "count"))
@@ -64,10 +64,8 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     """Two bars for each class of sizes; one in the middle where all I/Os are reads, or writes."""
     table = needed(about.table("sizes"))
     labels = [text.size(number(row.cells["size"])) for row in table.rows]
-    x = quantitative(
-        "x", {"domain": [-0.5, len(labels) - 0.5], "nice": False}, {**positions_of(labels), "title": about.x.title}
-    )
-    y = quantitative("y", {"nice": True}, {"title": about.y.title, "labelExpr": COUNTS, "grid": True, "tickCount": 5})
+    x = quantitative("x", {"domain": [-0.5, len(labels) - 0.5]}, {**positions_of(labels), "title": about.x.title})
+    y = quantitative("y", None, {"title": about.y.title, "label": prefixed, "grid": True, "tickCount": 5})
     told = [bar for bar in (READS, WRITES) if any(number(row.cells[bar[0]]) for row in table.rows)]
     told = [(told[0][0], -0.3, 0.6)] if len(told) == 1 else told
     colours = {"reads": theme.faster, "writes": theme.tail}
@@ -84,4 +82,4 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         for key, left, wide in told
     ]
     place: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "color": OWN_COLOUR}
-    return chart(width, HEIGHT, [layer("rect", bars, place, silent=False)], theme)
+    return chart(width, HEIGHT, [layer("rect", bars, place, silent=False)])

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import percent
 from iocast.report.charts.drawing.parts import LABEL_ROOM, Spec, needed, quantitative
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.drawing.time_grid import time_grid, together
@@ -49,6 +50,6 @@ def tell(profile: Profile) -> Iterator[Chart]:
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:
     """The cells, and the line of all targets from 0 to 100%."""
-    axis = {"title": about.y.title, "grid": False, "format": ".0%", "tickCount": 5, "minExtent": LABEL_ROOM}
-    y = quantitative("y", {"domain": [0, 1], "nice": False}, axis)
+    axis = {"title": about.y.title, "grid": False, "label": percent, "tickCount": 5, "minExtent": LABEL_ROOM}
+    y = quantitative("y", {"domain": [0, 1]}, axis)
     return time_grid(needed(about.table("moments")), "places", y, 0.0, 1.0, theme, width)

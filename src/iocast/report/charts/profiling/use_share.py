@@ -8,6 +8,7 @@ from iocast import text
 from iocast.analyse.profiling.use_shares import share_curve, share_of_busiest, thinned
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.report.charts.drawing.axis_labels import percent
 from iocast.report.charts.drawing.parts import Spec, chart, layer, needed, number, quantitative, tip
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
@@ -45,11 +46,11 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
         for row in table.rows
     ]
     share: Spec = {"domain": [0, 1]}
-    x = quantitative("x", share, {"title": about.x.title, "format": ".0%", "grid": False, "tickCount": 5})
-    y = quantitative("y", share, {"title": about.y.title, "format": ".0%", "grid": True})
+    x = quantitative("x", share, {"title": about.x.title, "label": percent, "grid": False, "tickCount": 5})
+    y = quantitative("y", share, {"title": about.y.title, "label": percent, "grid": True})
     layers = [
         layer("line", [{"x": 0, "y": 0}, {"x": 1, "y": 1}], {"x": x, "y": y}, color=theme.muted, strokeDash=[4, 3]),
         layer("line", points, {"x": x, "y": y}, color=theme.accent, strokeWidth=2),
         layer("circle", points, {"x": x, "y": y}, silent=False, color=theme.accent, size=30, opacity=0),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from iocast import text
 from iocast.model.report import Axis, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord
+from iocast.report.charts.drawing.axis_labels import prefixed
 from iocast.report.charts.drawing.parts import (
     LABEL_ROOM,
     Spec,
@@ -25,7 +26,6 @@ from iocast.report.charts.place import Place
 
 PLACE = Place("replay", wide=True)
 HEIGHT = 170
-COUNTS = "datum.value ? format(datum.value, '~s') : '0'"
 MOST = 400  # spans
 SPANS = (
     Column("start", "from", "duration"),
@@ -85,9 +85,9 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     table = needed(about.table("spans"))
     end = max(numbers(table.rows, "end")) / 1e9
     most = max(*numbers(table.rows, "wanted", "done"), 1.0)
-    x = quantitative("x", {"domain": [0, end], "nice": False}, clock_axis())
-    y = quantitative("y", {"domain": [0, 1.12 * most], "nice": False}, {"title": "IOPS", "tickCount": 4})
-    y["axis"] |= {"minExtent": LABEL_ROOM - 14, "grid": True, "labelExpr": COUNTS}
+    x = quantitative("x", {"domain": [0, end]}, clock_axis())
+    y = quantitative("y", {"domain": [0, 1.12 * most]}, {"title": "IOPS", "tickCount": 4})
+    y["axis"] |= {"minExtent": LABEL_ROOM - 14, "grid": True, "label": prefixed}
     bars = [
         {
             "x": (number(row.cells["start"]) or 0.0) / 1e9,
@@ -102,13 +102,13 @@ def draw(about: Chart, theme: Theme, width: int) -> Spec:
     span: Spec = {"x": x, "x2": {"field": "x2"}}
     under: Spec = {**span, "y": y, "y2": {"field": "y0"}}
     over: Spec = {**span, "y": {**y, "field": "top"}, "y2": {"field": "y0"}}
-    line: Spec = {"x": x, "y": y, "order": {"field": "o"}, "detail": {"field": "piece", "type": "nominal"}}
+    line: Spec = {"x": x, "y": y, "order": {"field": "o"}, "detail": {"field": "piece"}}
     layers = [
         layer("rect", bars, under, color=theme.muted, opacity=0.35),
         layer({"type": "line", "interpolate": "step-after"}, _line(table), line, color=theme.accent, strokeWidth=2),
         layer("rect", bars, over, silent=False, opacity=0),
     ]
-    return chart(width, HEIGHT, layers, theme)
+    return chart(width, HEIGHT, layers)
 
 
 def _line(table: Table) -> list[Spec]:

@@ -1,0 +1,1 @@
+"""SVG: what specifications of charts look like, written by Python alone."""

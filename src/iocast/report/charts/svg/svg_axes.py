@@ -1,0 +1,121 @@
+"""Axes as SVG: lines across the plot, labels that do not lie on each other, a title; and how much room they take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+
+from iocast.report.charts.drawing.axis_labels import alike
+from iocast.report.charts.drawing.axis_ticks import round_ticks
+from iocast.report.charts.drawing.parts import FONT_SIZE, Spec
+from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.svg.letter_widths import width_px
+from iocast.report.charts.svg.svg_marks import Box, Plot
+from iocast.report.charts.svg.svg_paths import BASELINES, px, words_svg
+from iocast.report.charts.svg.svg_scales import ABOUT, Scale
+
+LABEL_GAP, TITLE_GAP = 6, 8  # pixels between the plot and its labels, and between them and the title
+APART = 2.0  # pixels between two labels
+AT_END = 1.0  # a label this near to an end of its axis stands inside
+SHARP = 0.5  # half a pixel: a line of one pixel fills one
+
+
+class Tick(Struct, frozen=True):
+    """A place on an axis, its words, and from where to where they go along it."""
+
+    at: float
+    words: str
+    low: float
+    high: float
+    align: str = "center"
+
+
+class Axis(Struct, frozen=True):
+    """An axis as SVG: what lies behind the marks, and the room that it takes around the plot."""
+
+    svg: str
+    box: Box
+
+
+def ticks_of(axis: Spec, scale: Scale, about: int) -> list[tuple[float, str]]:
+    """The values that an axis marks inside of its scale, about so many where it does not say, and how each is
+    written."""
+    least, most = sorted((scale.low, scale.high))
+    values = axis.get("values")
+    if values is None:
+        values = round_ticks(least, most, axis.get("tickCount", about), axis.get("tickMinStep", 0.0))
+    room = 1e-9 * (abs(least) + abs(most))
+    inside = [value for value in values if least - room <= value <= most + room]
+    label = axis.get("label") or alike(inside)
+    return [(value, label(value)) for value in inside]
+
+
+def x_axis(axis: Spec, plot: Plot, theme: Theme) -> Axis:
+    """Below the plot, or above it where the axis says so."""
+    top = axis.get("orient") == "top"
+    place = plot.x.placing()
+    ticks = [_along(place(value), words, plot.width) for value, words in ticks_of(axis, plot.x, ABOUT["x"])]
+    lines = "".join(f"M{px(tick.at + SHARP)} 0V{px(plot.height)}" for tick in ticks) if axis.get("grid", True) else ""
+    shown = ticks if axis.get("labelOverlap") is False else apart(ticks, log=plot.x.log)
+    edge = -LABEL_GAP - 3 if top else plot.height + LABEL_GAP + 9
+    labels = "".join(words_svg(tick.words, tick.at, edge, tick.align) for tick in shown)
+    far = edge - FONT_SIZE if top else edge + 4
+    title = axis.get("title")
+    if title:
+        far = -30 if top else plot.height + 34
+        labels += words_svg(title, plot.width / 2, far, "center")
+        far += -FONT_SIZE if top else 4
+    left, right = min((tick.low for tick in shown), default=0.0), max((tick.high for tick in shown), default=0.0)
+    return Axis(_svg(lines, labels, theme), (left, min(far, 0.0), right, max(far, plot.height)))
+
+
+def y_axis(axis: Spec, plot: Plot, theme: Theme) -> Axis:
+    """To the left of the plot."""
+    place = plot.y.placing()
+    ticks = [(place(value), words) for value, words in ticks_of(axis, plot.y, ABOUT["y"])]
+    lines = "".join(f"M0 {px(at + SHARP)}H{px(plot.width)}" for at, _ in ticks) if axis.get("grid", True) else ""
+    below = BASELINES["middle"] * FONT_SIZE
+    tall = [Tick(at, words, at - FONT_SIZE / 2, at + FONT_SIZE / 2) for at, words in ticks]
+    shown = tall if axis.get("labelOverlap") is False else apart(tall, log=plot.y.log)
+    labels = "".join(words_svg(tick.words, -LABEL_GAP, tick.at + below, "right") for tick in shown)
+    wide = max((width_px(tick.words, FONT_SIZE) for tick in shown), default=0.0) + LABEL_GAP
+    wide = max(wide, axis.get("minExtent", 0))
+    title = axis.get("title")
+    if title:
+        at = -wide - TITLE_GAP
+        turned = f' transform="translate({px(at)} {px(plot.height / 2)}) rotate(-90)"'
+        labels += words_svg(title, 0.0, BASELINES["bottom"] * FONT_SIZE, "center", turned)
+        wide += TITLE_GAP + FONT_SIZE + 1
+    top, bottom = min((tick.low for tick in shown), default=0.0), max((tick.high for tick in shown), default=0.0)
+    return Axis(_svg(lines, labels, theme), (-wide, min(0.0, top), 0.0, max(plot.height, bottom)))
+
+
+def apart(ticks: Sequence[Tick], *, log: bool = False) -> list[Tick]:
+    """Labels of which none lies on another: on a logarithmic axis each that has room, else every second, fourth, ..."""
+    ordered = sorted(ticks, key=lambda tick: tick.at)
+    if log:
+        kept: list[Tick] = []
+        for tick in ordered:
+            if not kept or tick.low >= kept[-1].high + APART:
+                kept.append(tick)
+        return kept
+    while len(ordered) > 1 and any(after.low < before.high + APART for before, after in pairwise(ordered)):
+        ordered = ordered[::2]
+    return ordered
+
+
+def _along(at: float, words: str, width: float) -> Tick:
+    """A label below its tick; one at an end of the axis begins, or ends, there."""
+    wide = width_px(words, FONT_SIZE)
+    if at <= AT_END:
+        return Tick(at, words, at, at + wide, "left")
+    if at >= width - AT_END:
+        return Tick(at, words, at - wide, at, "right")
+    return Tick(at, words, at - wide / 2, at + wide / 2)
+
+
+def _svg(lines: str, labels: str, theme: Theme) -> str:
+    drawn = f'<path stroke="{theme.line}" d="{lines}"/>' if lines else ""
+    return drawn + (f'<g fill="{theme.muted}">{labels}</g>' if labels else "")
