@@ -127,7 +127,7 @@ def test_columns_sort_both_ways_and_parts_stay_with_their_row(browser: Any, card
 
 def test_it_is_dark_when_the_system_is_and_when_asked(browser: Any, card: str) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
-    label = "getComputedStyle(document.querySelector('#overview .role-axis-label text')).fill"
+    label = "getComputedStyle(document.querySelector('#overview .axis text')).fill"
     with Opened(browser, card, color_scheme="light") as opened:
         light, light_label = opened.page.evaluate(ground), opened.page.evaluate(label)
         opened.page.click("#theme")
@@ -165,7 +165,7 @@ def test_a_hand_holds_sentences_and_whole_charts(browser: Any, card: str) -> Non
         assert opened.page.locator(".column .plot").count() >= 10
         assert opened.page.evaluate(hidden, ".column .plot") == []
         letters = "each => Number(getComputedStyle(each).fontSize.slice(0, -2)) * each.getScreenCTM().a"
-        label = opened.page.locator(".column .role-axis-label text").first
+        label = opened.page.locator(".column .axis text").first
         assert label.evaluate(letters) > 8
 
 

@@ -118,4 +118,4 @@ def _along(at: float, words: str, width: float) -> Tick:
 
 def _svg(lines: str, labels: str, theme: Theme) -> str:
     drawn = f'<path stroke="{theme.line}" d="{lines}"/>' if lines else ""
-    return drawn + (f'<g fill="{theme.muted}">{labels}</g>' if labels else "")
+    return drawn + (f'<g class="axis" fill="{theme.muted}">{labels}</g>' if labels else "")
