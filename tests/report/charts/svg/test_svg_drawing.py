@@ -82,6 +82,10 @@ def test_what_says_something_is_an_element_of_its_own_and_escaped() -> None:
     assert 'pointer-events="none"' in silent
 
 
+def test_how_dense_a_mark_is_stays_exact() -> None:
+    assert 'fill-opacity="0.18"' in drawn("area", [{"x": 0, "y": 1}, {"x": 1, "y": 1}], PLACE, opacity=0.18)
+
+
 def test_a_rule_with_one_axis_crosses_the_plot() -> None:
     assert paths(drawn("rule", [{"x": 5}], {"x": X})) == ["M50 0L50 100"]
     assert paths(drawn("rule", [{"y": 50}], {"y": Y})) == ["M0 50L100 50"]

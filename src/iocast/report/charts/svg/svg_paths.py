@@ -53,7 +53,7 @@ def attributes(values: dict[str, object]) -> str:
 
 def quoted(value: object) -> str:
     """A value of an attribute."""
-    return escape(px(value) if isinstance(value, float) else str(value), quote=True)
+    return escape(f"{value:.4g}" if isinstance(value, float) else str(value), quote=True)
 
 
 def words_svg(words: str, x: float, y: float, align: str = "left", more: str = "") -> str:
