@@ -1,4 +1,4 @@
-"""What all tests stand on: interrupts as in a terminal, modules that stay compiled, and no search for garbage in tests."""
+"""What all tests stand on: interrupts as in a terminal, modules that stay compiled, no search for garbage in tests."""
 
 from __future__ import annotations
 
