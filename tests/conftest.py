@@ -31,3 +31,8 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """At the end all of it is garbage like any other: libraries complain of what outlives them."""
+    gc.unfreeze()
