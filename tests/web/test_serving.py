@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # The same server with little patience: what a test waits for, it waits for less than a person would.
 _IMPATIENT = """
 import asyncio.constants, sys
