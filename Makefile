@@ -24,6 +24,8 @@ LOCKED := --locked
 # Where nobody can look, a test that fails gets a second try; -r R lists each, so that none is overlooked.
 ONCE_MORE := $(if $(CI),-rsR --reruns 1 --reruns-delay 2,-rs)
 
+IN_PAIRS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+
 # `make mutants` installs these for itself; nothing else needs them.
 MUTMUT := 3.8.1
 CARGO_MUTANTS := 27.1.0
@@ -51,12 +53,13 @@ card: $(CORE) ## measure the storage under this folder and show its card
 setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
-# Two tests side by side, but for those that measure real devices.
+# Two files of tests side by side, but for those that measure real devices: `alone`.
 test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
-	$(BIN)/python -m pytest $(ONCE_MORE) --numprocesses=2 --dist=loadfile --ignore=tests/device --ignore=tests/matrix
-	$(BIN)/python -m pytest $(ONCE_MORE) tests/device tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) --ignore=tests/device --ignore=tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "not alone" tests/device tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) -m alone tests/device tests/matrix
 
 fuzz: $(CORE) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \

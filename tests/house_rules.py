@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import functools
 import json
 import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import rust_source
 
@@ -95,9 +97,37 @@ def _package(path: str) -> list[str]:
     return path.removeprefix("src/").split("/")[:-1]
 
 
-def _imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and dotted module of every import anywhere in a file, imports by name included."""
-    for node in ast.walk(tree):
+class Module(NamedTuple):
+    """What the rules ask of a Python file."""
+
+    imports: tuple[tuple[int, str], ...]  # line and dotted module of each one anywhere, imports by name included
+    top_imports: tuple[tuple[int, str], ...]
+    functions: tuple[tuple[str, int], ...]  # name and lines
+    defined: frozenset[str]
+    speech: tuple[tuple[int, str], ...]  # line and what only a door may do
+    private: tuple[tuple[int, str, str], ...]  # line, module and name of each `module._name`
+    documented: bool
+
+
+@functools.cache
+def _module(path: str, text: str) -> Module:
+    """A file is parsed once for all rules, and in a copy of the tree only where it differs."""
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return Module(
+        imports=tuple(_imports(path, nodes)),
+        top_imports=tuple(_imports(path, top)),
+        functions=tuple(_functions(nodes)),
+        defined=frozenset(_defined(tree)),
+        speech=tuple((getattr(node, "lineno", 0), said) for node in nodes if (said := _says(node))),
+        private=tuple(_private_names(nodes)),
+        documented=bool(ast.get_docstring(tree)),
+    )
+
+
+def _imports(path: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
         match node:
             case ast.Import():
                 yield from ((node.lineno, alias.name) for alias in node.names)
@@ -111,6 +141,20 @@ def _imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str]]:
                     yield node.lineno, named.value
 
 
+def _functions(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, int]]:
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _private_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str, str]]:
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id=module), attr=name) if name.startswith("_"):
+                if not name.startswith("__"):
+                    yield node.lineno, module, name
+
+
 def arrows(root: Path) -> list[str]:
     """Imports against the map, function-level ones included."""
     bad = []
@@ -119,7 +163,7 @@ def arrows(root: Path) -> list[str]:
         if room not in MAY_IMPORT:
             bad.append(f"{path}: `{room}` is not a room of the house (ARCHITECTURE.md, tests/house_rules.py)")
             continue
-        for line, module in _imports(path, ast.parse(text)):
+        for line, module in _module(path, text).imports:
             parts = module.split(".")
             if parts[0] != "iocast" or parts[1:] == ["__version__"]:
                 continue
@@ -136,24 +180,17 @@ def heavy_imports(root: Path) -> list[str]:
     for path, text in _sources(root, "src/iocast", ".py"):
         if _room(path) in DOORS | {"__main__"}:
             continue
-        top = ast.Module([n for n in ast.parse(text).body if isinstance(n, ast.Import | ast.ImportFrom)], [])
-        for line, module in _imports(path, top):
+        for line, module in _module(path, text).top_imports:
             if module.split(".")[0] not in light:
                 bad.append(f"{path}:{line}: import {module} inside the function that needs it")
     return bad
 
 
-def _python_functions(text: str) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
-
-
 def sizes(root: Path) -> dict[str, int]:
     """Lines of every file and function that is over its limit, by `path` and `path::function`."""
-    measured = [(path, len(text.splitlines()), list(_python_functions(text))) for path, text in _python(root)]
+    measured = [(path, len(text.splitlines()), _module(path, text).functions) for path, text in _python(root)]
     for path, text in _sources(root, "crates", ".rs"):
-        measured.append((path, rust_source.line_count(text), list(rust_source.functions(text))))
+        measured.append((path, rust_source.line_count(text), tuple(rust_source.functions(text))))
     over = {path: lines for path, lines, _ in measured if lines > FILE_LINES}
     for path, _, functions in measured:
         for name, lines in functions:
@@ -198,17 +235,15 @@ def private_imports(root: Path) -> list[str]:
     """No `_name` of another file is imported, or reached through its module; `_core` is a room of its own."""
     bad = []
     for path, text in _sources(root, "src/iocast", ".py"):
-        tree = ast.parse(text)
-        modules = {module.rpartition(".")[2] for _, module in _imports(path, tree) if module.startswith("iocast.")}
-        for line, module in _imports(path, tree):
+        file = _module(path, text)
+        modules = {module.rpartition(".")[2] for _, module in file.imports if module.startswith("iocast.")} - {"self"}
+        for line, module in file.imports:
             leaf = module.rpartition(".")[2]
             if module.startswith("iocast.") and leaf.startswith("_") and leaf != "_core" and not leaf.endswith("__"):
                 bad.append(f"{path}:{line}: {module} is private to its file")
-        for node in ast.walk(tree):
-            match node:
-                case ast.Attribute(value=ast.Name(id=module), attr=name) if module in modules and module != "self":
-                    if name.startswith("_") and not name.startswith("__"):
-                        bad.append(f"{path}:{node.lineno}: {module}.{name} is private to its file")
+        for line, module, name in file.private:
+            if module in modules:
+                bad.append(f"{path}:{line}: {module}.{name} is private to its file")
     return bad
 
 
@@ -218,7 +253,7 @@ def _file_arrows(root: Path) -> dict[str, set[str]]:
     for path, text in _sources(root, "src/iocast", ".py"):
         own = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         arrows.setdefault(own, set())
-        for _, module in _imports(path, ast.parse(text)):
+        for _, module in _module(path, text).imports:
             found = module
             while found.startswith("iocast") and not _is_module(root, found):
                 found = found.rpartition(".")[0]
@@ -255,7 +290,7 @@ def doors_in_tests(root: Path) -> list[str]:
     for path, text in _sources(root, "tests", ".py"):
         if path.startswith(("tests/makers/", "tests/commands/", "tests/top/", "tests/web/", "tests/browser/")):
             continue
-        for line, module in _imports(path, ast.parse(text)):
+        for line, module in _module(path, text).imports:
             if module.split(".")[:1] == ["iocast"] and module.split(".")[1:2] and module.split(".")[1] in DOORS:
                 bad.append(f"{path}:{line}: {module} is a door")
     return bad
@@ -279,14 +314,13 @@ def speech(root: Path) -> list[str]:
     """No print outside doors and renderers, no exit outside doors; nothing of the kind in Rust."""
     bad = []
     for path, text in _sources(root, "src/iocast", ".py"):
-        tree = ast.parse(text)
         if _room(path) in DOORS | {"__main__"}:
             continue
-        renderer = path.startswith("src/iocast/report/renderers/") and "render" in _defined(tree)
-        for node in ast.walk(tree):
-            said = _says(node)
-            if said and not (renderer and said in {"print", "sys.stdout"}):
-                bad.append(f"{path}:{getattr(node, 'lineno', 0)}: {said} belongs to a door")
+        file = _module(path, text)
+        renderer = path.startswith("src/iocast/report/renderers/") and "render" in file.defined
+        for line, said in file.speech:
+            if not (renderer and said in {"print", "sys.stdout"}):
+                bad.append(f"{path}:{line}: {said} belongs to a door")
     for path, text in _sources(root, "crates", ".rs"):
         if "/src/" in path:
             bad += [f"{path}:{line}: {said} belongs to a door" for line, said in rust_source.speech(text)]
@@ -309,7 +343,7 @@ def docstrings(root: Path) -> list[str]:
     bad = [
         f"{path}: does not start with a docstring"
         for path, text in _python(root)
-        if not text.startswith('"""') or not ast.get_docstring(ast.parse(text))
+        if not text.startswith('"""') or not _module(path, text).documented
     ]
     for path, text in _sources(root, "crates", ".rs"):
         if not text.startswith("//!"):
@@ -341,9 +375,11 @@ def listed(root: Path, room: str) -> list[str]:
     package, name = f"iocast.{room.replace('/', '.')}.", PLUG_INS[room][0]
     found: dict[str, None] = {}
     for path, text in _sources(root, f"src/iocast/{room}", ".py"):
-        tree = ast.parse(text)
-        origin = {module.split(".")[-1]: module for _, module in _imports(path, tree) if module.startswith(package)}
-        for node in tree.body:
+        if name not in text:
+            continue
+        imports = _module(path, text).imports
+        origin = {module.split(".")[-1]: module for _, module in imports if module.startswith(package)}
+        for node in ast.parse(text).body:
             targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
             if not any(isinstance(target, ast.Name) and target.id == name for target in targets):
                 continue
@@ -360,7 +396,7 @@ def _tested_modules(root: Path) -> set[str]:
     """Every iocast module that some test imports, itself or a name from it."""
     seen: set[str] = set()
     for path, text in _sources(root, "tests", ".py"):
-        for _, module in _imports(path, ast.parse(text)):
+        for _, module in _module(path, text).imports:
             seen |= {module, module.rpartition(".")[0]}
     return seen
 
@@ -385,7 +421,7 @@ def plug_ins(root: Path) -> list[str]:
             if path.startswith(with_own_list):
                 continue
             module = path.removeprefix("src/").removesuffix(".py").replace("/", ".")
-            if mark in _defined(ast.parse(text)) and module not in in_list and Path(path).stem != "__init__":
+            if mark in _module(path, text).defined and module not in in_list and Path(path).stem != "__init__":
                 bad.append(f"{path}: has {mark} but is not in {room}.{name}")
         for module in in_list:
             path = f"src/{module.replace('.', '/')}.py"

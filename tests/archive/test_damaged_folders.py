@@ -34,6 +34,8 @@ from iocast.report.listing import listing
 from iocast.report.renderers import RENDERERS
 from iocast.sessions.profiling.profile_traces import profiled
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = {"intervals": "response_sum_ns", "samples": "time_ns"}  # a column of numbers of each table
 
 

@@ -21,6 +21,8 @@ from iocast import archive
 from iocast.model.summary import Notes
 from iocast.web.access import is_loopback, name_asked_for
 
+pytestmark = pytest.mark.slow
+
 
 def _card(target: str, out: Path) -> None:
     command = [sys.executable, "-m", "iocast", "card", target, "--time", "100ms", "--out", str(out)]

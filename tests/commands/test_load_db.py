@@ -19,6 +19,8 @@ from makers.database_servers import NoServer, Postgres, postgres
 import iocast
 from iocast.model.database.database_load import DatabaseLoad
 
+pytestmark = pytest.mark.slow
+
 psycopg = pytest.importorskip("psycopg")
 
 

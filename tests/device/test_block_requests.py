@@ -20,6 +20,8 @@ from iocast import _core
 from iocast.model.block_times import DeviceNumber
 from iocast.observe.target.whole_disk import find_device
 
+pytestmark = pytest.mark.alone
+
 INSTANCES = Path("/sys/kernel/tracing/instances")
 
 

@@ -17,7 +17,7 @@ from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job
 from iocast.sessions.profiling.profile_traces import ProfileRequest, profile_traces
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 # Requests come at random to a database larger than its cache; each 25th changes a row. A service does not close its
 # database: no checkpoint at the end.
 SERVICE = """\

@@ -13,6 +13,8 @@ from iocast.model.copying.copy_trials import CopyRun, MethodCode
 from iocast.sessions.copying.copy_experiment import CopyRequest, copy_experiment
 from iocast.sessions.listener import Quiet
 
+pytestmark = pytest.mark.alone
+
 SIZE = (4 << 20) + 1234
 MAKERS = {
     "ext4": ("mkfs.ext4", "-q", "-F"),

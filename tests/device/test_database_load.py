@@ -17,7 +17,7 @@ from iocast.model.database.database_load import DataSet, LoadRamp
 from iocast.sessions.database.database_finding import find_database
 from iocast.sessions.database.database_rows import load_job
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 pytest.importorskip("psycopg")
 CAP_PER_S = 500
 SECONDS = 4

@@ -20,7 +20,7 @@ from iocast.diagnose.examination import examine
 from iocast.model.run import Run
 from iocast.observe.target.device_stack import describe
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 MIB = 1 << 20
 
 JOB = """\

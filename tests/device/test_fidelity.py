@@ -12,7 +12,7 @@ from makers.lab import hold, lab, near, patiently, run
 from iocast import archive
 from iocast.model.workload import Constant
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 
 MS = 1_000_000
 LAG_MOST_MS = 20

@@ -142,6 +142,7 @@ def test_a_file_system_on_it_is_mounted(tmp_path: Path, attach: Attach, mounted:
     assert (place / "precious").read_text() == "data"
 
 
+@pytest.mark.alone  # the kernel writes what others need room for
 def test_it_is_swap(tmp_path: Path) -> None:
     need("mkswap", "swapon", "swapoff")
     work = work_file(tmp_path / "here")

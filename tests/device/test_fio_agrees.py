@@ -15,7 +15,7 @@ from makers.lab import lab, near, need_lab, patiently
 
 from iocast import archive
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 ROUNDS = 9
 SPREAD_MOST = 1.1  # the middle half of fio's own rounds: where they lie further apart, the machine was disturbed
 

@@ -25,6 +25,8 @@ from iocast.observe.live.watched import Watched
 from iocast.observe.target.device_stack import describe
 from iocast.observe.target.whole_disk import find_device
 
+pytestmark = pytest.mark.alone
+
 READS, SYNCS = 3000, 40
 SIZE_BYTES = 64 << 20
 CAP_PER_S = 150

@@ -15,7 +15,7 @@ from makers.lab_process import PROGRAM
 
 from iocast.model.workload import Sequential
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 
 US = 1_000
 EXTENT_BYTES = 64 << 10

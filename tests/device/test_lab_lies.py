@@ -15,7 +15,7 @@ from iocast.model.target import Target
 from iocast.model.verification import BAD_KINDS
 from iocast.model.workload import Locality, MixItem, Sequential, Uniform, Workload
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 BLOCK = 8192
 WRITES = SIZE_BYTES // BLOCK
 EVERY = 1000

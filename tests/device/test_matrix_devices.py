@@ -14,7 +14,7 @@ from iocast import archive, imports
 from iocast.observe.target.device_stack import describe
 from iocast.report.matrix.measured_points import orion_result
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 POINT = ("-run", "advanced", "-matrix", "point", "-num_small", "2", "-num_large", "1", "-duration", "1", "--no-page")
 
 

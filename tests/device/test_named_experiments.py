@@ -14,6 +14,8 @@ import pytest
 from makers.command_line import IOCAST, environment, iocast, run_folder
 from makers.rootly import Mount, command, need
 
+pytestmark = pytest.mark.alone
+
 SHORT = ("--no-page", "--out", "runs", "--json")
 
 

@@ -36,6 +36,8 @@ from iocast.diagnose.live.layers_verdict import LayersVerdict
 from iocast.model.live.moment import Interval
 from iocast.report.live.verdict_lines import verdict_of
 
+pytestmark = pytest.mark.alone
+
 pytest.importorskip("psycopg")
 if "IOCAST_PLANTED" not in os.environ:
     pytest.skip("planted conditions need a machine that does nothing else: IOCAST_PLANTED=5", allow_module_level=True)

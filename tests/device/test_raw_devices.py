@@ -142,6 +142,7 @@ class TestInUse:
         said = refused(tmp_path, image, device, name(device))
         assert f"{device[5:]}p1 is mounted on {place}" in said
 
+    @pytest.mark.alone  # the kernel writes what others need room for
     def test_swap(
         self, tmp_path: Path, attach: Attach, swap_on: Callable[[str], None], name: Callable[[str], str | None]
     ) -> None:

@@ -12,7 +12,7 @@ from makers.lab import lab
 
 from iocast import archive
 
-pytestmark = pytest.mark.device
+pytestmark = [pytest.mark.device, pytest.mark.alone]
 MIB = 1 << 20
 AWAY_S = 1.0
 

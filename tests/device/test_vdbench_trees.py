@@ -6,9 +6,12 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from makers.command_line import iocast
 
 from iocast import archive
+
+pytestmark = pytest.mark.alone
 
 FILE = """\
 fsd=fsd1,anchor=/nowhere,depth=2,width=2,files=5,size=8k

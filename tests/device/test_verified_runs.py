@@ -97,33 +97,39 @@ def test_what_was_spoilt_in_between_is_counted_and_the_exit_code_is_1(tmp_path: 
     assert "The storage did not keep what it acknowledged" in card
 
 
-def written_since_the_journal(folder: Path) -> bool:
+def written_since_the_journal(runs: Path, data: Path) -> bool:
     """Whether the work file was written to after the journal of the run began; waits a moment where it was not."""
-    journals = list((folder / "runs").glob("*/verify/journal.json"))
-    data = folder / "data" / "iocast-work.0.dat"
+    journals = list(runs.glob("*/verify/journal.json"))
     if journals and data.stat().st_mtime_ns > journals[0].stat().st_mtime_ns:
         return True
     time.sleep(0.01)
     return False
 
 
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the work file, for kills that fall into the writes that are verified."""
+    folder = tmp_path_factory.mktemp("laid-out")
+    (folder / "data").mkdir()
+    assert iocast("run", job(folder, seconds="100ms"), "data", "--out", "first", cwd=folder).returncode == 0
+    return folder / "data"
+
+
 @pytest.mark.parametrize("moment", range(6))
 @pytest.mark.parametrize("more", ["", "fsync_every = 4\n", 'sync = "dsync"\n', 'pattern = "zipf"\ntheta = 1.2\n'])
-def test_killed_in_the_midst_of_writes(tmp_path: Path, moment: int, more: str) -> None:
-    (tmp_path / "data").mkdir()
-    # Laid out before, so that the kill falls into the writes that are verified.
-    assert iocast("run", job(tmp_path, seconds="100ms"), "data", "--out", "first", cwd=tmp_path).returncode == 0
+def test_killed_in_the_midst_of_writes(tmp_path: Path, laid_out: Path, moment: int, more: str) -> None:
     if "zipf" in more:
         text = job(tmp_path, seconds="20s", more=more)
         Path(text).write_text(Path(text).read_text().replace("repeats = false\n", ""))
     else:
         text = job(tmp_path, seconds="20s", more=more)
-    words = [*IOCAST, "run", text, "data", "--out", "runs"]
+    words = [*IOCAST, "run", text, str(laid_out), "--out", "runs"]
     process = subprocess.Popen(
         words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
     try:
-        assert any(written_since_the_journal(tmp_path) for _ in range(3000)), "nothing was ever written"
+        work = laid_out / "iocast-work.0.dat"
+        assert any(written_since_the_journal(tmp_path / "runs", work) for _ in range(3000)), "nothing was ever written"
         time.sleep(0.1 + random.Random(f"{moment}{more}").random() * 0.8)
     finally:
         process.send_signal(signal.SIGKILL)

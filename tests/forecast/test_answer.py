@@ -16,6 +16,8 @@ from iocast.forecast.stalled_time import StalledTime, stalled_time
 from iocast.forecast.what_if import Cached, LoadTimes, OnVolume, parse_change, what_if
 from iocast.model.forecasting.row_stops import RowStops
 
+pytestmark = pytest.mark.slow
+
 ASK = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
 
 

@@ -27,6 +27,8 @@ from iocast import formats, imports
 from iocast.errors import SourceError
 from iocast.formats.source_files import HEAD_CHARACTERS, Head
 
+pytestmark = pytest.mark.slow
+
 SOURCES = [path for room in (formats, imports) for path in sorted(Path(room.__path__[0]).rglob("*.py"))]
 LENGTH = 16_384
 SECONDS = 5  # of processor time for all texts of one pattern or one sniff; most need a tenth of one

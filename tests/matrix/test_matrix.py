@@ -23,6 +23,8 @@ from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator
 from iocast.model.run import Run
 
+pytestmark = pytest.mark.alone
+
 SMALL = [
     "array cache, hits at random",
     "clean: disk",

@@ -20,6 +20,8 @@ from iocast.report.forecast.calibration_report import calibration_report
 from iocast.sessions.forecasting.calibrate import Calibrated, calibration_asked
 from iocast.sessions.listener import Quiet, QuietProgress, Stopping
 
+pytestmark = pytest.mark.slow
+
 ONE_QUEUE = "sim:nvme,service=exponential:7.2ms,servers=1,bandwidth=none"
 P99_OF_EXPONENTIAL = -math.log(0.01)
 

@@ -14,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 # The same server with little patience: what a test waits for, it waits for less than a person would.
 _IMPATIENT = """
-import sys
+import asyncio.constants, sys
 from iocast.web import app, serving
+asyncio.constants.ACCEPT_RETRY_DELAY = 0.1
 serving.HEAD_WITHIN_S, app.BODY_WITHIN_S, serving.TAKEN_WITHIN_S = 0.3, 0.3, 0.3
 from iocast.commands import run_command_line
 sys.exit(run_command_line(["serve", sys.argv[1], "--port", "0"]))

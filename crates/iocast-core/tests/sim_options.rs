@@ -136,7 +136,7 @@ fn throughput_falls_beyond_the_peak_of_the_scalability_law() {
     let measured = |n: u32| {
         let scaling = json!({"contention": a, "retrograde": b});
         rate(&run(
-            json!({"depth": n, "length": {"seconds": 60.0}}),
+            json!({"depth": n, "length": {"seconds": 10.0}}),
             json!({"servers": 1024, "scaling": scaling}),
         ))
     };

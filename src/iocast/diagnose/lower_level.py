@@ -102,13 +102,12 @@ def level_of(facts: Facts, row: RowFacts, rows: tuple[RowFacts, ...]) -> Level |
 
 
 def _level(row: RowFacts, rows: tuple[RowFacts, ...], unit: Unit) -> Level | None:
-    own = _settled(row, unit)
-    middle = fmean(own) if own else 0.0
+    middle = _settled(row, unit).mean
     if middle <= 0:
         return None
     # The whole row, its first part included: nothing is far above the level, as a rest of credits would be.
     at_level = [each for each in rows if counts(each) and each.workload.arrival == Closed() and _at(each, unit, middle)]
-    pool = [value for each in at_level for value in _settled(each, unit)]
+    pool = [value for each in at_level for value in _settled(each, unit).per_s]
     if len(pool) < MIN_LENGTH or row not in at_level:
         return None
     mean = fmean(pool)
@@ -119,17 +118,32 @@ def _level(row: RowFacts, rows: tuple[RowFacts, ...], unit: Unit) -> Level | Non
 def _at(row: RowFacts, unit: Unit, middle: float) -> bool:
     """Whether it goes at this rate all the time."""
     settled = _settled(row, unit)
-    if not settled or abs(fmean(settled) / middle - 1) > AT_LEVEL or rate(row, unit) > middle / (1 - FALLS):
+    if not settled.per_s or abs(settled.mean / middle - 1) > AT_LEVEL or rate(row, unit) > middle / (1 - FALLS):
         return False
-    return pstdev(settled) <= CONSTANT * middle
+    return settled.scatter <= CONSTANT * middle
 
 
-def _settled(row: RowFacts, unit: Unit) -> list[float]:
+class _Settled(NamedTuple):
+    """The rates of intervals, their mean and their standard deviation; 0 without any."""
+
+    per_s: list[float]
+    mean: float
+    scatter: float
+
+
+def _settled(row: RowFacts, unit: Unit) -> _Settled:
     """Its intervals without the first quarter: a last bit of credits may have been left."""
-    series = row.record.series
-    values = series.ios if unit == "ios" else series.bytes
-    per_s = [value * 1e9 / series.interval_ns for value in values]
-    return per_s[len(per_s) // 4 :]
+
+    def settled() -> _Settled:
+        series = row.record.series
+        values = series.ios if unit == "ios" else series.bytes
+        per_s = [value * 1e9 / series.interval_ns for value in values]
+        late = per_s[len(per_s) // 4 :]
+        return _Settled(late, fmean(late), pstdev(late)) if late else _Settled(late, 0.0, 0.0)
+
+    # Each row is held against each other one of a run.
+    kept: _Settled = row.keep((_settled, unit), settled)
+    return kept
 
 
 def _unlike(row: RowFacts, rows: tuple[RowFacts, ...]) -> list[RowFacts]:

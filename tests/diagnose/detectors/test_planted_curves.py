@@ -16,6 +16,8 @@ from iocast.diagnose.examination import examine
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import MixItem, Workload
 
+pytestmark = pytest.mark.slow
+
 US, MS = 1_000, 1_000_000
 OURS = {throttle.CODE, serialised.CODE, retrograde.CODE}
 

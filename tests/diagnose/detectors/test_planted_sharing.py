@@ -22,6 +22,8 @@ from iocast.model.measurement import Generator, UserResult
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Closed, MixItem, Op, Workload
 
+pytestmark = pytest.mark.slow
+
 US, MS = 1_000, 1_000_000
 KIB, MIB = 1 << 10, 1 << 20
 

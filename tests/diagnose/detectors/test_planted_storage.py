@@ -28,6 +28,8 @@ from iocast.model.plan import WorkFiles
 from iocast.model.run import Run
 from iocast.sessions.listener import QuietProgress
 
+pytestmark = pytest.mark.slow
+
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
 
 PLANTED = {

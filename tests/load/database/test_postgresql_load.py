@@ -24,6 +24,8 @@ from iocast.load.database.load_server import SessionAsked, Slice
 from iocast.load.database.postgresql import pg_load
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 
+pytestmark = pytest.mark.slow
+
 psycopg = pytest.importorskip("psycopg")
 MIB = 1 << 20
 ROWS = 256

@@ -23,6 +23,8 @@ from iocast.sessions.events import CardMade
 from iocast.sessions.measure import Measured
 from iocast.sessions.requests import MeasureRequest, RunOptions
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("psycopg")
 
 

@@ -192,9 +192,9 @@ mod tests {
             for number in numbers {
                 let block = Block { target: 1, number };
                 let found = stack.reference(block, |_, _| {}).map(|(distance, _)| distance);
-                let place = list.iter().rev().position(|known| *known == number);
-                prop_assert_eq!(found, place.map(|place| place as u64 + 1));
-                list.retain(|known| *known != number);
+                let place = list.iter().rposition(|known| *known == number);
+                prop_assert_eq!(found, place.map(|place| (list.len() - place) as u64));
+                place.map(|place| list.remove(place));
                 list.push(number);
             }
             prop_assert_eq!(stack.blocks(), list.len());
