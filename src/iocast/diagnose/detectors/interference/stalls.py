@@ -183,7 +183,9 @@ def _of_one_clock(findings: list[Finding], period: int, full: RowFacts | None) -
     each_time = low if low == high else f"{low} to {high}"
     every = brief_time(period)
     least = "at least " if full else ""
-    clause = f"I/O stalled every {every}, for {each_time}: {least}{counted(len(lasted), 'stall')} on {len(findings)} rows"
+    clause = (
+        f"I/O stalled every {every}, for {each_time}: {least}{counted(len(lasted), 'stall')} on {len(findings)} rows"
+    )
     return {
         each.phase: replace(
             each,
