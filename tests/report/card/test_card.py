@@ -11,7 +11,6 @@ import pytest
 from makers import card_runs
 
 from iocast.analyse.statistics import published
-from iocast.commands.shell.terminal_listener import lines
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
@@ -23,7 +22,6 @@ from iocast.report.card.card_report import card
 from iocast.report.card.grade_section import graded_section
 from iocast.report.card.results_table import results
 from iocast.report.renderers import json_report, screen, terminal
-from iocast.sessions.events import Stopped
 
 replace = msgspec.structs.replace
 
@@ -167,8 +165,6 @@ def test_a_row_that_was_interrupted_is_not_called_finished() -> None:
     cut = replace(cut, measurement=replace(cut.measurement, stopped="interrupted"))
     run = replace(card_runs.run(whole, cut), status="interrupted")
     assert "The run is incomplete: second 8k was cut short." in card(run, examine(run), "").next_steps
-    (line,) = lines(Stopped(2, 2, cut_short=1))
-    assert line == "stopped: 2 of 2 rows kept, 1 of them cut short"
 
 
 @pytest.mark.parametrize(
