@@ -21,7 +21,7 @@ RUST_KNOWN = {"package": {"name": "time", "version": "0.1.43"}, "advisory": {"id
 
 
 def _texts() -> list[Path]:
-    named = [ROOT / name for name in ("Makefile", "README.md", "CONTRIBUTING.md", ".ci/run")]
+    named = [ROOT / name for name in ("Makefile", "README.md", "CONTRIBUTING.md", ".ci/run", ".ci/fuzz")]
     below = [path for room in ("scripts", "bench", "docs", "tests") for path in (ROOT / room).rglob("*")]
     kept = [path for path in below if path.is_file() and path.suffix in ("", ".py", ".md", ".sh")]
     return [path for path in (*named, *kept) if not str(path.relative_to(ROOT)).startswith(PROSE)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 from statistics import stdev
@@ -157,6 +158,21 @@ def test_steps_of_stated_buckets(
     few = density(Histogram.stated(Coarse(total=999, buckets=parts, whole=100.0, **more)))
     assert few is not None
     assert few.modes == (), "peaks of few I/Os are chance"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_buckets_as_narrow_as_our_own_are_smoothed_as_ours(seed: int) -> None:
+    """fio's json+ has 64 buckets an octave: of ten thousand I/Os each holds so few that neighbours differ by chance."""
+    random = Random(seed)
+    counts: Counter[int] = Counter()
+    for _ in range(10_000):
+        octave, step = divmod(int(64 * math.log2(random.lognormvariate(math.log(600_000), 0.5))), 64)
+        counts[round(2 ** (octave + step / 64))] += 1
+    buckets = tuple(Bucket(at, round(at * 2 ** (1 / 64)), count) for at, count in sorted(counts.items()))
+    stated = Coarse(total=10_000, buckets=buckets, whole=10_000.0)
+    found = density(Histogram.stated(stated))
+    assert found is not None
+    assert [each.share for each in found.modes] == [pytest.approx(1)]
 
 
 def test_one_stated_value_has_no_density() -> None:

@@ -44,8 +44,19 @@ def test_where_it_fell_and_how_much_was_done_by_then() -> None:
         (0,) * 20,
         (*(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3, *(144, 140) * 5, *(32, 24) * 3),
         tuple(BURSTS),
+        (*(100, 101) * 10, 20, 22, 21, 20, 1),
     ],
-    ids=["level", "a little", "comes back", "rises", "short", "nothing", "bursts", "bursts of a neighbour"],
+    ids=[
+        "level",
+        "a little",
+        "comes back",
+        "rises",
+        "short",
+        "nothing",
+        "bursts",
+        "bursts of a neighbour",
+        "at its end",
+    ],
 )
 def test_what_is_no_fall_for_good(ios: tuple[int, ...]) -> None:
     assert _drop(*ios) is None

@@ -67,7 +67,7 @@ def test_a_device_against_itself_is_equivalent(job: Path, tmp_path: Path) -> Non
 def test_repeat_shows_whether_the_figures_repeat(job: Path, tmp_path: Path) -> None:
     done = iocast("repeat", "3", str(job), "sim:nvme", "--out", str(tmp_path / "o"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "All 2 rows repeat over 3 runs: the coefficient of variation is at most " in " ".join(done.stdout.split())
+    assert "Both rows repeat over 3 runs: the coefficient of variation is at most " in " ".join(done.stdout.split())
     runs = [json.loads((folder / "run.json").read_text("utf-8")) for folder in sorted(_only(tmp_path / "o").iterdir())]
     assert [run["plan"]["seed"] for run in runs] == [1, 2, 3], "other offsets each time, or nothing scatters"
 

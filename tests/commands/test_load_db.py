@@ -107,14 +107,14 @@ def test_the_story_of_a_data_set(
     how = ("--no-page", "--json", "--out", "runs")
     code, said = interrupted(signal.SIGTERM, "run", url, "--sessions", "1", "--time", "60s", *how)
     assert code == 128 + signal.SIGTERM
-    assert "stopped: 1 of 1 rows finished and kept" in said
+    assert "stopped: 1 of 1 rows kept, 1 of them cut short" in said
     told = load_db("run", url, "--sessions", "1,2", "--time", "1s", "--update-pct", "10", *how).card
     loads = told["database_loads"]
     assert [row["phase"] for row in loads] == ["db 10% update 8k 1x1", "db 10% update 8k 2x1"]
     assert all(row["statements_per_s"] > 0 and 0 < row["engine_cache_share"] < 0.9 for row in loads)
     code, said = interrupted(signal.SIGHUP, "commit", url, "--sessions", "1", "--time", "60s", *how)
     assert code == 128 + signal.SIGHUP
-    assert "stopped: 1 of 2 rows finished and kept" in said
+    assert "stopped: 1 of 2 rows kept, 1 of them cut short" in said
     told = load_db("commit", url, "--sessions", "2", "--time", "1s", *how).card
     durable, floor = told["database_commits"]
     assert durable["commits_per_s"] < floor["commits_per_s"]

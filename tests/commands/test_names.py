@@ -110,3 +110,18 @@ def test_a_port_that_is_taken_is_said_so(place: Path) -> None:
         done = iocast("serve", "--port", str(port), cwd=place)
     assert f"error: cannot listen on 127.0.0.1:{port}: " in done.stderr
     assert "hint: choose another port with --port" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).resolve().parents[2] / "src/iocast/commands").rglob("cmd_*.py"))
+)
+def test_a_path_that_may_be_left_out_says_what_it_then_is(path: Path) -> None:
+    """One default everywhere, named in the help of every verb that has it."""
+    text = path.read_text(encoding="utf-8")
+    for default, told in (
+        ('"path", default="."', "default: the current directory"),
+        ('"directory", default=RUNS', "iocast-runs)"),
+    ):
+        if default in text:
+            words = " ".join(text.split())
+            assert told in words or "(default: the current one)" in words

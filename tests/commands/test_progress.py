@@ -18,11 +18,13 @@ from msgspec.structs import replace
 
 from iocast import load
 from iocast.commands.shell.progress import LiveProgress, PlainProgress, live_line, progress
+from iocast.commands.shell.terminal_listener import lines
 from iocast.jobs import load_job, parse_target
 from iocast.jobs import plan as make_plan
 from iocast.model.measurement import ErrorCount
 from iocast.model.plan import Phase, Plan
 from iocast.model.run import PhaseRecord
+from iocast.sessions.events import Stopped
 
 
 @given(
@@ -188,3 +190,8 @@ def test_colours_are_for_terminals(terminal: Terminal, setting: str, coloured: b
     terminal.wait_for("ended 0")
     shown = terminal.do("capture-pane", "-e", "-p", "-S", "-100", "-t", "t")
     assert ("\x1b[1m" in shown) == coloured
+
+
+def test_a_row_that_was_cut_short_is_not_counted_as_finished() -> None:
+    assert list(lines(Stopped(2, 2, cut_short=1))) == ["stopped: 2 of 2 rows kept, 1 of them cut short"]
+    assert list(lines(Stopped(1, 2))) == ["stopped: 1 of 2 rows finished and kept"]

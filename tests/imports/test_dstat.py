@@ -77,4 +77,10 @@ def test_its_devices_are_shown(fixtures: Path, read_all: Reader) -> None:
     (run,) = imports.read((str(fixtures / "dstat_disks.csv"),))
     assert "The busiest device was vda" in table(run)
     bytes_only = '"Dstat 0.8.0 CSV output"\n"dsk/total",\n"read","writ"\n5,5\n1000000,2000000\n'
-    assert "The busiest device was all with 3 MB/s on average" in table(read_all(("d.csv", bytes_only)))
+    assert "All devices together did 3 MB/s on average" in table(read_all(("d.csv", bytes_only)))
+
+
+def test_the_sum_of_two_disks_is_not_the_busiest_device(read_all: Reader) -> None:
+    head = '"Dstat 0.8.0 CSV output"\n"dsk/vda",,"dsk/vdb",,"dsk/total",\n"read","writ","read","writ","read","writ"\n'
+    shown = table(read_all(("d.csv", f"{head}0,0,0,0,0,0\n1000000,0,2000000,0,3000000,0\n")))
+    assert "The busiest device was vdb with 2 MB/s on average" in shown

@@ -15,6 +15,7 @@ from iocast.errors import SourceError
 from iocast.formats.source_files import Head
 from iocast.imports import orion
 from iocast.model.run import Run
+from iocast.report.card.judged import judge
 
 Reader = Callable[..., Run]
 
@@ -251,7 +252,7 @@ def test_the_histogram_of_a_maximum_adds_its_buckets(read_all: Reader) -> None:
     _, small = run.phases
     assert small.measurement.rate_per_s == pytest.approx(1200)
     assert small.measurement.classes[1].service.share_up_to(512_000) == pytest.approx(0.25)
-    assert "the lowest latency, 0.90025 ms, was at 1 small I/Os" in run.warnings[0]
+    assert "the lowest latency, 0.90025 ms, was at 1 small I/O, whose rate" in run.warnings[0]
 
 
 def test_what_orion_prints_has_no_length(read_all: Reader) -> None:
@@ -323,3 +324,10 @@ def test_a_histogram_of_large_ios_beside_small_ones(read_all: Reader) -> None:
     large = "Latency Histogram for large IOs @ Small=2 and Large=3\n 0 - 1024 us: 0\n 1024 - 2048 us: 7\n"
     (record,) = read_all(("t_hist.txt", small + large)).phases
     assert {each.size_bytes: each.ios for each in record.measurement.classes} == {8192: 40, 1 << 20: 7}
+
+
+def test_a_rate_without_its_latency_is_what_the_card_says_first(read_all: Reader) -> None:
+    """It is not said to have no random reads, above a key figure of 412 IOPS of them."""
+    text = (Path(__file__).parent / "examples" / "orion_summary.txt").read_text(encoding="utf-8")
+    said = judge(read_all(("t_summary.txt", text)), "").report().verdict
+    assert said.startswith("Random 8k reads reach 412 IOPS at 1x5. Trust is C"), said

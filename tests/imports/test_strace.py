@@ -14,6 +14,7 @@ from iocast.formats.strace.system_calls import calls
 from iocast.imports import strace
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
+from iocast.report.card.judged import judge
 
 Reader = Callable[..., Run]
 
@@ -67,3 +68,17 @@ def test_errors_are_counted_and_damage_is_refused(read_all: Reader) -> None:
     for bad in ('pread64(7, ""..., 8192, x) = 8192\n', "pwrite64(3) = 1\n", 'write(1, "a", 1) = 1\n'):
         with pytest.raises(SourceError):
             read_all(("bad.txt", bad))
+
+
+def test_files_of_one_operation_are_told_apart_in_the_table(tmp_path: Path) -> None:
+    """Of different sizes, so that their operation and size would do; but what a trace tells of is files."""
+    text = "".join(
+        f'12 100.{at:06d} openat(AT_FDCWD, "{name}", O_RDONLY) = {at + 3} <0.000010>\n'
+        f'12 100.1{at:05d} pread64({at + 3}, "x"..., {size}, 0) = {size} <0.000100>\n'
+        for at, (name, size) in enumerate((("/db/a", 8192), ("/db/b", 4096)))
+    )
+    (tmp_path / "t.txt").write_text(text)
+    (run,) = imports.read((str(tmp_path / "t.txt"),))
+    shown = judge(run, "").report()
+    rows = next(table for each in shown.sections for table in each.tables if table.key == "rows").rows
+    assert [row.cells["name"] for row in rows] == ["read /db/a", "read /db/b"]

@@ -52,6 +52,21 @@ def test_a_trend_is_of_one_target_host_and_job(tmp_path: Path) -> None:
         assert status == (404 if asked else 200), "nothing asked for: the newest run's"
 
 
+def test_a_trend_links_to_those_of_other_jobs_on_its_target(tmp_path: Path) -> None:
+    """The list asks for a target only, and its newest run decides the job: the others must be found from there."""
+    _saved(tmp_path)
+    run = card_runs.quick_card()
+    later = replace(run, started_unix_ns=run.started_unix_ns + card_runs.SECOND_NS)
+    RunFolder.create(str(tmp_path), replace(later, plan=replace(run.plan, name="nightly & more")))
+    asker = Asker(tmp_path)
+    text = asker.get("/trend?target=/mnt/db&list=tag%3Dprod").text
+    assert "nightly &amp; more on /mnt/db" in text
+    assert f">{run.plan.name}</a>" in text
+    assert "list=tag" in text.partition(f">{run.plan.name}</a>")[0].rpartition("<a ")[2]
+    other = asker.get("/trend?target=/mnt/db&job=" + quote(run.plan.name)).text
+    assert ">nightly &amp; more</a>" in other
+
+
 def test_the_runs_of_a_repeat_are_one_side_and_one_page(tmp_path: Path) -> None:
     groups = [tmp_path / f"2026-11-23T0{at}0000-repeat-x" for at in (1, 2)]
     for group in groups:

@@ -59,7 +59,11 @@ def density(histogram: Histogram) -> Density | None:
     if histogram.coarse is not None:
         return _stepped(histogram.coarse)
     points = list(zip(map(_decades, histogram.index), histogram.count, strict=True))
-    total = sum(histogram.count)
+    return _of_counts(points, sum(histogram.count))
+
+
+def _of_counts(points: list[tuple[float, int]], total: int) -> Density | None:
+    """A kernel for each value, at log10 of its time."""
     if total < 2:
         return None
     width = _bandwidth(points, total)
@@ -100,6 +104,11 @@ def _stepped(stated: Coarse) -> Density | None:
     for start, end, share in kept:
         for at in range(round(start / GRID) - low, max(round(start / GRID) + 1, round(end / GRID)) - low):
             values[at] = share / (end - start)
+    fine = [((start + end) / 2, round(share * stated.total)) for start, end, share in kept if share]
+    if max(end - start for start, end, share in kept if share) <= MIN_BANDWIDTH:
+        # Buckets as narrow as our own, as those of fio's json+: what single ones hold is chance.
+        smooth = _of_counts(fine, sum(count for _, count in fine)) if stated.total >= MIN_TOTAL else None
+        return Density(low * GRID, tuple(values), smooth.modes if smooth else ())
     # `coarse_modes` tells modes by upper edges; a peak is named in the middle of its bucket.
     counts = [round(share * stated.total) for _, _, share in kept]
     uppers, lowest = [10**end for _, end, _ in kept], 10 ** kept[0][0]

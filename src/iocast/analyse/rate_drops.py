@@ -88,6 +88,8 @@ def drop(series: Series, changes: ChangePoints | None) -> Drop | None:
     # The two intervals beside it are of neither level: it fell in one of them.
     before = fmean(rates[start : cut - 1] or rates[start:cut])
     last = rates[max(starts[-2], cut) + 1 :]
+    if not last:
+        return None  # it fell in the last interval: there is no level after it
     after = fmean(last)
     if after > (1 - FALLS) * before or max(rates[cut + 1 :]) > (1 - FALLS / 2) * before:
         return None

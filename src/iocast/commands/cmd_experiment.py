@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 @page_option
 @presenting
 def experiment(name: str | None, dry: bool, form: str, methods: str, keep: bool, **asked: Any) -> int:
-    """Answer one question about PATH with the experiment NAME. Without NAME: list all experiments.
+    """Answer one question about PATH (default: the current directory) with the experiment NAME.
+
+    Without NAME: list all experiments.
 
     Shows first what it will do and write. In a directory it lays out work files; existing files and devices
     are only read, except a device that --destroy names. `sim:` devices run in virtual time.

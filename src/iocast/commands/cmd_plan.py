@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 @json_option
 @run_options(out=False)
 def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOptions) -> int:
-    """Show what JOB would do on PATH without running it. Without JOB: list the presets."""
+    """Show what JOB would do on PATH (default: the current directory) without running it.
+
+    Without JOB: list the presets.
+    """
     from iocast.sessions import plan_job
 
     if schema:

@@ -19,7 +19,7 @@ from iocast.sessions.requests import RunOptions
 @filing
 @presenting
 def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | None, form: str) -> int:
-    """Run JOB N times on PATH and show whether its figures repeat.
+    """Run JOB N times on PATH (default: the current directory) and show whether its figures repeat.
 
     Each run uses the next seed, so offsets differ. The run folders go into one new folder, which `iocast compare`
     takes as a group.

@@ -31,7 +31,7 @@ def runs(
     into: Into | None,
     form: str,
 ) -> int:
-    """List the runs in DIRECTORY and below, newest first.
+    """List the runs in DIRECTORY (default: iocast-runs) and below, newest first.
 
     A run whose process was killed has the status `dead`, until `--mend` makes it `interrupted`.
     """

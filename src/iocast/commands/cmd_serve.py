@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @watched_options
 @json_option
 def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_json: bool) -> int:
-    """Show the runs in DIRECTORY in a browser: list, filter, open, compare, follow, trends, notes.
+    """Show the runs in DIRECTORY (default: iocast-runs) in a browser: list, filter, open, compare, follow, trends.
 
     Notes, renaming and deleting need a token, which is part of a URL printed at the start. On an address that other
     machines can reach, reading needs it too.

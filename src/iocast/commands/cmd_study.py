@@ -20,7 +20,9 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 @run_options(out=False)
 @presenting
 def study(study: str | None, path: str, dry: bool, form: str, **asked: Any) -> int:
-    """Run a matrix of loads on PATH, several times each. Without STUDY: list the studies that come with iocast.
+    """Run a matrix of loads on PATH (default: the current directory), several times each.
+
+    Without STUDY: list the studies that come with iocast.
 
     STUDY is a preset (`vmware`: 96 cells x 3 repeats) or a study file. Every run is kept as soon as it ends: the same
     command goes on where it was interrupted, however it was. `iocast report DIR` shows the study again.

@@ -42,6 +42,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Closed, Op, Uniform, Unstated
+from iocast.text import counted
 
 MIB = 1 << 20
 KINDS = ("summary", "iops", "mbps", "lat", "hist")
@@ -167,7 +168,7 @@ def _of_summary(summary: Summary, warnings: list[str]) -> list[Row]:
         rows.append(_row(summary, point, _At(None, None, lowest.get(point), summary.counts), warnings))
         told.add(point)
     warnings += [
-        f"{summary.device}: the lowest latency, {value / 1e6:g} ms, was at {point.small} small I/Os, whose"
+        f"{summary.device}: the lowest latency, {value / 1e6:g} ms, was at {counted(point.small, 'small I/O')}, whose"
         " rate the summary does not state."
         for point, value in lowest.items()
         if point not in told

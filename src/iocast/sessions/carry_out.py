@@ -85,7 +85,9 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
         )
     if done.stopped:
         planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
-        listener.tell(Stopped(measured=len(done.run.measured), planned=planned, kept=done.folder is not None))
+        rows = done.run.measured
+        cut = sum(each.measurement.stopped in ("interrupted", "hung") for each in rows)
+        listener.tell(Stopped(len(rows), planned, kept=done.folder is not None, cut_short=cut))
     return replace(done, error=_failed(done) or done.error)
 
 

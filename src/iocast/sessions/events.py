@@ -42,6 +42,7 @@ class Stopped(Struct, frozen=True):
     measured: int
     planned: int
     kept: bool = True  # there is a folder
+    cut_short: int = 0  # of those measured
 
 
 class CardMade(Struct, frozen=True):

@@ -155,8 +155,14 @@ class _Pages:
         return await _report(request, self.make, "comparison", names)
 
     async def trend(self, request: Request) -> Response:
-        asked = request.query_params
-        return await _report(request, self.make, "trend", *(asked.get(key, "") for key in ("target", "host", "job")))
+        asked = tuple(request.query_params.get(key, "") for key in ("target", "host", "job"))
+        kept = {"list": back} if (back := request.query_params.get("list", "")) else {}
+
+        def page(*asked: str) -> tuple[str, list[tuple[str, str]]]:
+            beside = self.folders.trends_beside(*asked)
+            return self.make("trend", *asked), [(name, f"/trend?{urlencode({**to, **kept})}") for name, to in beside]
+
+        return await _report(request, page, *asked)
 
     async def notes(self, request: Request) -> Response:
         def told(name: str) -> dict[str, Any]:

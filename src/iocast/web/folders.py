@@ -22,6 +22,7 @@ from iocast.text import UNSHOWN
 if TYPE_CHECKING:
     from iocast.analyse.history.target_history import RowPoint, RunPoint
 
+MOST_BESIDE = 12  # links to trends of other jobs
 MOST_OF_TREND = 300  # runs, the newest: each is read once
 FRESH_S = 1.0  # how long a listing may be shown again without looking
 
@@ -101,8 +102,7 @@ class Folders:
         from iocast.report.trend_report import trend_report
 
         asked = {"target": target, "host": host, "job": job}
-        done = [(run, run.summary) for run in self.runs() if run.summary and run.summary.status == "done"]
-        known = [(run, line) for run, line in done if line.started_unix_ns and _is_asked(line, asked)]
+        known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked)]
         if not known:
             raise ArchiveError(
                 f"no finished run on {target or 'a target without a name'}", "choose a target in the list"
@@ -112,6 +112,23 @@ class Folders:
         same = [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
         points = [_point(run, line) for run, line in same]
         return _html(trend_report(history(newest.target, newest.host, newest.name, points), charts=True))
+
+    def trends_beside(self, target: str, host: str = "", job: str = "") -> list[tuple[str, dict[str, str]]]:
+        """The other jobs and hosts that have runs on the target, newest first: what to call them, what to ask for."""
+        asked = {"target": target, "host": host, "job": job}
+        known = [line for _, line in self._of_trends()]
+        shown = next(((line.host, line.name) for line in known if _is_asked(line, asked)), None)
+        target = target or next((line.target for line in known if _is_asked(line, asked)), "")
+        others = dict.fromkeys((line.host, line.name) for line in known if line.target == target)
+        hosts = {host for host, _ in others}
+        return [
+            (f"{name} on {host}" if len(hosts) > 1 else name, {"target": target, "host": host, "job": name})
+            for host, name in [each for each in others if each != shown][:MOST_BESIDE]
+        ]
+
+    def _of_trends(self) -> list[tuple[Found, Summary]]:
+        done = [(run, run.summary) for run in self.runs() if run.summary and run.summary.status == "done"]
+        return [(run, line) for run, line in done if line.started_unix_ns]
 
     def trend_of(self, name: str) -> dict[str, str]:
         """What to ask `trend` for the runs like one. Raises ArchiveError."""

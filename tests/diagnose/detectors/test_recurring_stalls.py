@@ -126,3 +126,13 @@ def test_what_was_outstanding_before_a_row_is_no_stall_of_its_first_io() -> None
 
     assert told(0) == 0
     assert told(SECOND_NS) == 1
+
+
+def test_stalls_beyond_the_recorded_ios_are_counted_as_at_least(tmp_path: Path) -> None:
+    """Eight users meet 60 stalls, and 64 I/Os of a row are recorded one by one: they belong to some of them."""
+    job = 'name = "rows"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\ntime = "60s"\nusers = [4, 8]\n'
+    run = planted.measured("sim:nvme,stall=60ms/1s", job, tmp_path)
+    told = {each.says for each in examine(run).findings if each.code == stalls.CODE}
+    assert len(told) == 1
+    assert ": at least " in min(told)
+    assert min(told).endswith("Only the 64 slowest I/Os are recorded one by one on each row.")

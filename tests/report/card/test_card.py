@@ -15,7 +15,7 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section
 from iocast.report.card.card_report import card
@@ -69,6 +69,17 @@ def test_rows_of_one_test_at_one_load_are_told_apart() -> None:
 
     assert named("pass 8k 1x1") == ["pass"]
     assert named("pass 8k 1x1", "pass 8k 1x1 #2") == ["pass 8k 1x1", "pass 8k 1x1 #2"]
+
+
+def test_what_went_on_until_it_was_steady_shows_its_pair_whatever_its_letter() -> None:
+    """Its precision is worse, and decides; yet that a later change is not excluded is the point of such a row."""
+    end = SteadyEnd(rule="b3", reached=True, judged=1, from_ns=0, before=990.0, after=1010.0)
+    few = card_runs.reads(times=card_runs.histogram((1_000_000, 90)))
+    few = replace(few, series=card_runs.steady_series(few.measurement, 120))
+    trust = _tables(_card(card_runs.run(replace(few, steady=end))))["trust"]
+    reasons = [str(row.cells["reason"]) for row in trust.rows]
+    assert any("990 IOPS until" in each for each in reasons), reasons
+    assert len(reasons) >= 2
 
 
 def test_an_open_loop_shows_service_only_where_it_differs() -> None:
@@ -147,6 +158,13 @@ def test_a_run_with_all_its_rows_says_which_were_cut_short() -> None:
     cut = replace(cut, measurement=replace(cut.measurement, stopped="errors"))
     run = card_runs.run(whole, cut, status="failed")
     assert "The run is incomplete: errors cut 1 row short." in card(run, examine(run)).next_steps
+
+
+def test_a_row_that_was_interrupted_is_not_called_finished() -> None:
+    whole, cut = card_runs.reads("first 8k"), card_runs.reads("second 8k")
+    cut = replace(cut, measurement=replace(cut.measurement, stopped="interrupted"))
+    run = replace(card_runs.run(whole, cut), status="interrupted")
+    assert "The run is incomplete: second 8k was cut short." in card(run, examine(run), "").next_steps
 
 
 @pytest.mark.parametrize(

@@ -171,6 +171,27 @@ def test_a_gross_ratio_of_single_runs_has_a_guarded_verdict() -> None:
     assert cell_text("relative", back["p50"]["relative"]).endswith("x"), "no 119,500 %"
 
 
+def test_the_verdicts_of_repeats_are_explained_and_figures_have_their_units() -> None:
+    """Runs that are the same to the bucket have no scatter: their p is small, and not 0."""
+
+    def side(label: str, each_us: int) -> Side:
+        records = [card_runs.reads("rd", times=card_runs.histogram((each_us * 1000, n))) for n in (5000, 5001, 5002)]
+        return side_of(label, *(card_runs.run(record) for record in records))
+
+    report = compare([side("a", 100), side("b", 108)])
+    assert {row.cells["p"] for row in _table(report, "percentiles").rows} == {"< 1e-15"}
+    shown = " ".join(_shown(report).split())
+    assert "small difference" in shown
+    assert "Small difference: it leaves out 1.00, but not all of that range." in shown
+    rates = [row.cells["first"] for row in _table(report, "rows").rows if row.cells["what"] == "throughput"]
+    assert all(str(each).endswith(" IOPS") for each in rates)
+
+
+def test_two_rows_are_both() -> None:
+    run = card_runs.run(_cell("first", 1000, rate=True), _cell("second", 1000, rate=True))
+    assert repeats(side_of("twice", run, run)).verdict.startswith("Both rows repeat over 2 runs: ")
+
+
 def test_the_sentence_about_repeats_says_what_agrees() -> None:
     runs = [card_runs.run(_cell("first", value, rate=True)) for value in (1000, 1010, 1119, 1000, 1005)]
     verdict = repeats(side_of("five", *runs)).verdict

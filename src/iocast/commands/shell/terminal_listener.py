@@ -76,8 +76,9 @@ def lines(
             yield from planned_lines(event)
         case events.Stopped(0, _, kept):
             yield "stopped: no row was finished" + ("" if kept else "; nothing was kept")
-        case events.Stopped(measured, planned):
-            yield f"stopped: {measured} of {planned} rows finished and kept"
+        case events.Stopped(measured, planned, _, cut):
+            how = f"kept, {cut} of them cut short" if cut else "finished and kept"
+            yield f"stopped: {measured} of {planned} rows {how}"
         case events.RunBegun(number, of, side, path):
             yield f"round {number} of {of}: {side}, {path}" if side else f"run {number} of {of}"
         case events.FloorMissed(name, floor, grades):

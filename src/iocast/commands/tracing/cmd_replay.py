@@ -61,7 +61,8 @@ def replay(
     block_size: str | None,
     **how: Any,
 ) -> int:
-    """Replay TRACE, a trace of any format that iocast reads or its event table, on PATH.
+    """Replay TRACE, a trace of any format that iocast reads or its event table, on PATH (default: the
+    current directory).
 
     In a directory a work file as large as the trace reaches is laid out and filled. Writes are replayed only where a
     job may write: into work files, and on the block device that --destroy names. The result is a run like any other.

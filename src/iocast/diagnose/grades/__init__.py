@@ -77,8 +77,9 @@ def _stood_still(bearing: list[Graded], examination: Examination) -> str:
     if not row or stood[row] <= SEEN:
         return ""
     return (
-        f"the storage stood still for {brief_percent(stood[row])} of {row}. Of I/Os that arrive evenly as many wait for"
-        " it; the p99 here, of users that wait for each I/O, does not show it. Find the cause and measure again."
+        f"the storage stood still for {brief_percent(stood[row])} of {row}. That share of evenly arriving I/Os would"
+        " have waited; users that wait for each I/O submit none meanwhile, so the p99 here does not show it. Find the"
+        " cause and measure again."
     )
 
 

@@ -100,13 +100,15 @@ def card(
 
 
 def _why(run: Run, examination: Examination) -> Section | None:
-    """Every reason that made a row's letter what it is, rows with the same reason together."""
+    """Every reason that made a row's letter what it is, rows with the same reason together; of a row that went on until
+    it was steady what was held against each other, whatever its letter."""
     groups: dict[tuple[Grade, TrustCode, str], list[PhaseRecord]] = {}
     for record in run.measured:
         trust = examination.trust[record.phase.name]
         told = set()  # an anomaly may be what a question before it has said already
         for part in trust.components:
-            if part.grade == trust.grade != "A" and part.reason not in told:
+            told_anyhow = part.code == "steady" and record.steady is not None
+            if (part.grade == trust.grade != "A" or told_anyhow) and part.reason not in told:
                 told.add(part.reason)
                 groups.setdefault((part.grade, part.code, part.reason), []).append(record)
     if not groups:
@@ -229,10 +231,14 @@ def _offset(record: PhaseRecord, offset_bytes: int) -> int | None:
 
 def _incomplete(run: Run) -> str:
     """What of it is missing: rows, or the ends of some."""
-    cut = [each for each in run.measured if each.measurement.stopped == "errors"]
-    if cut and len(run.measured) == sum(each.role == "measure" for each in run.plan.phases):
+    cut = [each for each in run.measured if each.measurement.stopped != "finished"]
+    left = sum(each.role == "measure" for each in run.plan.phases) - len(run.measured)
+    if not cut:
+        return "the rows above are those that finished"
+    if not left and all(each.measurement.stopped == "errors" for each in cut):
         return f"errors cut {text.counted(len(cut), 'row')} short"
-    return "the rows above are those that finished"
+    names = ", ".join(each.phase.name for each in cut)
+    return f"{names} {'was' if len(cut) == 1 else 'were'} cut short{f', {left} not measured' if left > 0 else ''}"
 
 
 def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str]:

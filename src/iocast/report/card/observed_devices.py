@@ -69,6 +69,8 @@ RATES = (metrics.IOS_PER_S, metrics.READS_PER_S, metrics.WRITES_PER_S)
 MOVED = (metrics.READ_BYTES_PER_S, metrics.WRITE_BYTES_PER_S)
 _NUMBER = re.compile(r"\s*#\d+$")
 
+SUM = "all"  # the subject of what collectl and dstat state of all disks together
+
 Series = dict[str, dict[str, list[float]]]
 
 
@@ -98,13 +100,30 @@ def sentence(run: Run) -> str:
         return _of_matrix(_judged([_cells(device, series) for device, series in every.items()]))
     if not any({*RATES} & {*series} for series in every.values()):
         moved = {device: sum(fmean(series[key]) for key in MOVED if key in series) for device, series in every.items()}
-        busiest = max(moved, key=lambda device: moved[device])
-        return f"The busiest device was {busiest} with {text.brief_throughput(moved[busiest])} on average."
+        busiest = _busiest(moved)
+        return f"{_who(busiest)} {text.brief_throughput(moved[busiest])} on average."
     rates = {device: _rate(series) for device, series in every.items()}
-    busiest = max(rates, key=lambda device: rates[device])
+    busiest = _busiest(rates)
     if not rates[busiest]:
         return "No device did any I/O."
-    return f"The busiest device was {busiest} with {text.rate(rates[busiest])} IOPS on average."
+    return f"{_who(busiest)} {text.rate(rates[busiest])} IOPS on average."
+
+
+def _busiest(figures: dict[str, float]) -> str:
+    """The device with the highest figure; the sum over all only where no other is stated."""
+    single = [device for device in figures if not _is_sum(device)]
+    return max(single or figures, key=lambda device: figures[device])
+
+
+def _is_sum(device: str) -> bool:
+    return device.rpartition(" ")[2] == SUM
+
+
+def _who(device: str) -> str:
+    if not _is_sum(device):
+        return f"The busiest device was {device} with"
+    machine = device.removesuffix(SUM).strip()
+    return f"All devices{f' of {machine}' if machine else ''} together did"
 
 
 def _judged(rows: list[dict[str, Cell]]) -> list[dict[str, Cell]]:

@@ -95,10 +95,16 @@ def results(run: Run | Facts, examination: Examination) -> Table:
 
 
 def _told_apart(rows: tuple[Row, ...]) -> Iterator[Row]:
-    """Each row with the name that it is shown by: its test, or all of its name where tests of one load are the same."""
-    shown = Counter(tuple(row.cells.get(key) for key in ("test", "load", "size")) for row in rows if not row.part)
+    """Each row with the name that it is shown by: its test, or all of its name where tests of one load are the same, or
+    of a load that is not known: the files of a trace."""
+
+    def key(row: Row) -> tuple[object, ...]:
+        test, load = row.cells.get("test"), row.cells.get("load")
+        return (test, load, row.cells.get("size")) if load else (test,)
+
+    shown = Counter(key(row) for row in rows if not row.part)
     for row in rows:
-        alike = shown[tuple(row.cells.get(key) for key in ("test", "load", "size"))]
+        alike = shown[key(row)]
         name = row.cells["phase"] if alike > 1 and not row.part else row.cells["test"]
         yield replace(row, cells={**row.cells, "name": name})
 

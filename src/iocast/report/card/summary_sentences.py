@@ -45,8 +45,9 @@ def sentences(
     those that may have done more, trusted or not."""
     closed = [each for each in records if _can_be_told(each)]
     scans = [each for each in rates_only or () if _can_be_told(each)]
+    reads = [*_random_reads(facts, closed, state)] or [*_read_rates(records, state)]
     return [
-        *_random_reads(facts, closed, state),
+        *reads,
         *_scans(closed, scans, records if every is None else every, state),
         *_commits(closed, state),
         *_mixes(closed, state),
@@ -79,6 +80,21 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Ite
         if each_ns < QUICKER * alone_ns:
             sentence += f", each in {text.brief_time(each_ns)}: the storage had become faster by then"
     yield f"{sentence}{state(most)}."
+
+
+def _read_rates(records: list[PhaseRecord], state: State) -> Iterator[str]:
+    """The most IOPS, where an imported result states no time beside any."""
+    found = [
+        each
+        for each in records
+        if not is_open_loop(each) and each.measurement.ios > 0 and not {"users", "depth"} & {*each.unstated}
+    ]
+    found = [each for each in found if only(each, "read") and is_random(each) and size_of(each)]
+    if found:
+        size = _spoken_size(found)
+        best = max((each for each in found if size_of(each) == size), key=lambda each: each.measurement.rate_per_s)
+        rate = text.rate(best.measurement.rate_per_s)
+        yield f"Random {text.size(size)} reads reach {rate} IOPS at {who(best)}{state(best)}."
 
 
 def read_words(record: PhaseRecord) -> tuple[str, str]:

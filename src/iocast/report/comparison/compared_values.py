@@ -38,7 +38,7 @@ def _known(value: float) -> float | None:
 
 def iops(value: float) -> str:
     """A rate with its unit."""
-    return f"{text.rate(value)}/s"
+    return f"{text.rate(value)} IOPS"
 
 
 STATISTICS: tuple[tuple[StatisticCode, Callable[[PhaseRecord], float | None], Callable[[float], str], bool], ...] = (

@@ -44,6 +44,7 @@ from iocast.report.subjects import subject
 from iocast.report.wording import REPEATS as REPEATS_WORDS
 from iocast.report.wording import SECTIONS, section, words
 
+LEAST_P = 1e-15  # runs that agree to the bucket of the histogram have no scatter at all
 SCATTER = 0.10  # repeats that differ by more are looked into before anything is compared (models B4)
 
 COLUMNS = (
@@ -153,8 +154,10 @@ def _note(rows: tuple[Pair, ...]) -> str:
         )
     matched = any(pair.matched for pair in rows)
     pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
+    bounds = f"{1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}"
     return (
-        f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
+        f"Equivalent: the 90% interval of the ratio lies within {bounds}. Different: the 95% interval lies outside."
+        " Small difference: it leaves out 1.00, but not all of that range."
         f" Each run counts as one observation (Welch's t on logarithms).{pairs_too}"
     )
 
@@ -267,12 +270,17 @@ def _percentiles(first: Side, other: Side, rows: tuple[Pair, ...]) -> Table:
                         "ratio_low": move.ratio.low,
                         "ratio_high": move.ratio.high,
                         "p_value": move.p_value,
-                        "p": "" if move.p_value is None else f"{move.p_value:.2g}",
+                        "p": "" if move.p_value is None else _p_value(move.p_value),
                     },
                     part=bool(at),
                 )
             )
     return Table("", columns, tuple(cells), key="percentiles")
+
+
+def _p_value(value: float) -> str:
+    """Two digits; what is smaller than the arithmetic can tell is not called impossible."""
+    return f"{value:.2g}" if value >= LEAST_P else f"< {LEAST_P:g}"
 
 
 def _responses(records: tuple[PhaseRecord, ...]) -> list[Histogram]:
@@ -414,7 +422,13 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
     elif len(side.runs) < 2:
         verdict = "Repeatability needs at least two runs."
     else:
-        agreeing = "The only row repeats" if len(rows) == 1 else f"All {len(rows)} rows repeat"
+        agreeing = (
+            "The only row repeats"
+            if len(rows) == 1
+            else "Both rows repeat"
+            if len(rows) == 2
+            else f"All {len(rows)} rows repeat"
+        )
         scatter = max(
             (max(_figure(row, "scatter_value"), _figure(row, "scatter_p99_value")) for row in rows), default=0
         )

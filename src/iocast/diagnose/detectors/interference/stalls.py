@@ -125,7 +125,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
     }
     findings = {row.name: _finding(row, found) for row, found in told.items()}
     for period, names in _by_one_clock(facts, told, findings):
-        findings |= _of_one_clock([findings[name] for name in names], period)
+        full = [row for row in told if row.name in names and _fills_the_list(row, told[row])]
+        findings |= _of_one_clock([findings[name] for name in names], period, full[0] if full else None)
     yield from findings.values()
 
 
@@ -172,19 +173,23 @@ def _later(stall: Stall, by_ns: int) -> Stall:
     return replace(stall, start_ns=stall.start_ns + by_ns, end_ns=stall.end_ns + by_ns)
 
 
-def _of_one_clock(findings: list[Finding], period: int) -> dict[str, Finding]:
-    """The same findings in one sentence, each with its own figures; one alone keeps its own."""
+def _of_one_clock(findings: list[Finding], period: int, full: RowFacts | None) -> dict[str, Finding]:
+    """The same findings in one sentence, each with its own figures; one alone keeps its own. `full`: a row with more
+    stalls, perhaps, than its list of slowest I/Os could show."""
     if len(findings) < 2:
         return {}
     lasted = [span.end_ns - span.start_ns for each in findings for span in each.spans]
     low, high = brief_time(min(lasted)), brief_time(max(lasted))
     each_time = low if low == high else f"{low} to {high}"
     every = brief_time(period)
-    clause = f"I/O stalled every {every}, for {each_time}: {counted(len(lasted), 'stall')} on {len(findings)} rows"
+    least = "at least " if full else ""
+    clause = (
+        f"I/O stalled every {every}, for {each_time}: {least}{counted(len(lasted), 'stall')} on {len(findings)} rows"
+    )
     return {
         each.phase: replace(
             each,
-            says=sentence(clause),
+            says=f"{sentence(clause)}{_bounded(full, ' on each row.') if full else ''}",
             clause=clause,
             evidence={**each.evidence, "period_ns": float(period)},
             remedy=f"Look for what runs every {every}: {CAUSES}.",
@@ -406,13 +411,19 @@ def _slowed(row: RowFacts) -> _Slowed:
     return _Slowed(fell.at_ns - series.interval_ns, sum(series.response_ns[start:]) / ios)
 
 
+def _fills_the_list(row: RowFacts, found: tuple[Stall, ...]) -> bool:
+    """Whether the I/Os of the stalls are all that were recorded one by one."""
+    return sum(each.ios for each in found) == len(row.measurement.slow) >= row.record.plan.slow_limit
+
+
+def _bounded(row: RowFacts, where: str = ": there may have been more.") -> str:
+    return f" Only the {len(row.measurement.slow)} slowest I/Os are recorded one by one{where}"
+
+
 def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
     record, did = row.record, row.measurement
     stood = sum(each.ios for each in found)
-    full = stood == len(did.slow) >= record.plan.slow_limit
-    bounded = (
-        f" Only the {len(did.slow)} slowest I/Os are recorded one by one: there may have been more." if full else ""
-    )
+    bounded = _bounded(row) if _fills_the_list(row, found) else ""
     stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
     period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""

@@ -25,6 +25,7 @@ NAME = "concurrent-readers"
 WRITES = False
 DEFAULTS = Defaults(size_bytes=6 * 64 * MIB, streams=6, block_bytes=MIB)
 MORE = 1.5
+LESS = 0.9  # of one reader's throughput: on a disk several sequential streams cost seeks [J]
 FROM_MEMORY = 0.05
 COLUMNS = (
     Column("readers", "readers", "count"),
@@ -88,9 +89,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if len(order) < 2:
         return Ruling(verdict="undecided", says="Nothing to compare: two numbers of readers are needed.", table=table)
     decision = Decision(statistic="bytes_per_s", first=order[0], other=order[-1], limit=MORE, direction="above")
-    outcome = decided(
-        run, decision, "More readers reach {ratio} times the throughput", "One reader nearly saturates the storage"
-    )
+    least = "More readers move less in all than one" if times < LESS else "One reader nearly saturates the storage"
+    outcome = decided(run, decision, "More readers reach {ratio} times the throughput", least)
     ends = f", an efficiency of {brief_percent(float(str(rows[-1].cells['efficiency'])))}."
     cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
     moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""

@@ -4,14 +4,17 @@ What it is: a thousand blocks of a region are written once, and then overwritten
 never written (on files and devices it is trimmed first).
 Why it matters: thin volumes, and files that grow as they are written, allocate and zero space at the first write; a
 load of new data is slowed down, a test that overwrites its file does not see it.
-How it shows: the p95 of the first pass is at least 1.5 times that of the second.
-How to confirm: this experiment, the p95 of both passes; the limit is 1.5.
+How it shows: the p95 of the first pass is at least 1.5 times that of the second; or its mean is, where a few slow
+writes of both passes (misses of a cache, a lower tier) make the p95.
+How to confirm: this experiment, the p95 and the mean of both passes; the limit is 1.5.
 What to change: write everything once before it counts, or use thick provisioning; preallocate files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_table
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
@@ -51,10 +54,14 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """The first pass against the second."""
-    outcome = decided(
-        runs[0],
-        DECISION,
-        "The first write to a block takes {ratio} times as long as an overwrite: it allocates and zeroes space.",
-        "First writes take no longer than overwrites.",
-    )
+    outcomes = [
+        decided(
+            runs[0],
+            decision,
+            "The first write to a block takes {ratio} times as long as an overwrite: it allocates and zeroes space.",
+            "First writes take less than 1.5 times as long as overwrites.",
+        )
+        for decision in (DECISION, replace(DECISION, statistic="mean"))
+    ]
+    outcome = next((each for each in outcomes if each.verdict == "confirmed"), outcomes[0])
     return Ruling(verdict=outcome.verdict, says=outcome.says, table=usual_table(runs[0]))
