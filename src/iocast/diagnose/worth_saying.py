@@ -65,6 +65,8 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
         return seen.state == "suggested" and alike
     if cause.code == "elided_reads":  # in any row that meets such blocks
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
+    if cause.code == "burst_credits" and seen.code == "first_write_penalty":  # those after the fall are the slow ones
+        return seen.state == "suggested" and cause.phase == seen.phase
     if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
     if cause.code == "maintenance":  # the rate came back while the load went on

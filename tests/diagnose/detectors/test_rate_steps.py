@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers import planted
+from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.analyse.rate_drops import short_step
@@ -118,3 +119,12 @@ def test_what_another_finding_explains_is_not_told(cause: FindingCode, phase: st
     step = Finding(code="rate_step", severity="warn", phase="row", says="", evidence={"lost_ns": 8e8})
     other = Finding(code=cause, severity="warn", phase=phase, says="", state="suggested", evidence={"longest_ns": 6e8})
     assert (step in worth_saying(facts, [step, other])) == told
+
+
+def test_writes_after_spent_credits_are_no_first_writes(tmp_path: Path) -> None:
+    """One in 32 commits was slow, those after the fall, and random writes then took as long each."""
+    facts = Facts(_run("", tmp_path, seconds=1))
+    first = Finding(code="first_write_penalty", severity="warn", phase="row", says="", state="suggested")
+    spent = Finding(code="burst_credits", severity="severe", phase="row", says="", state="suggested")
+    assert worth_saying(facts, [first, spent]) == [spent]
+    assert worth_saying(facts, [first, replace(spent, phase="other")])[0] is first
