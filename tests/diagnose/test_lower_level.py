@@ -60,7 +60,7 @@ def test_the_headline_says_on_which_side_its_rows_lie(between: iocast.Card) -> N
 def test_credits_of_bytes_are_told_in_bytes(of_bytes: iocast.Card) -> None:
     (found,) = [each for each in of_bytes.examination.findings if each.code == "burst_credits"]
     assert found.phase == "read 1M 1x1"
-    assert found.says.startswith("At t=1 s throughput fell from 2.3 GB/s to 100 MB/s and stayed there within ")
+    assert found.says.startswith("At t=1.2 s throughput fell from 2.3 GB/s to 100 MB/s and stayed there within ")
     assert "and scan 128k 1x1 and 1 more row of other sizes go at the same throughput" in found.says
     assert found.evidence["baseline_bytes_per_s"] == pytest.approx(100e6, rel=0.01)
     assert found.evidence["credit_bytes"] == pytest.approx(20e9, rel=0.05)

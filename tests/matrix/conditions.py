@@ -113,6 +113,7 @@ def _lab(time: str, servers: int, jitter: str) -> Place:
 CACHE, READ_AHEAD, TIERS, FIRST_WRITE = "cache_in_the_storage", "read_ahead", "tier_migration", "first_write_penalty"
 ELIDED, REDUCED, CREDITS = "elided_reads", "compression_or_deduplication", "burst_credits"
 SLC, STROKE = "write_cliff", "short_stroke"
+STEP = "rate_step"
 SHARED, LINK, MERGED, SPLIT = "shared_drives", "link_limit", "consolidation", "splitting"
 MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised_direct_io", "several_peaks", "throttle"
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse_clock", "retrograde_scaling", "stalls", "page_cache"
@@ -206,6 +207,25 @@ SIMULATED = (
         ((2, 4),),
         MAINTENANCE,
         job="long",
+    ),
+    _drawn(
+        "slow for a part of a quick card",
+        "rows of 3 s, of which one begins quick and ends slow",
+        "nvme,slow={}s..30s:{}",
+        ((4, 5), (2.5, 4)),
+        STEP,
+        MAINTENANCE,
+        also=(PEAKS, LINK),
+        job="card-quick",
+    ),
+    _drawn(
+        "credits that writes spend",
+        "spent by commits or random writes of a quick card",
+        "nvme,iops={}/s,credits={}/s:52000",
+        ((2400, 2600), (250, 350)),
+        CREDITS,
+        also=(*LIMITS, PEAKS, STEP),
+        job="card-quick",
     ),
     _sim("maintenance of flash", "a third as fast for 70 s", "sata-ssd,slow=60s..130s:3", MAINTENANCE, job="long"),
     _sim("one write at a time", "a lock", "nvme,serialised=writes", SERIALISED, job="curves"),

@@ -32,6 +32,7 @@ class Drop(Struct, frozen=True):
     bytes: int
     constant: float
     in_first: bool = False  # in the first interval: it came then at the latest, and from so much at least
+    in_last: bool = False  # in the last interval, or before it: to so much at most
 
 
 class EarlyFall(Struct, frozen=True):
@@ -135,6 +136,17 @@ class ShortStep(Struct, frozen=True):
     tail: int
     before_per_s: float
     after_per_s: float
+    sharp: bool = False  # no interval lies between the levels: a level of a single one may be of both
+
+    @property
+    def before_is_bound(self) -> bool:
+        """Whether the first level may have been further away: its only interval may have seen the change."""
+        return self.sharp and self.head == 1
+
+    @property
+    def after_is_bound(self) -> bool:
+        """The same of the second level."""
+        return self.sharp and self.tail == 1
 
     @property
     def factor(self) -> float:
@@ -156,14 +168,14 @@ def short_step(rates: Sequence[float]) -> ShortStep | None:
     if len(between) > 1 or any(not min(before, after) < rate < max(before, after) for rate in between):
         return None
     share = sum((rate - after) / (before - after) for rate in between)
-    return ShortStep(head, share, tail, fmean(rates[:head]), fmean(rates[len(rates) - tail :]))
+    return ShortStep(head, share, tail, fmean(rates[:head]), fmean(rates[len(rates) - tail :]), sharp=not between)
 
 
-def short_drop(series: Series) -> Drop | None:
-    """A fall to half or less in a row of few intervals. It may have come back after the end of the row."""
+def short_drop(series: Series, most: float = HALVES) -> Drop | None:
+    """A fall to half, or `most`, or less in a row of few intervals. It may have come back after the end of the row."""
     rates = series.rates_per_s
     step = short_step(rates)
-    if step is None or step.factor > HALVES:
+    if step is None or step.factor > most:
         return None
     head, last = step.head, rates[len(rates) - step.tail :]
     between = slice(head, len(rates) - step.tail)
@@ -174,7 +186,8 @@ def short_drop(series: Series) -> Drop | None:
         ios=sum(series.ios[:head]) + round(step.share * sum(series.ios[between])),
         bytes=sum(series.bytes[:head]) + round(step.share * sum(series.bytes[between])),
         constant=pstdev(last) / step.after_per_s,
-        in_first=head == 1 and head + step.tail == len(rates),  # of which a part may be of the lower level
+        in_first=step.before_is_bound,  # of which a part may be of the lower level
+        in_last=step.after_is_bound,
     )
 
 

@@ -7,19 +7,22 @@ two rows: then no row shows it, and the ladder has the same two sides.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from statistics import fmean
 from typing import NamedTuple
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.analyse.rate_drops import FALLS
+from iocast.analyse.rate_drops import CHANCE, FALLS, ShortStep
 from iocast.diagnose.lower_level import Between, falls_between, rate
 from iocast.model.finding import Examination, LeftOut
+from iocast.model.workload import Uniform
 from iocast.text import brief_throughput, number
 
 LEVEL = 0.03  # rates nearer to each other are the same level [J]
 LEAST_INTERVALS = 3  # of fewer none lies between the two levels
 FELL = "the rate fell within it"
+LEAST_NS = 1_000_000_000  # of an interval: the start of a scan, or a seek back, takes most of a shorter one [J]
 
 
 def met_another_state(examination: Examination) -> dict[str, str]:
@@ -91,6 +94,26 @@ def _fall(row: RowFacts, following: tuple[RowFacts, ...]) -> Fall | None:
         return None
     later = _at_level(row, rates[-1], following)
     return Fall(row, rates[0], rates[-1], later) if later else None
+
+
+def two_levels(row: RowFacts) -> ShortStep | None:
+    """The one step of a row of few intervals, up or down, under an even load and beyond chance; None without one."""
+    if not _counts(row) or not row.is_past_the_host or row.change_points is not None:
+        return None
+    if row.only_writes and not isinstance(row.workload.locality, Uniform) and not row.run.files_whole:
+        return None  # it comes from blocks that were written before to others
+    step = row.short_step if row.record.series.interval_ns >= LEAST_NS else None
+    return step if step is not None and _beyond_chance(row, step) else None
+
+
+def _beyond_chance(row: RowFacts, step: ShortStep) -> bool:
+    """Whether so few I/Os would seldom differ so by the scatter of their times alone."""
+    ios, times = row.record.series.ios, row.service()
+    before, after = sum(ios[: step.head]), sum(ios[len(ios) - step.tail :])
+    if not before or not after or not times.mean_ns > 0:
+        return False
+    error = times.stdev_ns / times.mean_ns * math.sqrt(1 / before + 1 / after)
+    return abs(math.log(step.factor)) > CHANCE * error
 
 
 def _counts(row: RowFacts) -> bool:

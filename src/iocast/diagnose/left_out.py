@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
-from iocast.diagnose.fallen_rows import FELL, fallen
+from iocast.diagnose.fallen_rows import FELL, fallen, two_levels
 from iocast.diagnose.simulated_state import ALIKE, OTHERS_PER_S, State, states
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
@@ -22,6 +22,7 @@ NO_STATE: TrustCode = "precision"  # a percentile that is not known well says no
 ANSWERS: frozenset[FindingCode] = frozenset(
     {"throttle", "burst_credits", "link_limit", "serialised_direct_io", "retrograde_scaling", "generator_bound"}
 )
+CHANGED = "rate changed"
 MOST_NAMED = 6  # rows of one reason
 STALLED = 0.01  # of a row's time: below that neither its rate nor its p99 is that of the stall [J]
 DISTURBED: dict[FindingCode, str] = {
@@ -46,12 +47,15 @@ def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Tr
 
 
 def _two_levels(row: RowFacts) -> LeftOut | None:
-    """A row of few intervals that went at two levels; whether the lower one stayed is not known."""
+    """A row of few intervals that went at two levels, for any reason; whether the second one stayed is not known."""
     fall = None if row.is_open_loop or row.record.phase.together else row.short_drop
-    if fall is None:
+    step = fall or two_levels(row)
+    if step is None:
         return None
-    rates = f"{number(fall.before_per_s)} to {number(fall.after_per_s)}"
-    return LeftOut(FELL, f"two states in one row: IOPS fell from {rates} within it")
+    fell = step.after_per_s < step.before_per_s
+    rates = f"{number(step.before_per_s)} to {number(step.after_per_s)}"
+    why = f"two states in one row: IOPS {'fell' if fell else 'rose'} from {rates} within it"
+    return LeftOut(FELL if fell else CHANGED, why)
 
 
 def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:

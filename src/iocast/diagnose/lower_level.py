@@ -101,6 +101,20 @@ def level_of(facts: Facts, row: RowFacts, rows: tuple[RowFacts, ...]) -> Level |
     return levels[best]._replace(known=known)
 
 
+def level_at_end(row: RowFacts, later: RowFacts) -> Level | None:
+    """The rate in I/Os at which a row of few intervals ends and a later one of quite other sizes goes; None without."""
+    step = row.short_step
+    if step is None or not _unlike(row, (later,)):
+        return None
+    own = row.rates_per_s[-step.tail :]
+    pool = [*own, *_settled(later, "ios").per_s]
+    mean = fmean(pool)
+    if len(pool) < MIN_LENGTH or mean <= 0 or not _at(later, "ios", fmean(own)):
+        return None
+    constant = pstdev(pool) / mean
+    return Level("ios", True, mean, (later,), constant) if constant <= CONSTANT else None
+
+
 def _level(row: RowFacts, rows: tuple[RowFacts, ...], unit: Unit) -> Level | None:
     middle = _settled(row, unit).mean
     if middle <= 0:

@@ -17,10 +17,18 @@ CAUSES = frozenset(
         "first_write_penalty",
         "maintenance",
         "shared_drives",
+        "stalls",
         "throttle",
+        "tier_migration",
+        "write_cliff",
     }
 )
+ONLY_STEPS = ("stalls", "tier_migration", "write_cliff")  # explain nothing else
+TOLD_FALLS = ("burst_credits", "maintenance", "shared_drives", "write_cliff")
+HOLD_A_PART = ("cache_in_the_storage", "tier_migration", "elided_reads")  # what is read is quick in part
 OF_FIRST_WRITES = ("shared_drives", "write_cliff", "compression_or_deduplication")  # what such writes look like
+AS_LONG = 1.5  # times the longest stall of other rows [J]
+PASSES, LONGER = 3.0, 1.2  # over the blocks of a row; times the p50: neither is that of first writes [J]
 UNEVEN = 0.2  # scatter of a rate over its mean: no level that is left when something is full [J]
 MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
@@ -48,10 +56,17 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
     """Peaks are hits and misses of a cache, or the ticks of a clock; quick and slow reads, or a rate that varied, those
     before a fall and after; a write rate that varied, or fell, that of blocks which were written before or not.
     """
+    if seen.code == "rate_step":
+        return _explains_a_step(cause, seen, writing)
+    if cause.code in ONLY_STEPS:
+        return False
     if cause.code == "first_write_penalty":
-        return seen.state == "suggested" and seen.phase in writing and seen.code in OF_FIRST_WRITES
+        alike = seen.phase in writing and seen.code in OF_FIRST_WRITES and not _of_second_writes(seen)
+        return seen.state == "suggested" and alike
     if cause.code == "elided_reads":  # in any row that meets such blocks
         return cause.certain and seen.state == "suggested" and seen.code == "cache_in_the_storage"
+    if cause.code == "burst_credits" and seen.code == "first_write_penalty":  # those after the fall are the slow ones
+        return seen.state == "suggested" and cause.phase == seen.phase
     if cause.code == "burst_credits" and seen.code in ("throttle", "write_cliff"):
         return seen.state == "suggested" and _at_the_baseline(cause, seen, rates)
     if cause.code == "maintenance":  # the rate came back while the load went on
@@ -74,6 +89,22 @@ def _explains(cause: Finding, seen: Finding, writing: frozenset[str], rates: Rat
         turn_ns = MISSES * cause.evidence.get("turn_ns", 0.0)
         return seen.code == "several_peaks" or seen.evidence["longest_ns"] <= turn_ns
     return seen.state == "suggested" and seen.code in ("cache_in_the_storage", "shared_drives")
+
+
+def _of_second_writes(seen: Finding) -> bool:
+    """Whether most of the unique data were written to blocks that the same row had written before, and took longer."""
+    figures = seen.evidence
+    return figures.get("passes", 0.0) >= PASSES and figures.get("p50_ratio", 0.0) >= LONGER
+
+
+def _explains_a_step(cause: Finding, step: Finding, writing: frozenset[str]) -> bool:
+    """Whether a rate that changed within a row is told already, as a fall or a slow time of that row; or comes of what
+    a cache or a tier held, or of first writes."""
+    if cause.code in TOLD_FALLS:
+        return cause.phase == step.phase
+    if cause.code == "stalls":  # of another row: here it reached beyond an end
+        return step.evidence["lost_ns"] <= AS_LONG * cause.evidence["longest_ns"]
+    return cause.code in HOLD_A_PART or (cause.code == "first_write_penalty" and step.phase in writing)
 
 
 def _at_the_baseline(credits: Finding, level: Finding, rates: Rates) -> bool:

@@ -57,6 +57,7 @@ FindingCode = Literal[
     "splitting",
     "misaligned",
     "maintenance",
+    "rate_step",
     "cache_pollution",
     # Seen in the layers that were recorded beside the load.
     "cpu_starvation",

@@ -167,6 +167,7 @@ FINDINGS: dict[FindingCode, str] = {
     "splitting": "splitting",
     "misaligned": "misaligned I/O",
     "maintenance": "maintenance",
+    "rate_step": "rate changed within a row",
     "cache_pollution": "cache pollution",
     "cpu_starvation": "CPU starvation",
     "throttle_above_block_layer": "throttle above the block layer",

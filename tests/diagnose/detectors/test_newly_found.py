@@ -268,6 +268,18 @@ def test_times_without_steps_have_no_clock() -> None:
     assert list(coarse_clock.detect(Facts(card_runs.run(card_runs.reads(times=three))))) == []
 
 
+def test_waits_behind_others_at_one_server_are_no_clock() -> None:
+    """A neighbour that grew on a real device: each I/O took one, two or three times what one takes, give or take a
+    fourteenth, and a timer was said to decide when it ends."""
+    draw = random.Random(11)
+    values = []
+    for _ in range(20_000):
+        before = draw.choices((0, 1, 2), (75, 21, 4))[0]
+        values.append((sum(draw.uniform(1.6e6, 2.0e6) for _ in range(1 + before)), 1))
+    run = card_runs.run(card_runs.reads(times=card_runs.histogram(*values)))
+    assert list(coarse_clock.detect(Facts(run))) == []
+
+
 def test_a_clock_of_a_disk_is_found_though_no_read_ends_at_its_first_tick(tmp_path: Path) -> None:
     found = planted.suspected(planted.measured("sim:hdd,tick=700us", planted.long(20), tmp_path))
     assert found["coarse_clock"].evidence["step_ns"] == pytest.approx(700_000, rel=0.01)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from makers import planted
 
+from iocast.diagnose.detectors.limits import write_cliff
 from iocast.diagnose.examination import examine
 
 WRITES = """\
@@ -83,3 +84,67 @@ def test_scans_that_collapse_are_told_why(tmp_path: Path) -> None:
     )
     bound = examine(planted.measured("sim:hdd", rows, tmp_path)).bounds["scan 128k 8x1"]
     assert bound.says.endswith("; several sequential streams are random I/O to a disk.")
+
+
+SHORT = """\
+name = "short rows"
+[files]
+size = "4GiB"
+[defaults]
+time = "3s"
+direct = true
+[[phase]]
+test = "randread"
+size = "8k"
+pattern = "random"
+users = 8
+[[phase]]
+test = "commit"
+write = 100
+size = "8k"
+sync = "dsync"
+pattern = "sequential"
+[[phase]]
+test = "randwrite"
+write = 100
+size = "64k"
+pattern = "random"
+users = 8
+[[phase]]
+test = "write"
+write = 100
+size = "1M"
+pattern = "sequential"
+"""
+
+
+def _cliffs(target: str, out: Path) -> list[str]:
+    return [each.says for each in examine(planted.measured(target, SHORT, out)).findings if each.code == "write_cliff"]
+
+
+def test_a_cliff_is_seen_where_reads_met_a_slow_time(tmp_path: Path) -> None:
+    """Reads of a row were uneven, as where a neighbour took from the writes; but those of two sizes go at the same
+    throughput from then on."""
+    slc = "sim:qlc-ssd,slc=700MiB:40MB/s:20MB/s,service=lognormal:2ms:0.3,write=lognormal:1ms:0.3,bandwidth=500MB/s"
+    (says,) = _cliffs(f"{slc},slow=1.5s..5.9s:3", tmp_path)
+    assert says.startswith("At t=1.")
+    assert says.endswith(" to 40 MB/s.")
+
+
+def test_writes_that_came_back_fell_over_no_cliff(tmp_path: Path) -> None:
+    """The slow time began within the commits, and all later writes moved more than was left to them."""
+    slow = "sim:nvme,service=lognormal:2ms:0.3,write=lognormal:40us:0.3,fsync=10us,slow=4.3s..9s:4"
+    assert _cliffs(slow, tmp_path) == []
+
+
+def test_what_is_observed_before_a_cliff_is_a_small_part_of_the_volume(tmp_path: Path) -> None:
+    """Quick flash wrote the whole volume while its rate before the cliff was observed: that of both sides."""
+    run = planted.measured("sim:qlc-ssd,slc=3GB:150MB/s:50MB/s", SHORT, tmp_path)
+    (found,) = (each for each in examine(run).findings if each.code == "write_cliff")
+    experiment = write_cliff.confirm(run, found)
+    assert experiment is not None
+    before = [arm.bytes or 0 for arm in experiment.arms if arm.name in ("writes first", "writes before")]
+    assert len(before) == 2 * write_cliff.OBSERVATIONS
+    assert sum(before) == pytest.approx(0.25 * found.evidence["volume_bytes"], rel=0.01)
+    (filling,) = (arm for arm in experiment.arms if arm.name == "writing")
+    assert filling.bytes is None

@@ -116,5 +116,7 @@ def test_a_slow_time_over_rows_of_three_seconds_is_suspected(tmp_path: Path) -> 
     """Of 10 to 25 s in a quick card nothing was said: no row has intervals enough for a change."""
     run = planted.measured("sim:sata-ssd,slow=4s..14s:3", SHORT_READS, tmp_path)
     found = planted.suspected(run)["maintenance"]
-    assert found.says.startswith("The rate was 6")
-    assert "lower for 10 s, from t=1 s of randread 8k 2x1 until t=2 s of randread 8k 16x1" in found.says
+    assert found.says.startswith("The rate was at least 6")
+    assert (
+        "lower for about 10 s, from about t=1 s of randread 8k 2x1 until about t=2 s of randread 8k 16x1" in found.says
+    )

@@ -28,6 +28,8 @@ MET = {
     "other I/O": "beside other I/O",
     "maintenance": "during maintenance",
     "device slower": "while the device was slower",
+    "rate changed": "while the rate changed",
+    "short of CPU": "while this machine was short of CPU",
 }
 State = Callable[[PhaseRecord], str]
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")

@@ -114,7 +114,7 @@ def _stalled(found: list[Finding], rows: int) -> str:
     if not stood:
         return f"I/O waited in turn {where}{longest_on} {longest.phase}: {longest.clause}."
     seen = "" if len(found) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
-    return f"I/O stalled{seen} {where}{longest_on} {longest.phase}: {stalls.in_words(longest.spans)}."
+    return f"I/O stalled{seen} {where}{longest_on} {longest.phase}: {stalls.told(longest)}."
 
 
 def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:

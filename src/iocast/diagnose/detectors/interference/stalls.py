@@ -23,10 +23,11 @@ cache, path failover, snapshots, throttling by burst credits.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,6 +51,9 @@ RECURRING_NS, RECURS = 10_000_000, 5  # shorter ones count where they come by a 
 BY_A_CLOCK, FITS = 0.10, 0.9  # of the period may a gap be off; of the gaps must be whole periods [J]
 SEEN = 0.25  # of the stalls of a clock must have been seen, between the first and the last [J]
 SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
+# Times what passes between two ends as a rule; of the slowest usual I/O: so far may an end lie beside a stall. [J]
+BESIDE, USUAL, TAIL_OF_TIMES = 6.0, 0.99, 1.25
+ABOUT = 0.03  # of a time: nearer bounds are one figure, as clocks are not exact to that either [J]
 BY_CHANCE = 1e-3  # that events at random fit a period as well: no more [J]
 ENOUGH, OFTEN = 40, 2.0  # I/Os for a p95; times it [J]
 SHOWN = 5
@@ -86,10 +90,12 @@ class Stall(Struct, frozen=True):
     shortest_ns: int
     usual_ns: float = 0.0  # what an I/O of their kind takes
     turns: int = 1  # that followed each other without overlapping
+    last_start_ns: int = 0  # the submission of the last of them
+    first_end_ns: int = 0  # the end of the first of them
 
     @property
     def duration_ns(self) -> int:
-        """How long it lasted."""
+        """How long any of its I/Os was outstanding."""
         return self.end_ns - self.start_ns
 
     @property
@@ -112,6 +118,8 @@ class Stall(Struct, frozen=True):
             min(earlier.shortest_ns, self.shortest_ns),
             max(earlier.usual_ns, self.usual_ns),
             earlier.turns + self.turns * (self.start_ns >= earlier.end_ns),
+            max(earlier.last_start_ns, self.last_start_ns),
+            min(earlier.first_end_ns, self.first_end_ns),
         )
 
 
@@ -178,14 +186,12 @@ def _of_one_clock(findings: list[Finding], period: int, full: RowFacts | None) -
     stalls, perhaps, than its list of slowest I/Os could show."""
     if len(findings) < 2:
         return {}
-    lasted = [span.end_ns - span.start_ns for each in findings for span in each.spans]
-    low, high = brief_time(min(lasted)), brief_time(max(lasted))
-    each_time = low if low == high else f"{low} to {high}"
+    count = sum(len(each.spans) for each in findings)
+    shortest_ns = min(each.evidence["shortest_ns"] for each in findings)
+    each_time = _between(shortest_ns, max(each.evidence["longest_ns"] for each in findings))
     every = brief_time(period)
     least = "at least " if full else ""
-    clause = (
-        f"I/O stalled every {every}, for {each_time}: {least}{counted(len(lasted), 'stall')} on {len(findings)} rows"
-    )
+    clause = f"I/O stalled every {every}, for {each_time}: {least}{counted(count, 'stall')} on {len(findings)} rows"
     return {
         each.phase: replace(
             each,
@@ -245,7 +251,7 @@ def _stops(row: RowFacts) -> Iterator[Stall]:
     for at_ns, more in turns:
         gap_ns = at_ns - last_ns
         if more < 0 and under_way >= NEARLY_ALL * depth and gap_ns >= least_ns:
-            yield Stall(last_ns, at_ns, under_way, gap_ns, gap_ns, usual_ns)
+            yield Stall(last_ns, at_ns, under_way, gap_ns, gap_ns, usual_ns, 1, last_ns, at_ns)
             last_ns = at_ns  # the others of the group end after it
         under_way += more
         last_ns = at_ns if more > 0 else last_ns
@@ -302,7 +308,8 @@ def _stood_still(row: RowFacts, least_ns: int, *, of_the_tail: bool = False) -> 
     stood = sorted(pairs, key=lambda pair: pair[0].time_ns)
     found: list[Stall] = []
     for io, usual in stood:
-        each = Stall(io.time_ns, io.time_ns + io.service_ns, 1, io.service_ns, io.service_ns, usual)
+        end_ns = io.time_ns + io.service_ns
+        each = Stall(io.time_ns, end_ns, 1, io.service_ns, io.service_ns, usual, 1, io.time_ns, end_ns)
         if found and io.time_ns < found[-1].end_ns:
             found[-1] = each.after(found[-1])
         else:
@@ -420,11 +427,45 @@ def _bounded(row: RowFacts, where: str = ": there may have been more.") -> str:
     return f" Only the {len(row.measurement.slow)} slowest I/Os are recorded one by one{where}"
 
 
+class Still(NamedTuple):
+    """From when to when nothing ended, and how long the storage stood still: that long at most, and as much shorter at
+    least as the last I/O before it, or the first after it, may have been away."""
+
+    start_ns: int
+    end_ns: int
+    least_ns: float
+
+    @property
+    def most_ns(self) -> int:
+        return self.end_ns - self.start_ns
+
+
+def still(row: RowFacts, stall: Stall) -> Still:
+    """Where all outstanding I/Os of a closed loop stood, the last of them was submitted as another ended, and nothing
+    ended from then on; else from the submission of the first: some others ended meanwhile."""
+    depth = max(1, row.measurement.asked_depth)
+    first = stall.last_start_ns if stall.last_start_ns < stall.first_end_ns else stall.start_ns
+    all_stood = not row.is_open_loop and stall.ios >= NEARLY_ALL * depth
+    start_ns = first if all_stood else stall.start_ns
+    apart_ns = stall.usual_ns / (depth if all_stood else 1)  # two ends after each other, or an I/O
+    beside_ns = min(BESIDE * apart_ns, TAIL_OF_TIMES * _slow_ns(row, stall.shortest_ns))
+    return Still(start_ns, stall.first_end_ns, max(0.0, stall.first_end_ns - start_ns - beside_ns))
+
+
+def _slow_ns(row: RowFacts, least_ns: int) -> float:
+    """What next to none of the I/Os of a row that did not stand still took longer than."""
+    times = row.service()
+    stood = sum(io.service_ns >= least_ns for io in row.measurement.slow)
+    return times.quantile_ns(max(0.0, (1 - stood / max(1, times.total)) * USUAL)) if times.total else math.inf
+
+
 def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
     record, did = row.record, row.measurement
     stood = sum(each.ios for each in found)
     bounded = _bounded(row) if _fills_the_list(row, found) else ""
     stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
+    still_times = [still(row, each) for each in stills]
+    shortest_ns = min((each.least_ns for each in still_times), default=0.0)
     period = period_ns(tuple(stills))
     recur = f" They recur every {brief_time(period)}." if period else ""
     starved = f" {starved_sentence(row)}; it may have had a part." if _short_of_cpu(row) else ""
@@ -433,11 +474,11 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
         part = "that may have had a part, too" if starved else "that may have had a part"
         starved += f" The test's control group is limited to {capped}: {part}."
     clauses = [
-        *([f"I/O stalled: {in_words(_spans(stills))}"] if stills else []),
+        *([f"I/O stalled: {in_words(_spans(still_times), shortest_ns)}"] if stills else []),
         *([_queued_words(queued)] if queued else []),
     ]
     # What queued stood still for no longer than the longest of its I/Os.
-    longest = max(each.longest_ns if each.queued else each.duration_ns for each in found)
+    longest = max([*(each.longest_ns for each in queued), *(each.most_ns for each in still_times)])
     return Finding(
         code=CODE,
         severity="warn",
@@ -447,7 +488,8 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
         evidence={
             "stalls": len(stills),
             "longest_ns": longest,
-            "stalled_ns": sum(each.duration_ns for each in found),
+            "stalled_ns": sum([*(each.duration_ns for each in queued), *(each.most_ns for each in still_times)]),
+            **({"shortest_ns": shortest_ns} if stills else {}),
             "first_at_ns": found[0].start_ns,
             "ios": stood,
             "elapsed_ns": did.elapsed_ns,
@@ -455,11 +497,11 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
             **({"waited_in_turn": sum(each.ios for each in queued)} if queued else {}),
         },
         remedy=REMEDY if stills else f"{OWN_FIRST if did.asked_depth > 1 else ''}{QUEUED_REMEDY}",
-        spans=_spans(stills or queued),
+        spans=_spans(still_times or queued),
     )
 
 
-def _spans(found: list[Stall]) -> tuple[Span, ...]:
+def _spans(found: Sequence[Stall | Still]) -> tuple[Span, ...]:
     return tuple(Span(each.start_ns, each.end_ns) for each in found)
 
 
@@ -473,12 +515,26 @@ def _queued_words(found: list[Stall]) -> str:
     return f"{counted(ios, 'I/O')} waited one behind another, {each} each, for {brief_time(lasted)} {when}"
 
 
-def in_words(spans: tuple[Span, ...]) -> str:
-    """How many stalls, how long and when: "2 stalls of 110 ms to 2.1 s, at t=6.1 s and t=9.0 s"."""
-    shortest, longest = (brief_time(pick(each.end_ns - each.start_ns for each in spans)) for pick in (min, max))
-    often = counted(len(spans), "stall")
-    lasted = longest if shortest == longest else f"{shortest} to {longest}"
-    return f"{often} of {lasted}, at {_when(spans)}"
+def in_words(spans: Sequence[Span], least_ns: float) -> str:
+    """How many stalls, how long and when: "2 stalls of 110 ms to 2.1 s, at t=6.1 s and t=9.0 s"; the shortest of them
+    lasted that long at least."""
+    most_ns = max(each.end_ns - each.start_ns for each in spans)
+    return f"{counted(len(spans), 'stall')} of {_between(least_ns, most_ns)}, at {_when(tuple(spans))}"
+
+
+def told(finding: Finding) -> str:
+    """The stalls of a finding, in the same words."""
+    shortest_ns = min(each.end_ns - each.start_ns for each in finding.spans)
+    return in_words(finding.spans, finding.evidence.get("shortest_ns", float(shortest_ns)))
+
+
+def _between(least_ns: float, most_ns: float) -> str:
+    low, high = brief_time(least_ns), brief_time(most_ns)
+    if low == high:
+        return low
+    if least_ns >= (1 - ABOUT) * most_ns:
+        return f"about {brief_time((least_ns + most_ns) / 2)}"
+    return f"{low} to {high}" if least_ns > 0 else f"up to {high}"
 
 
 def _when(spans: tuple[Span, ...]) -> str:

@@ -147,8 +147,11 @@ def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
         lasted_ns = sum(to_ns - start_ns for start_ns, to_ns in times)
         if lasted_ns < (SHORT_NS if short else OVER_BORDERS_NS):
             continue
-        lower = f"{brief_percent(-fall.shift)} lower for {brief_time(lasted_ns)}"
-        when = f"from t={brief_time(from_ns)} of {row.name} until t={brief_time(until_ns)} of {rows[end].name}"
+        about = "about " * short  # some intervals of such rows are of both levels
+        least = "at least " * _is_bound(row)
+        lower = f"{least}{brief_percent(-fall.shift)} lower for {about}{brief_time(lasted_ns)}"
+        start, stop = f"{about}t={brief_time(from_ns)} of {row.name}", f"{about}t={brief_time(until_ns)}"
+        when = f"from {start} until {stop} of {rows[end].name}"
         for each, (start_ns, to_ns) in zip(rows[at : end + 1], times, strict=True):
             found = _suspected(each.record, start_ns, to_ns - start_ns, fall.shift)
             yield replace(found, says=f"The rate was {lower}, {when}, and then recovered.")
@@ -163,6 +166,11 @@ def _one_change(row: RowFacts) -> Change | None:
         return found.reported[0] if len(found.reported) == 1 else None
     step = None if stood_still(row) or waited_for_a_processor(row) else row.short_step
     return None if step is None else Change(step.head, step.factor - 1)
+
+
+def _is_bound(row: RowFacts) -> bool:
+    step = row.short_step if row.change_points is None else None
+    return step is not None and (step.before_is_bound or step.after_is_bound)
 
 
 def _is_level(row: RowFacts) -> bool:

@@ -21,9 +21,9 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
-from iocast.analyse.rate_drops import FALLS, Drop, slow_part
+from iocast.analyse.rate_drops import FALLS, Drop, short_drop, slow_part
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.lower_level import Between, Level, counts, fall_before, fell_within, level_of, rate
+from iocast.diagnose.lower_level import Between, Level, counts, fall_before, fell_within, level_at_end, level_of, rate
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -50,25 +50,44 @@ LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """Rows of reads whose rate fell to a constant. Writes fall for other reasons too (write cliff)."""
-    for at, row in enumerate(facts.rows):
-        if not row.only_reads or row.is_open_loop or facts.imported:
-            continue
-        found, level = row.drop, None
-        if found is None and (between := fall_before(facts, at)) is not None:
-            found, level = _between(between), between.level
-        if found is None and row.change_points is None and counts(row):
-            found, level = _in_a_short_row(facts, at)
+    """Rows whose rate fell to a constant. Writes fall for other reasons too (write cliff): there other I/Os must tell
+    what is counted."""
+    for at, row in enumerate(() if facts.imported else facts.rows):
+        found, level = _fall(facts, at)
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
         level = level or _level_after(facts, at, found)
+        if not row.only_reads and not _of_credits(row, level):
+            continue
         fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
         spent = _spent(fell, inside, limited, level)
-        refuted = _slower_by_itself(facts, fell, inside) or (limited.share == 1.0 and _exceeded(facts, fell, inside))
+        exceeded = limited.share == 1.0 and _exceeded(facts, fell, inside, spent, level)
+        refuted = _slower_by_itself(facts, fell, inside) or exceeded
         if spent.ios > 0 and not refuted:
             yield _finding(fell, inside, limited, spent, level, "" if fell is row else f" on {row.name}")
             return
+
+
+def _fall(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
+    """Where a row, or the one before it, fell, and to what level as far as other rows show it."""
+    row = facts.rows[at]
+    if row.is_open_loop:
+        return None, None
+    if row.drop is not None:
+        return row.drop, None
+    between = fall_before(facts, at)
+    if between is not None:
+        return _between(between), between.level
+    return _in_a_short_row(facts, at) if row.change_points is None and counts(row) else (None, None)
+
+
+def _of_credits(row: RowFacts, level: Level | None) -> bool:
+    """Whether what writes fell to is a rate that I/Os of quite other sizes keep, or a throughput that reads keep too: a
+    full write cache, or SLC area, leaves writes so many bytes, and reads what they had."""
+    if level is None or not level.known:
+        return False
+    return level.unit == "ios" or any(not each.only_writes for each in level.rows)
 
 
 class _Limited(NamedTuple):
@@ -108,12 +127,20 @@ def _in_a_short_row(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
     row, later = facts.rows[at], facts.rows[at + 1 :]
     size = row.measurement.bytes / max(1, row.measurement.ios)
     for each in later:
-        level = level_of(facts, each, later) if counts(each) else None
-        if level is not None and level.known and fell_within(row, level):
+        level = level_of(facts, each, later) or level_at_end(row, each) if counts(each) else None
+        if level is not None and level.known and (fell_within(row, level) or _fell_at_its_end(row, level, later[:1])):
             after = level.per_s / (size if level.unit == "bytes" else 1.0)
             plain = Drop(0, row.rates_per_s[0], after, 0, 0, level.constant)
             return _in_few_intervals(row, plain), level
     return None, None
+
+
+def _fell_at_its_end(row: RowFacts, level: Level, following: tuple[RowFacts, ...]) -> bool:
+    """Whether it fell in its last interval, which is of both rates, and the next row goes at the level."""
+    step = row.short_step
+    if level.unit != "ios" or step is None or not step.after_is_bound or not following:
+        return False
+    return level.per_s <= step.after_per_s < step.before_per_s and following[0] in level.rows
 
 
 def _level_after(facts: Facts, at: int, found: Drop) -> Level | None:
@@ -147,6 +174,19 @@ def _where_it_fell(
 
 def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
     """The fall in a row of a few intervals: it lies in the first that is far below the one before."""
+    plain = short_drop(row.record.series, 1 - FALLS)
+    if plain is not None:
+        left = 0.0  # of the last interval, at the rate before
+        if plain.in_last and plain.after_per_s > found.after_per_s:
+            left = (plain.after_per_s - found.after_per_s) / (plain.before_per_s - found.after_per_s)
+        return replace(
+            plain,
+            at_ns=plain.at_ns + round(left * row.record.series.interval_ns),
+            ios=plain.ios + round(left * row.record.series.ios[-1]),
+            bytes=plain.bytes + round(left * row.record.series.bytes[-1]),
+            after_per_s=found.after_per_s,
+            constant=found.constant,
+        )
     series, rates = row.record.series, row.rates_per_s
     at = next(at for at, per_s in enumerate(rates) if per_s <= (1 - FALLS) * rates[0])
     before = fmean(rates[:at])
@@ -159,19 +199,31 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
     )
 
 
-def _exceeded(facts: Facts, fell: RowFacts, found: Drop) -> bool:
-    """Whether later rows of the same I/Os did more than the baseline and all that was saved since the fall allow."""
-    saved, at = 0.0, facts.rows.index(fell)
-    before = fell.measurement
-    for later in facts.rows[at + 1 :]:
-        did = later.measurement
+def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: Level | None) -> bool:
+    """Whether later I/Os did more than the baseline and all that was saved since the fall allow. What is read in order
+    may have been read ahead, unless it fell in the same row; and no more can be saved than was spent of a full bucket.
+    """
+    before, in_bytes = fell.measurement, level is not None and level.counts_bytes
+    saved, most = 0.0, spent.bytes if in_bytes else spent.ios
+    per_s = found.after_per_s * (before.bytes / max(1, before.ios) if in_bytes else 1.0)
+    phases = facts.run.phases
+    for later in map(facts.row, phases[phases.index(fell.record) + 1 :]):
+        if later.beside[0] is not later.record:
+            continue  # of phases at once the first stands for all
+        did = later.seen_by_devices.measurement
         idle_ns = did.started_unix_ns - before.started_unix_ns - before.elapsed_ns
-        saved += max(0.0, idle_ns / 1e9 * found.after_per_s)
-        beyond = did.ios - found.after_per_s * did.elapsed_ns / 1e9
-        if later.kind == fell.kind and beyond > saved + EXCEEDS * did.ios:
+        saved = min(most, saved + max(0.0, idle_ns / 1e9 * per_s))
+        done = did.bytes if in_bytes else did.ios
+        beyond = done - per_s * did.elapsed_ns / 1e9
+        if later in facts.rows and _counted_alike(fell, later) and beyond > saved + EXCEEDS * done:
             return True
-        saved, before = max(0.0, saved - beyond), did
+        saved, before = min(most, max(0.0, saved - beyond)), did
     return False
+
+
+def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
+    read_ahead = not later.only_writes and not isinstance(later.workload.locality, Uniform)
+    return later.kind == fell.kind or (later.is_past_the_host and not read_ahead)
 
 
 def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:
@@ -235,14 +287,15 @@ def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level
     in_bytes = level is not None and level.counts_bytes
     what, told = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
     credits = capacity(spent.bytes) if in_bytes else counted(round(spent.ios), "I/O")
-    others = _others(level, row, where)
+    others, bound = _others(level, row, where), found.in_first and found.at_ns > 0
     return Finding(
         code=CODE,
         severity="severe",
         phase=record.phase.name,
-        says=f"{_when(record, found)} {what} fell from {told(found.before_per_s)} to {told(found.after_per_s)}"
-        f"{stayed}{others}: credits for about {credits} beyond that"
-        f" rate were spent by then; a full bucket lasts {brief_time(lasts_s * 1e9)} at the burst rate.",
+        says=f"{_when(record, found)} {what} {'had fallen' if bound else 'fell'} from {'at least ' * bound}"
+        f"{told(found.before_per_s)} to {told(found.after_per_s)}{stayed}{others}: credits for about {credits} beyond"
+        f" that rate were spent by then; a full bucket lasts {'at most ' * bound}{brief_time(lasts_s * 1e9)} at the"
+        " burst rate.",
         evidence={
             "at_ns": float(found.at_ns),
             "burst_per_s": burst_per_s,
@@ -279,7 +332,11 @@ def _others(level: Level | None, row: RowFacts, where: str) -> str:
 
 def _when(record: PhaseRecord, found: Drop) -> str:
     depth = counted(record.measurement.asked_depth, "outstanding I/O")
-    return f"At t={brief_time(found.at_ns)}" if found.at_ns else f"Before the row with {depth}"
+    return (
+        f"{'By' if found.in_first else 'At'} t={brief_time(found.at_ns)}"
+        if found.at_ns
+        else f"Before the row with {depth}"
+    )
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:

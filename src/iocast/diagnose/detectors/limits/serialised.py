@@ -6,7 +6,8 @@ Why it matters: the writers of a database wait for each other, and storage that 
 How it shows: the device always has about one I/O while the test has many outstanding, more of them give no more IOPS,
 and the times are not the device's own, though processors were free; or eight outstanding writes do no more than one,
 while reads of the same size gain; or no kind of small I/O gains from more of them, each at a rate of its own, on
-storage too quick for an arm: then one lock holds them all, or the device serves one at a time.
+storage too quick for an arm: then one lock holds them all, or the device serves one at a time. Without a curve of
+random writes: neither several commits nor eight random writes do more than one commit after another.
 How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
@@ -16,6 +17,8 @@ Linux 5.4, and waits where it allocates); more files; io_uring.
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from msgspec.structs import replace
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
@@ -30,7 +33,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed
+from iocast.model.workload import Closed, Uniform
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
@@ -68,6 +71,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
             continue
         if _size(writes) == _size(reads) and not any(_several_passed(facts.row(row)) for row in writes.rows):
             yield from _flat(writes, reads)
+    if not any(len(writes.points) > 1 for writes in facts.random_curves("write")):
+        yield from _commits_gain_nothing(facts)
     yield from _one_of_any_kind(facts)
 
 
@@ -154,6 +159,54 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
     )
 
 
+def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
+    """Without a curve of random writes: durable writes of which several give no more than one, eight and more random
+    writes of that size, which need not be durable, that give no more either, and random reads that gain, on storage too
+    quick to have an arm."""
+    out = fallen(facts)
+    rows = [row for row in facts.rows if row.name not in out and not _several_passed(row) and _counts(row)]
+    kept = [row for row in rows if row.workload.arrival == Closed() and not row.record.phase.together]
+    commits = [row for row in kept if row.only_writes and is_synced(row.record) and not row.is_open_loop]
+    for one in (row for row in commits if row.measurement.asked_depth == 1):
+        size = one.workload.mix[0].size_bytes
+        more = [row for row in commits if row.kind == one.kind and row.measurement.asked_depth >= LEAST_DEPTH]
+        scattered = [row for row in kept if _random_writes(row, size) and row.measurement.asked_depth >= DEEP]
+        reads = [curve for curve in facts.random_curves("read") if _size(curve) == size]
+        gain = _gain(reads[0]) if reads else None
+        if not more or not scattered or gain is None or gain[0] < GAINS:
+            continue
+        rates = [row.measurement.rate_per_s / one.measurement.rate_per_s for row in (*more, *scattered)]
+        quick = reads[0].points[0].response.quantile_ns(0.5) <= ARM_NS / 2
+        if max(rates) <= FLAT and quick and not _of_other_kinds(one.record, gain[1]):
+            found = _no_write_beside_another(one, more[-1], scattered[-1], gain[0])
+            yield from (found, replace(found, phase=more[-1].name))
+
+
+def _random_writes(row: RowFacts, size_bytes: int) -> bool:
+    load = row.workload
+    same = row.only_writes and load.mix[0].size_bytes == size_bytes
+    return same and isinstance(load.locality, Uniform) and not is_synced(row.record)
+
+
+def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts, gain: float) -> Finding:
+    did = [row.measurement for row in (one, more, scattered)]
+    return Finding(
+        code=CODE,
+        severity="severe",
+        phase=scattered.name,
+        says=f"Writes do not scale: 1 durable write at a time reached {number(did[0].rate_per_s)} IOPS,"
+        f" {did[1].asked_depth} outstanding reached {number(did[1].rate_per_s)}, and {did[2].asked_depth} random writes"
+        f" that need not be durable {number(did[2].rate_per_s)}, while reads gained {number(gain)} times.",
+        evidence={"commit_gain": did[1].rate_per_s / did[0].rate_per_s, "read_gain": gain},
+        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
+        hypothesis="a lock admits one write at a time",
+        confidence=0.5,
+        confirm="random writes with one outstanding and with eight: `iocast card --preset standard` has both",
+        state="suggested",
+        rivals=("throttle",),
+    )
+
+
 def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
     """Small I/Os of several kinds of which none gains from company, on storage too quick to have an arm."""
     out, flat, rates = fallen(facts), [], []
@@ -228,7 +281,7 @@ def _gain(curve: Curve) -> tuple[float, PhaseRecord, PhaseRecord] | None:
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Writes and reads, one and eight at once."""
-    if "write_gain" not in finding.evidence:
+    if not {"write_gain", "commit_gain"} & finding.evidence.keys():
         return None
     write = row_of(run, finding)
     size = write.phase.workload.mix[0].size_bytes

@@ -22,6 +22,7 @@ from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.lower_level import SIZE_APART, counts
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -36,11 +37,14 @@ SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those 
 LEAST_VOLUME = 64 << 20  # caches are larger: after less, as of commits to disks, something else took the rate [J]
 LEAST_OF_ROW = 16 << 20  # of the row itself, where it began at the speed before: the same, of commits to disks [J]
 IDLE_S = (20.0, 120.0)  # at least, at most [J]
+AT_THROUGHPUT = 0.05  # throughputs nearer to each other are the same [J]
+MORE = 2.0  # times the throughput beyond a cliff: no writes do that before there is room again [J]
 READS_LEVEL = 0.7  # of the fastest interval of a row of reads, where nobody else took from it [J]
 MADE_ROOM = 3.0  # what an idle time frees, at the speed beyond the cliff, over what is written before it comes [J]
 WRITES_S, READS_S = 0.25, 0.5
 READ_BYTES = 8192
 OBSERVATIONS = 3
+OBSERVED_PART, LEAST_TURNS = 0.25, 4  # of the volume; I/Os of each outstanding one [J]
 DRAIN_MORE = 1.5
 
 
@@ -51,7 +55,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if not row.only_writes or row.is_open_loop:
             continue
         found = row.drop or _short(facts, row)
-        if found is None:
+        if found is None or _came_back(row, found):
             continue
         earlier = sum(bytes_of(each.measurement, "write") for each in phases[: phases.index(row.record)])
         if found.bytes + earlier >= LEAST_VOLUME and (found.in_first or found.bytes >= LEAST_OF_ROW):
@@ -59,10 +63,44 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _short(facts: Facts, row: RowFacts) -> Drop | None:
-    """A fall in a row of few intervals, where reads went on at their levels: a neighbour takes from them as well."""
+    """A fall in a row of few intervals, where reads went on at their levels: a neighbour takes from them as well. Or
+    to a throughput that later writes of quite another size keep, whatever reads met."""
     fall = None if row.record.phase.together or stood_still(row) or waited_for_a_processor(row) else row.short_drop
     others = (each for each in facts.rows if not each.workload.writes and not each.record.phase.together)
-    return fall if fall is not None and not any(map(_uneven, others)) else None
+    if fall is None or not (_keeps_throughput(row, fall) or not any(map(_uneven, others))):
+        return None
+    return fall
+
+
+def _later_writes(row: RowFacts) -> Iterator[RowFacts]:
+    rows = row.facts.rows
+    return (each for each in rows[rows.index(row) + 1 :] if each.only_writes and counts(each))
+
+
+def _keeps_throughput(row: RowFacts, fall: Drop) -> bool:
+    """Whether later writes of quite another size go, all the time, at the throughput that the row ends with."""
+    size = fall.bytes / max(1, fall.ios)
+    for each in () if fall.in_last else _later_writes(row):
+        other, series = each.measurement.bytes / each.measurement.ios, each.record.series
+        per_s = [value * 1e9 / series.interval_ns for value in series.bytes]
+        apart = max(other / size, size / other) >= SIZE_APART
+        if apart and per_s and all(abs(one / (fall.after_per_s * size) - 1) <= AT_THROUGHPUT for one in per_s):
+            return True
+    return False
+
+
+def _came_back(row: RowFacts, fall: Drop) -> bool:
+    """Whether later writes moved far more than is left beyond a cliff, and than quiet times may have freed."""
+    after = fall.after_per_s * fall.bytes / max(1, fall.ios)
+    before, room, phases = row.measurement, float(LEAST_VOLUME), row.run.phases
+    for each in map(row.facts.row, phases[phases.index(row.record) + 1 :]):
+        did = each.measurement
+        idle_ns = max(0, did.started_unix_ns - before.started_unix_ns - before.elapsed_ns)
+        room += MADE_ROOM * after * idle_ns / 1e9
+        if each.bytes_written > MORE * after * did.elapsed_ns / 1e9 + room:
+            return True
+        room, before = max(0.0, room + MADE_ROOM * after * did.elapsed_ns / 1e9 - each.bytes_written), did
+    return False
 
 
 def _uneven(row: RowFacts) -> bool:
@@ -77,7 +115,8 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         severity="warn",
         phase=record.phase.name,
         says=f"{_when(found)}, the write rate {'had fallen' if found.in_first else 'fell'} from {least}"
-        f"{brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}.",
+        f"{brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}"
+        f"{' or less' if found.in_last else ''}.",
         evidence={
             "at_ns": float(found.at_ns),
             "volume_bytes": float(found.bytes + earlier_bytes),
@@ -114,12 +153,19 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     drain_s = DRAIN_MORE * (seen["volume_bytes"] / seen["before_bytes_per_s"]) + 2.0
 
     def observed(name: str, workload: Workload) -> list[Arm]:
-        seconds = WRITES_S if workload is load else READS_S
-        arm = Arm(name=name, workload=workload, seconds=seconds, region_start_bytes=start, region_size_bytes=size)
+        writes = workload is load
+        arm = Arm(
+            name=name,
+            workload=workload,
+            seconds=WRITES_S if writes else READS_S,
+            bytes=_observed_bytes(record, seen) if writes else None,
+            region_start_bytes=start,
+            region_size_bytes=size,
+        )
         return [arm] * OBSERVATIONS
 
     def passing(name: str, workload: Workload) -> Arm:
-        return replace(observed(name, workload)[0], seconds=drain_s, measured=False)
+        return replace(observed(name, workload)[0], seconds=drain_s, bytes=None, measured=False)
 
     return Experiment(
         question="Do writes, and only writes, slow down after that volume, and not after that time?",
@@ -151,6 +197,14 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         if_rejected="The volume written does not explain it: writes keep their rate.",
         if_split="reads fell too, or writes did after that time alone, which a write cliff does not explain",
     )
+
+
+def _observed_bytes(record: PhaseRecord, seen: dict[str, float]) -> int:
+    """So little that all observations before the cliff are a small part of the volume: quick flash writes it in a
+    second. No less than a few I/Os of each outstanding one."""
+    did = record.measurement
+    least = LEAST_TURNS * max(1, did.asked_depth) * did.bytes / max(1, did.ios)
+    return round(max(least, seen["volume_bytes"] * OBSERVED_PART / (2 * OBSERVATIONS)))
 
 
 def _idle_s(seen: dict[str, float]) -> float:

@@ -42,6 +42,7 @@ FEW, IN_SEQUENCE = 4, 5  # a first mark up to that multiple is plain; beyond it 
 REACHES, SOME_ROWS = (4, 16, 64, 256), 6  # marks from which the step is known ever better; of so many rows
 TELLING = 25  # marks, within which a bucket (a 512th) is half as wide as what may lie around a mark
 GATHERED = 0.75  # times off their marks by an eighth of a step (one sigma) give this [J]
+NARROW = 0.93  # by a sixteenth [J]
 EQUAL = 0.15  # of the step may the distance of two peaks be off [J]
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
@@ -148,10 +149,12 @@ def _step_of_peaks(rows: list[RowFacts]) -> float:
     near = sorted(gaps)[len(gaps) // 2]
     if any(abs(gap / near - round(gap / near)) > EQUAL or gap < near / 2 for gap in gaps):
         return 0.0
+    # A server gives multiples of its own time, too, to who finds I/Os of others before him; but its time varies.
+    of_a_server = abs(modes[0].location_ns / near - 1) <= EQUAL
     widest = next(row for row in rows if row.modes == modes)
     step = max((near * (1 + at / 200) for at in range(-20, 21)), key=lambda each: abs(_together(widest, each)))
     told = [_together(row, step) for row in rows if row.service().quantile_ns(0.5) * STEP_OF_P50 < step]
-    if not told or min(map(abs, told)) < GATHERED:
+    if not told or min(map(abs, told)) < (NARROW if of_a_server else GATHERED):
         return 0.0
     apart = max(abs(math.remainder(phase(one) - phase(told[0]), 2 * math.pi)) for one in told)
     return step if apart < math.pi / 2 else 0.0

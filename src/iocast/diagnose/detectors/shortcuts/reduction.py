@@ -44,7 +44,7 @@ KINDS: dict[str, Payload] = {
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same with other data, and were quicker than with unique data."""
-    best: tuple[float, PhaseRecord, PhaseRecord] | None = None
+    best: tuple[float, RowFacts, RowFacts] | None = None
     for one, other in facts.pairs("payload"):
         if waited_for_a_processor(one) or waited_for_a_processor(other):
             continue
@@ -57,7 +57,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         carried = (apart.ratio if apart.low is None else apart.low) > FACTOR
         told = ratio > SUGGESTS or _do_not_overlap(unique, same)
         if carried and told and (facts.simulated or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
-            best = (ratio, unique.record, same.record)
+            best = (ratio, unique, same)
     if best is not None:
         yield _finding(*best)
 
@@ -66,15 +66,22 @@ def _do_not_overlap(unique: RowFacts, same: RowFacts) -> bool:
     return same.service().quantile_ns(SLOWEST) < unique.service().quantile_ns(QUICKEST)
 
 
-def _finding(ratio: float, unique: PhaseRecord, same: PhaseRecord) -> Finding:
+def _finding(ratio: float, unique: RowFacts, same: RowFacts) -> Finding:
     fast, slow = same.measurement.bytes_per_s, unique.measurement.bytes_per_s
+    passes = unique.bytes_written / max(1, unique.data_bytes)
     return Finding(
         code=CODE,
         severity="severe",
-        phase=same.phase.name,
-        says=f"{_kind(same).capitalize()} were written {number(ratio)} times as fast as unique data:"
+        phase=same.name,
+        says=f"{_kind(same.record).capitalize()} were written {number(ratio)} times as fast as unique data:"
         f" {brief_throughput(fast)} against {brief_throughput(slow)}.",
-        evidence={"ratio": ratio, "bytes_per_s": fast, "unique_bytes_per_s": slow},
+        evidence={
+            "ratio": ratio,
+            "bytes_per_s": fast,
+            "unique_bytes_per_s": slow,
+            "passes": passes,  # over its blocks: from the second on no write is the first of a block
+            "p50_ratio": unique.p50_ns / same.p50_ns,
+        },
         remedy="Test with unique, incompressible data, or with the reduction ratio of production.",
         hypothesis="a layer compresses or deduplicates, or does not store zeros",
         confidence=0.7,
