@@ -7,7 +7,8 @@ import math
 from typing import TextIO
 
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
-from iocast.report.renderers.json_report import UNITS
+from iocast.report.renderers.json_report import TABLES as FIELDS
+from iocast.report.renderers.json_report import UNITS, bare
 from iocast.report.renderers.safe_words import safe
 from iocast.text import no_formula
 
@@ -28,11 +29,16 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
 def _write(table: Table, out: TextIO) -> None:
     first = [key for key in ("phase", "op", "test") if any(key in row.cells for row in table.rows)]
     kinds: dict[str, Kind] = dict.fromkeys(first, "text")
+    named = {bare(name): name for name in FIELDS[table.key].__struct_fields__} if table.key in FIELDS else {}
     kinds |= {each.key: each.kind for each in table.columns if each.key != "name"}  # as phase and test say it
     for row in table.rows:
         for key in (each for each in row.cells if each != "name"):
             kinds.setdefault(key, "text")
-    names = [name for key, kind in kinds.items() for name in _names(key, kind)]
+    shown = {*first, *(each.key for each in table.columns)}
+    # A cell of no column has not said its unit; in JSON it has the same name, and the unit.
+    names = [
+        name for key, kind in kinds.items() for name in (_names(key, kind) if key in shown else [named.get(key, key)])
+    ]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, "part", "void"])
     for row in table.rows:

@@ -156,8 +156,14 @@ def _fields(row: Json, kind: type[msgspec.Struct]) -> Json:
 
 def _field(row: Json, name: str) -> object:
     """The cell of a field; a column that is not shown has not said the unit of its cells."""
-    bare = next((name.removesuffix(unit) for unit in UNITS.values() if name.endswith(unit)), name)
-    return row.get(name, row.get(bare))
+    return row.get(name, row.get(bare(name)))
+
+
+def bare(name: str) -> str:
+    """The name of a field without its unit: the key of the cell."""
+    # The longest first: "bytes_per_s" ends in "per_s", too.
+    units = sorted(UNITS.values(), key=len, reverse=True)
+    return next((name.removesuffix(unit) for unit in units if name.endswith(unit)), name)
 
 
 def _experiment(report: Report) -> Json:
