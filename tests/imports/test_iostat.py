@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,14 @@ def test_the_exports_of_sadf_state_the_same(fixtures: Path) -> None:
     times = [sample.time_ns for sample in of(fixtures, "sar_sadf_d.csv").phases[0].samples]
     assert (min(times), max(times)) == (0, 2_000_000_000)
     assert values_of(of(fixtures, "sar_sadf.json"), "all")["read_bytes_per_s"][0] == 8200 * 512
+
+
+def test_an_export_in_utc_says_when_it_began(fixtures: Path, read_all: Reader) -> None:
+    began = datetime(2026, 11, 22, 23, 29, 16, tzinfo=UTC)
+    for name in ("sar_sadf_d.csv", "sar_sadf_p.txt", "sar_sadf.json"):
+        assert of(fixtures, name).started_unix_ns == began.timestamp() * 1e9, name
+    text = (fixtures / "sar_sadf_d.csv").read_text().replace(" UTC", "")
+    assert read_all(("sa.csv", text)).started_unix_ns == 0, "of an unknown zone"
 
 
 def test_restarts_in_an_export_are_no_devices(fixtures: Path, read_all: Reader) -> None:

@@ -290,7 +290,7 @@ def _of_profile(span: Element) -> _Asked:
 
     def whole(*names: str) -> int | None:
         text = common(*names)
-        return int(text) if text and text.isdigit() and len(text) < 13 else None
+        return int(text) if text and text.isdecimal() and len(text) < 13 else None
 
     cached = {"true": False, "false": True}.get((common("DisableOSCache", "DisableAllCache") or "").lower())
     random = common("Random") is not None

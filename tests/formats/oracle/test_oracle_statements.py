@@ -84,6 +84,12 @@ def test_versions_are_numbers() -> None:
     assert [version_of(text) for text in ("11.2.0.4.0", "19.0.0.0.0", "23", "")] == [(11, 2), (19, 0), (23, 0), (0, 0)]
 
 
+@pytest.mark.parametrize("text", ["²", "9" * 5000, "", "."])
+def test_what_is_no_version_is_none(text: str) -> None:
+    assert version_of(text) == (0, 0)
+    assert version_of(f"19.{text}.3")[0] == 19
+
+
 def test_the_script_that_is_shipped_is_what_the_statements_say() -> None:
     assert capture_script.shipped() == capture_script.script()
 

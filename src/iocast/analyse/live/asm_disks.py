@@ -55,7 +55,7 @@ def asm_rows(seen: Seen) -> tuple[AsmRow, ...]:
 
 
 def _ordinal(disk: str) -> tuple[int, str]:
-    return int(disk) if disk.isdigit() else 0, disk
+    return int(disk) if disk.isdecimal() else 0, disk
 
 
 def _group_names(seen: Seen) -> dict[str, str]:

@@ -200,7 +200,7 @@ def _statements(version: str, schema: str) -> Query:
 
 def _number(version: str) -> tuple[int, int]:
     """Of `1.10`: 1 and 10."""
-    parts = [int(part) if part.isdigit() else 0 for part in version.split(".")]
+    parts = [int(part) if part.isdecimal() else 0 for part in version.split(".")]
     return (parts[0], parts[1]) if len(parts) > 1 else (parts[0], 0)
 
 

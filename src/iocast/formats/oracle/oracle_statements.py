@@ -270,7 +270,10 @@ def statements_of(version: Version, *, packs: bool = False) -> tuple[Statement, 
     return tuple(each for each in STATEMENTS if each.stands_in(version) and (packs or not each.pack))
 
 
+LONGEST = 10  # digits of a part of a version
+
+
 def version_of(text: str) -> Version:
     """Of `19.0.0.0.0`: 19 and 0."""
-    parts = [int(part) for part in text.split(".") if part.isdigit()]
+    parts = [int(part) for part in text.split(".") if part.isdecimal() and len(part) < LONGEST]
     return (parts[0], parts[1] if len(parts) > 1 else 0) if parts else (0, 0)

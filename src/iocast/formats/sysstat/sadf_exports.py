@@ -82,7 +82,10 @@ def _single(path: str, text: str, warnings: list[str]) -> Series:
 
 def _of_json(path: str, each: dict[str, Any], warnings: list[str]) -> Report:
     moment = each.get("timestamp")
-    stamp = f"{moment.get('date', '')} {moment.get('time', '')}" if isinstance(moment, dict) else str(moment or "")
+    zone = " UTC" if isinstance(moment, dict) and moment.get("utc") == 1 else ""
+    stamp = (
+        f"{moment.get('date', '')} {moment.get('time', '')}{zone}" if isinstance(moment, dict) else str(moment or "")
+    )
     devices = {}
     whole = each.get("io")
     if isinstance(whole, dict):

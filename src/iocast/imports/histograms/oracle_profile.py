@@ -101,7 +101,7 @@ def _mean_ns(path: str, line: int, waits: int, cells: list[str], seconds: int) -
         if stated := _STATED_MEAN.fullmatch(cell):
             return float(stated[1].replace(",", "") + (stated[2] or "")) * _UNITS_NS[stated[3]]
     total = cells[seconds].replace(",", "")
-    if not total.isdigit():
+    if not total.isdecimal():
         return None
     if int(total) > LARGEST_NUMBER:
         raise refuse(path, line, "a time that is larger than any counter: the file is damaged")

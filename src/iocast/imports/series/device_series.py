@@ -33,6 +33,7 @@ def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ..
 
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d\d)[:.](\d\d)\s*([AP]M)?")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](?=\d{1,2}[:.]\d\d[:.]\d\d)")
+_1970 = date(1970, 1, 1).toordinal()
 _EPOCH = re.compile(r"(\d{9,11}(?:\.\d{1,9})?)$")
 
 
@@ -72,6 +73,17 @@ def _of_day(stamp: str) -> float:
     return float(hour * 3600 + int(found[2]) * 60 + int(found[3]))
 
 
+def first_unix_ns(stamps: Sequence[str]) -> int:
+    """The first moment since 1970, ns, where it is stated as seconds or in UTC; 0 where its zone is not known."""
+    first = stamps[0].strip() if stamps else ""
+    if _EPOCH.match(first):
+        return round(float(first) * SECOND_NS)
+    day = _day(first)
+    if day is None or not first.endswith("UTC"):
+        return 0
+    return round(((day - _1970) * 86_400 + _of_day(first)) * SECOND_NS)
+
+
 def _by_clock(stamps: Sequence[str]) -> Iterator[float]:
     """Seconds since the first stamp by the time of day; none when one of them has no time."""
     if not all(_CLOCK.search(stamp) for stamp in stamps):
@@ -101,6 +113,7 @@ def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple
         ops=(),
         elapsed_ns=span_ns,
         arrival=Closed(),
+        started_unix_ns=first_unix_ns([report.stamp for report in reports]),
         samples=found,
         role="probe",
         derived=() if timed else ("length",),
