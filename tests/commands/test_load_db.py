@@ -91,6 +91,13 @@ def heeding_signals() -> None:
         signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def anew(server: Postgres) -> None:
+    """Without the data set that a test left which failed: another try begins as the first one did."""
+    with psycopg.connect(server.url(), autocommit=True) as looking:
+        looking.execute("drop schema if exists iocast_load cascade")
+
+
 def test_the_story_of_a_data_set(
     server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

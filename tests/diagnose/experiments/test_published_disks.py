@@ -106,4 +106,4 @@ def test_one_beside_the_other() -> None:
     means = [row.cells for row in table.rows if row.cells["what"] == "mean"]
     assert [cells["side1"] for cells in means] == pytest.approx([1.786, 1.667, 1.375], abs=0.0005)
     rates = [row.cells["first"] for row in table.rows if row.cells["what"] == "throughput"]
-    assert rates == ["80/s", "133/s", "182/s"]
+    assert rates == ["80 IOPS", "133 IOPS", "182 IOPS"]
