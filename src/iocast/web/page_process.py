@@ -6,7 +6,6 @@ A page of 22 rows leaves 200 MB behind in the process that makes it. Where it di
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import socket
 import subprocess
@@ -131,5 +130,4 @@ def _made(directory: str, page: str, asked: tuple[Any, ...]) -> object:
 
 
 if __name__ == "__main__":
-    os.set_inheritable(int(sys.argv[2]), False)  # not for what draws
     serve_pages(sys.argv[1], Connection(int(sys.argv[2])), float(sys.argv[3]))

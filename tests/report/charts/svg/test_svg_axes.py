@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast.report.charts.drawing.parts import FONT_SIZE
 from iocast.report.charts.drawing.theme import LIGHT
 from iocast.report.charts.svg.letter_widths import width_px
-from iocast.report.charts.svg.svg_axes import Tick, apart, ticks_of, x_axis, y_axis
+from iocast.report.charts.svg.svg_axes import Tick, thinned, ticks_of, x_axis, y_axis
 from iocast.report.charts.svg.svg_marks import Plot
 from iocast.report.charts.svg.svg_scales import Scale
 
@@ -17,12 +17,12 @@ def at(*places: float, wide: float = 20) -> list[Tick]:
 
 
 def test_labels_that_lie_on_each_other_are_thinned_out_evenly() -> None:
-    assert [tick.at for tick in apart(at(0, 50, 100))] == [0, 50, 100]
-    assert [tick.at for tick in apart(at(*range(0, 100, 10)))] == [0, 40, 80]
+    assert [tick.at for tick in thinned(at(0, 50, 100))] == [0, 50, 100]
+    assert [tick.at for tick in thinned(at(*range(0, 100, 10)))] == [0, 40, 80]
 
 
 def test_on_a_logarithmic_axis_each_label_that_has_room_stays() -> None:
-    assert [tick.at for tick in apart(at(0, 15, 30, 80, 90), log=True)] == [0, 30, 80]
+    assert [tick.at for tick in thinned(at(0, 15, 30, 80, 90), log=True)] == [0, 30, 80]
 
 
 def test_only_ticks_of_the_scale_are_marked_and_all_with_as_many_decimals() -> None:

@@ -17,6 +17,9 @@ from iocast.report.charts.svg.svg_paths import BASELINES, px, words_svg
 from iocast.report.charts.svg.svg_scales import ABOUT, Scale
 
 LABEL_GAP, TITLE_GAP = 6, 8  # pixels between the plot and its labels, and between them and the title
+# Pixels between a line of words and what it stands below or above; from the plot to its title, below it and above.
+ASCENT, DESCENT = 9, 3
+TITLE_BELOW, TITLE_ABOVE = 34, 30
 APART = 2.0  # pixels between two labels
 AT_END = 1.0  # a label this near to an end of its axis stands inside
 SHARP = 0.5  # half a pixel: a line of one pixel fills one
@@ -58,13 +61,13 @@ def x_axis(axis: Spec, plot: Plot, theme: Theme) -> Axis:
     place = plot.x.placing()
     ticks = [_along(place(value), words, plot.width) for value, words in ticks_of(axis, plot.x, ABOUT["x"])]
     lines = "".join(f"M{px(tick.at + SHARP)} 0V{px(plot.height)}" for tick in ticks) if axis.get("grid", True) else ""
-    shown = ticks if axis.get("labelOverlap") is False else apart(ticks, log=plot.x.log)
-    edge = -LABEL_GAP - 3 if top else plot.height + LABEL_GAP + 9
+    shown = ticks if axis.get("labelOverlap") is False else thinned(ticks, log=plot.x.log)
+    edge = -LABEL_GAP - DESCENT if top else plot.height + LABEL_GAP + ASCENT
     labels = "".join(words_svg(tick.words, tick.at, edge, tick.align) for tick in shown)
     far = edge - FONT_SIZE if top else edge + 4
     title = axis.get("title")
     if title:
-        far = -30 if top else plot.height + 34
+        far = -TITLE_ABOVE if top else plot.height + TITLE_BELOW
         labels += words_svg(title, plot.width / 2, far, "center")
         far += -FONT_SIZE if top else 4
     left, right = min((tick.low for tick in shown), default=0.0), max((tick.high for tick in shown), default=0.0)
@@ -78,7 +81,7 @@ def y_axis(axis: Spec, plot: Plot, theme: Theme) -> Axis:
     lines = "".join(f"M0 {px(at + SHARP)}H{px(plot.width)}" for at, _ in ticks) if axis.get("grid", True) else ""
     below = BASELINES["middle"] * FONT_SIZE
     tall = [Tick(at, words, at - FONT_SIZE / 2, at + FONT_SIZE / 2) for at, words in ticks]
-    shown = tall if axis.get("labelOverlap") is False else apart(tall, log=plot.y.log)
+    shown = tall if axis.get("labelOverlap") is False else thinned(tall, log=plot.y.log)
     labels = "".join(words_svg(tick.words, -LABEL_GAP, tick.at + below, "right") for tick in shown)
     wide = max((width_px(tick.words, FONT_SIZE) for tick in shown), default=0.0) + LABEL_GAP
     wide = max(wide, axis.get("minExtent", 0))
@@ -92,7 +95,7 @@ def y_axis(axis: Spec, plot: Plot, theme: Theme) -> Axis:
     return Axis(_svg(lines, labels, theme), (-wide, min(0.0, top), 0.0, max(plot.height, bottom)))
 
 
-def apart(ticks: Sequence[Tick], *, log: bool = False) -> list[Tick]:
+def thinned(ticks: Sequence[Tick], *, log: bool = False) -> list[Tick]:
     """Labels of which none lies on another: on a logarithmic axis each that has room, else every second, fourth, ..."""
     ordered = sorted(ticks, key=lambda tick: tick.at)
     if log:

@@ -20,13 +20,10 @@ def px(value: float) -> str:
 
 def line_path(points: Iterable[Point], *, steps: bool = False) -> str:
     """A line through points; `steps` go along first and then up or down."""
-    parts = [f"{px(x)} {px(y)}" if not steps else f"{px(x)}V{px(y)}" for x, y in points]
-    return "M" + ("L" if not steps else "H").join(parts) if not steps else _steps(parts)
-
-
-def _steps(parts: Sequence[str]) -> str:
-    first, *others = parts
-    return "M" + first.replace("V", " ") + "".join(f"H{each}" for each in others)
+    if not steps:
+        return "M" + "L".join(f"{px(x)} {px(y)}" for x, y in points)
+    (x, y), *others = points
+    return f"M{px(x)} {px(y)}" + "".join(f"H{px(x)}V{px(y)}" for x, y in others)
 
 
 def area_path(points: Sequence[tuple[float, float, float]]) -> str:
