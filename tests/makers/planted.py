@@ -101,6 +101,11 @@ def suspected(run: Run) -> dict[str, Finding]:
     return {finding.code: finding for finding in examination.examine(run).findings}
 
 
+def told(run: Run, code: str) -> list[Finding]:
+    """The findings of one code, in the order in which they are told."""
+    return [finding for finding in examination.examine(run).findings if finding.code == code]
+
+
 def inquired(run: Run, out: Path) -> tuple[dict[str, Finding], Diagnosis]:
     """All findings after the experiments, of each code the last that was decided, or else the last."""
     found = inquire(run, BUDGET, str(out / "experiments"), Quiet())

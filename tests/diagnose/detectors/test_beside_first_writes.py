@@ -47,7 +47,7 @@ def _run(options: str, out: Path, device: str = "nvme,service=lognormal:400us:0.
 @pytest.mark.parametrize("options", ["", ",first_write=500us"])
 def test_a_lock_is_seen_without_a_curve_of_random_writes(options: str, tmp_path: Path) -> None:
     run = _run(f",serialised=writes{options}", tmp_path)
-    found, other = (each for each in examine(run).findings if each.code == serialised.CODE)
+    found, other = planted.told(run, serialised.CODE)
     assert (found.phase, other.phase) == ("randwrite 8k 8x1", "commit 8k 4x1")
     assert "or a lock above it (suspected, 50%)" in examine(run).bounds["commit 8k 1x1"].says
     assert found.says.startswith("Writes do not scale: 1 durable write at a time reached 2,")

@@ -104,7 +104,7 @@ def test_a_full_device_is_no_cap(target: str, tmp_path: Path) -> None:
 def test_a_full_bandwidth_is_the_devices_own_or_a_cap(tmp_path: Path) -> None:
     """400 MB/s with 8k and with 1M: what the device can carry, or a limit; both are said, as a note."""
     run = planted.measured("sim:nvme,throughput=400MB/s", planted.ladder(3), tmp_path)
-    found = [each for each in examine(run).findings if each.code == throttle.CODE]
+    found = planted.told(run, throttle.CODE)
     assert {each.severity for each in found} == {"note"}
     bound = examine(run).bounds["randread 8k 64x1"]
     assert bound.by == "device_or_limit"

@@ -46,12 +46,8 @@ def _run(options: str, out: Path, seconds: float = 3, interval: str = "1s") -> R
     return planted.measured(DEVICE + options, ROWS.format(seconds=seconds, interval=interval), out)
 
 
-def _steps(run: Run) -> list[Finding]:
-    return [each for each in examine(run).findings if each.code == rate_steps.CODE]
-
-
 def test_a_fall_within_a_row_is_told_with_when_and_how_much_slower(tmp_path: Path) -> None:
-    (found,) = _steps(_run(",slow=4.5s..60s:3", tmp_path))
+    (found,) = planted.told(_run(",slow=4.5s..60s:3", tmp_path), rate_steps.CODE)
     assert (found.phase, found.state, found.severity) == ("randread 8k 8x1", "counted", "warn")
     assert found.says.startswith("Between t=1 s and t=2 s the rate fell from 4,0")
     assert found.says.endswith(" IOPS, under the same load: 3 times slower until the end of the row or longer.")
@@ -71,14 +67,14 @@ def test_a_fall_within_a_row_is_told_with_when_and_how_much_slower(tmp_path: Pat
     ],
 )
 def test_a_level_of_one_interval_is_a_bound(slow: str, begins: str, ends: str, tmp_path: Path) -> None:
-    (found,) = _steps(_run(f",slow={slow}", tmp_path))
+    (found,) = planted.told(_run(f",slow={slow}", tmp_path), rate_steps.CODE)
     assert found.says.startswith(begins)
     assert ends in found.says
 
 
 @pytest.mark.parametrize("options", ["", ",slow=3s..60s:3", ",stall=800ms/5s", ",slow=4.5s..5s:1.2"])
 def test_nothing_is_told_where_no_row_went_at_two_levels(options: str, tmp_path: Path) -> None:
-    assert not _steps(_run(options, tmp_path))
+    assert not planted.told(_run(options, tmp_path), rate_steps.CODE)
 
 
 def test_a_slow_time_with_its_end_is_told_once(tmp_path: Path) -> None:
@@ -93,7 +89,7 @@ def test_quarters_of_a_second_are_too_short(tmp_path: Path) -> None:
     """A scan starts, or comes to the end of its part, within a quarter: its rate is another one then."""
     run = _run(",slow=1.3s..60s:3", tmp_path, seconds=1, interval="250ms")
     assert any(row.short_step for row in Facts(run).rows)
-    assert not _steps(run)
+    assert not planted.told(run, rate_steps.CODE)
 
 
 def test_no_more_ios_than_chance_explains() -> None:

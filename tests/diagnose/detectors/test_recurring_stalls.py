@@ -90,7 +90,7 @@ pattern = "sequential"
 def test_a_stall_behind_a_neighbour_is_named_on_a_disk(tmp_path: Path) -> None:
     """Of 397 ms, on a disk whose I/Os wait 100 ms in a queue of eight, longer behind the neighbour: it was missed."""
     run = planted.measured("sim:hdd,noise=60/s:2s/9s,stall=400ms/7s", QUICK_ROWS, tmp_path)
-    found = [each for each in examine(run).findings if each.code == stalls.CODE]
+    found = planted.told(run, stalls.CODE)
     queued = [each for each in found if " 8x1" in each.phase or " 4x1" in each.phase]
     assert queued
     for each in queued:
@@ -101,7 +101,7 @@ def test_a_stall_behind_a_neighbour_is_named_on_a_disk(tmp_path: Path) -> None:
 def test_a_disk_with_a_neighbour_alone_does_not_stall(tmp_path: Path) -> None:
     for seed in range(1, 5):
         run = planted.measured("sim:hdd,noise=60/s:2s/9s", QUICK_ROWS, tmp_path / str(seed), seed)
-        told = [each for each in examine(run).findings if each.code == stalls.CODE]
+        told = planted.told(run, stalls.CODE)
         assert not [
             each.says for each in told if each.evidence["stalls"]
         ]  # some wait in turn behind it, and are told so

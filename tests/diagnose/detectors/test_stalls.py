@@ -117,7 +117,7 @@ time = "10s"
 def test_many_that_wait_through_a_stall_do_not_hide_it(tmp_path: Path) -> None:
     """500 wait through each second of stall, of which few are recorded: the others lift the mean to 0.1 s."""
     run = planted.measured("sim:nvme,stall=1s/5s", OPEN, tmp_path)
-    (found,) = (each for each in examine(run).findings if each.code == stalls.CODE)
+    (found,) = planted.told(run, stalls.CODE)
     assert found.says.startswith("I/O stalled: 2 stalls of 1 s, at t=4 s and t=9 s.")
 
 

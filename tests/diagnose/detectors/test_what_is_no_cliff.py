@@ -140,7 +140,7 @@ def test_writes_that_came_back_fell_over_no_cliff(tmp_path: Path) -> None:
 def test_what_is_observed_before_a_cliff_is_a_small_part_of_the_volume(tmp_path: Path) -> None:
     """Quick flash wrote the whole volume while its rate before the cliff was observed: that of both sides."""
     run = planted.measured("sim:qlc-ssd,slc=3GB:150MB/s:50MB/s", SHORT, tmp_path)
-    (found,) = (each for each in examine(run).findings if each.code == "write_cliff")
+    (found,) = planted.told(run, "write_cliff")
     experiment = write_cliff.confirm(run, found)
     assert experiment is not None
     before = [arm.bytes or 0 for arm in experiment.arms if arm.name in ("writes first", "writes before")]

@@ -7,10 +7,6 @@ from pathlib import Path
 import pytest
 from makers import planted
 
-from iocast.diagnose.examination import examine
-from iocast.model.finding import Finding
-from iocast.model.run import Run
-
 ROWS = """\
 name = "rows"
 [files]
@@ -53,10 +49,6 @@ pattern = "sequential"
 DEVICE = "sim:nvme,service=lognormal:400us:0.5,servers=32,write=same"
 
 
-def _told(run: Run, code: str) -> list[Finding]:
-    return [each for each in examine(run).findings if each.code == code]
-
-
 @pytest.mark.parametrize(
     ("bucket", "row", "begins"),
     [
@@ -66,15 +58,15 @@ def _told(run: Run, code: str) -> list[Finding]:
 )
 def test_credits_that_writes_spend(bucket: int, row: str, begins: str, tmp_path: Path) -> None:
     run = planted.measured(f"{DEVICE},iops=1800/s,credits=200/s:{bucket}", ROWS, tmp_path)
-    (found,) = _told(run, "burst_credits")
+    (found,) = planted.told(run, "burst_credits")
     assert found.phase == row
     assert found.says.startswith(begins)
     assert "write 1M 1x1 of other sizes goes at the same IOPS" in found.says
     assert found.evidence["baseline_per_s"] == pytest.approx(200, rel=0.01)
     assert found.evidence["credits"] == pytest.approx(bucket, rel=0.03)
     assert ("lasts at most" in found.says) == begins.startswith("By")
-    assert not _told(run, "write_cliff")
-    assert not _told(run, "rate_step")
+    assert not planted.told(run, "write_cliff")
+    assert not planted.told(run, "rate_step")
 
 
 def test_credits_that_writes_spend_are_confirmed(tmp_path: Path) -> None:
@@ -85,8 +77,8 @@ def test_credits_that_writes_spend_are_confirmed(tmp_path: Path) -> None:
 
 def test_a_full_write_cache_spends_no_credits(tmp_path: Path) -> None:
     run = planted.measured("sim:qlc-ssd,slc=1GiB:40MB/s:20MB/s,service=lognormal:2ms:0.3", ROWS, tmp_path)
-    assert not _told(run, "burst_credits")
-    assert _told(run, "write_cliff")
+    assert not planted.told(run, "burst_credits")
+    assert planted.told(run, "write_cliff")
 
 
 @pytest.mark.parametrize("slow", ["2.9s..12s:1.7", "3.2s..14s:2.5"])
@@ -96,4 +88,4 @@ def test_a_slow_time_has_spent_no_credits(slow: str, tmp_path: Path) -> None:
     run = planted.measured(
         f"sim:sata-ssd,service=lognormal:1500us:1.0,servers=8,write=same,slow={slow}", more, tmp_path
     )
-    assert not _told(run, "burst_credits")
+    assert not planted.told(run, "burst_credits")
