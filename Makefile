@@ -191,7 +191,7 @@ $(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS):
 # pip and not `maturin develop`, which wants a newer pip than Debian 12 has.
 $(CORE): $(RUST) .venv/.packages
 	@scripts/need build $(BIN)/python
-	@echo "Building the Rust core (about a minute the first time)"
+	@echo "Building the Rust core (a few minutes the first time)"
 	@touch .venv/.building
 	@PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS="$(LOCKED)" $(BIN)/python -m pip install --quiet \
 		--disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
