@@ -18,6 +18,9 @@ export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
 BIN := .venv/bin
 CORE := src/iocast/_core.abi3.so
+# CORE is of the profile `quick`, or newer and the release, as wheels have it: where speed is what is measured.
+READY := $(CORE) .venv/.dev
+RELEASED := .venv/.released .venv/.dev
 RUST := $(shell find crates) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 # What Cargo.lock says, never something newer: after a change of Cargo.toml, `cargo update --workspace` first.
 LOCKED := --locked
@@ -50,18 +53,19 @@ help:
 card: $(CORE) ## measure the storage under this folder and show its card
 	@$(BIN)/iocast card "$(AT)"
 
-setup: $(CORE) ## make .venv, install the locked packages, build the Rust core
+setup: $(READY) ## make .venv, install all locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
 # Two files of tests side by side, but for those that measure real devices: `alone`.
-test: $(CORE) ## run the tests of the core (Rust) and of the rest (Python)
+test: $(READY) ## run the tests of the core (Rust) and of the rest (Python)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
+	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
 	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) --ignore=tests/device --ignore=tests/matrix
 	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "not alone" tests/device tests/matrix
 	$(BIN)/python -m pytest $(ONCE_MORE) -m alone tests/device tests/matrix
 
-fuzz: $(CORE) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
+fuzz: $(READY) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
 		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
 
@@ -71,11 +75,16 @@ SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/l
 	tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
 	tests/device/test_more_device_users.py tests/device/test_file_users.py tests/device/test_raw_devices.py \
 	tests/device/test_signature_matrix.py tests/device/test_interrupts.py tests/device/test_many_kills.py \
-	tests/device/test_failing.py tests/archive/writing tests/commands/test_replaced_outputs.py \
-	tests/commands/test_streams.py tests/sessions/test_refused_groups.py tests/web/test_serving.py
+	tests/device/test_killed_groups.py tests/device/test_reflinks.py tests/device/test_devices_below.py \
+	tests/device/test_loop_identities.py tests/device/test_killed_builds.py \
+	tests/load/database/test_postgresql_objects.py tests/load/database/test_mysql_objects.py \
+	tests/device/test_failing.py tests/archive/writing tests/runner/test_replaced_run_folders.py \
+	tests/commands/test_replaced_outputs.py tests/commands/test_streams.py tests/commands/live/test_killed_tapes.py \
+	tests/sessions/test_refused_groups.py tests/web/test_serving.py
 
-safety: $(CORE) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
+safety: $(READY) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
 	@scripts/need tests $(TEST_NEEDS)
+	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs $(SAFETY)
 
 # Without the search for leaks: what the kernel may still write to is leaked on purpose. It has files of its own, as all
@@ -86,35 +95,35 @@ asan: ## run the tests of engines, buffers and journals under AddressSanitizer
 		CARGO_PROFILE_DEV_DEBUG=0 ASAN_OPTIONS=detect_leaks=0 \
 		cargo test $(LOCKED) --target x86_64-unknown-linux-gnu --package iocast-core --lib -- engine:: workload:: verify::
 
-lab: $(CORE) ## check the engine against a device with known answers (root, a quiet machine)
+lab: $(RELEASED) ## check the engine against a device with known answers (root, a quiet machine)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py \
 		tests/device/test_fio_agrees.py tests/device/test_lab_lies.py tests/device/test_together.py \
 		tests/device/test_failing.py
 
-matrix: $(CORE) ## plant conditions in devices and see what diagnose finds (root for real ones)
+matrix: $(RELEASED) ## plant conditions in devices and see what diagnose finds (root for real ones)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
 
-mutants: $(CORE) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS)) ## change the study's mathematics and the core's counts; list what no test notices
+mutants: $(READY) $(MUTANTS)/.mutmut-$(MUTMUT) $(if $(ONLY),,$(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS)) ## change the study's mathematics and the core's counts; list what no test notices
 	$(MUTANTS)/venv/bin/python scripts/mutants.py $(foreach pattern,$(ONLY),'$(pattern)')
 	$(if $(ONLY),,$(MUTANTS_OF_RECORD))
 
-coverage: $(CORE) ## count how often the printed intervals hold the truth, on simulated queues
+coverage: $(READY) ## count how often the printed intervals hold the truth, on simulated queues
 	$(BIN)/python bench/interval_coverage.py --write
 	$(BIN)/python bench/interval_coverage.py --pairs --write
 	$(BIN)/python bench/interval_coverage.py --pairs --write --seconds 4
 
-forecast-coverage: $(CORE) ## count how often forecasts hold, on simulated storage and on real devices (root for these)
+forecast-coverage: $(READY) ## count how often forecasts hold, on simulated storage and on real devices (root for these)
 	$(BIN)/python bench/forecast_coverage.py --write
 	$(BIN)/python bench/forecast_coverage.py --back-test --write
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	$(BIN)/python bench/forecast_real.py . --labs --write
 	$(BIN)/python bench/forecast_real.py . --throttle 2000 --write --add
 
-lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
+lint: $(READY) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -122,16 +131,16 @@ lint: $(CORE) ## check style and types: ruff, mypy, stubtest, clippy, rustfmt
 	cargo clippy $(LOCKED) --workspace --all-targets -- -D warnings
 	cargo fmt --all --check
 
-format: .venv/.packages ## lay out all code as `make lint` wants it
+format: .venv/.dev ## lay out all code as `make lint` wants it
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	cargo fmt --all
 
-bench: $(CORE) ## compare the engine with its peers on this machine
+bench: $(RELEASED) ## compare the engine with its peers on this machine
 	cargo build $(LOCKED) --release --quiet --package iocast-core --example nop_ring
 	$(BIN)/python bench/engine.py $(CELLS)
 
-docs: $(CORE) ## write docs/reference again from the code
+docs: $(READY) ## write docs/reference again from the code
 	$(BIN)/python docs/generate.py
 
 # All but spark, which is 400 MB and needs Java: its tests are skipped without it.
@@ -139,8 +148,9 @@ EXTRAS := databases serve top
 # uv, which writes the locks, is locked itself: by tools.lock, from the group `tools` of pyproject.toml.
 COMPILE := $(TOOLS)/venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock"
-lock: $(TOOLS)/.locked ## write requirements.lock and tools.lock again after a change of pyproject.toml
-	$(COMPILE) pyproject.toml $(EXTRAS:%=--extra %) --group dev -o requirements.lock
+lock: $(TOOLS)/.locked ## write requirements.lock, dev.lock and tools.lock again after a change of pyproject.toml
+	$(COMPILE) pyproject.toml $(EXTRAS:%=--extra %) --group build -o requirements.lock
+	$(COMPILE) --group dev --constraint requirements.lock -o dev.lock
 	$(COMPILE) --group tools -o tools.lock
 
 # It needs the internet. 1: some have advisories, 3: some could not be looked up, and nothing is said of them.
@@ -162,6 +172,11 @@ clean: ## remove everything that make made (run folders stay)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
+.venv/.dev: dev.lock | .venv/.packages
+	@echo "Installing the Python packages of dev.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r dev.lock
+	@touch $@
+
 $(TOOLS)/.locked: tools.lock | .venv/bin/python
 	@echo "Installing the Python packages of tools.lock into $(TOOLS)/venv"
 	@$(BIN)/python -m venv --clear $(TOOLS)/venv
@@ -174,7 +189,7 @@ $(TOOLS)/.cargo-audit-$(CARGO_AUDIT):
 	@touch $@
 
 # It sees the locked packages through a path file, which leaves the editable iocast out: mutmut brings its own copy.
-$(MUTANTS)/.mutmut-$(MUTMUT): .venv/.packages
+$(MUTANTS)/.mutmut-$(MUTMUT): .venv/.dev
 	@echo "Installing mutmut $(MUTMUT) into $(MUTANTS)/venv"
 	@$(BIN)/python -m venv --clear $(MUTANTS)/venv
 	@$(MUTANTS)/venv/bin/python -m pip install --quiet --disable-pip-version-check mutmut==$(MUTMUT)
@@ -187,12 +202,20 @@ $(MUTANTS)/.cargo-mutants-$(CARGO_MUTANTS):
 	@cargo install --quiet --locked --version $(CARGO_MUTANTS) --root $(MUTANTS) cargo-mutants
 	@touch $@
 
-# The stamp is the extension itself, dated at the start of the build: a file saved meanwhile builds it again.
-# pip and not `maturin develop`, which wants a newer pip than Debian 12 has.
+# Built by pip and not by `maturin develop`, which wants a newer pip than Debian 12 has. The stamp has the time at which the
+# build began: a file saved meanwhile builds it again.
+define BUILD_CORE
+@scripts/need build $(BIN)/python
+@touch .venv/.building
+@PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS="$(LOCKED) --profile $(1)" $(BIN)/python -m pip install --quiet \
+	--disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
+@touch -r .venv/.building $(CORE) $@
+endef
+
 $(CORE): $(RUST) .venv/.packages
-	@scripts/need build $(BIN)/python
-	@echo "Building the Rust core (a few minutes the first time)"
-	@touch .venv/.building
-	@PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS="$(LOCKED)" $(BIN)/python -m pip install --quiet \
-		--disable-pip-version-check --no-deps --no-index --no-build-isolation --editable .
-	@touch -r .venv/.building $@
+	@echo "Building the Rust core (a minute or two the first time)"
+	$(call BUILD_CORE,quick)
+
+.venv/.released: $(RUST) .venv/.packages
+	@echo "Building the release of the Rust core (a few minutes)"
+	$(call BUILD_CORE,release)
