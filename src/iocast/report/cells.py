@@ -8,6 +8,8 @@ from iocast import text
 from iocast.model.report import SAME, Cell, Figure, Kind
 from iocast.report.wording import words
 
+LEAST_P = 1e-15  # what is smaller than the arithmetic can tell is not called impossible
+
 
 def cell_text(kind: Kind, cell: Cell) -> str:
     """A raw cell as compact text. Units stand in the cell, for MB/s and IOPS in the head of the column."""
@@ -35,8 +37,20 @@ def _number_text(kind: Kind, value: float) -> str:
             return text.five_figures(value)
         case "exact_share":
             return f"{value:.2%}"
+        case "tenth_share":
+            return "0.0%" if -0.0005 < value <= 0 else f"{value:.1%}"
+        case "whole_share":
+            return f"{value:.0%}"
+        case "percentile":
+            return f"p{value * 100:g}"
+        case "instant":
+            return text.instant(int(value)) if value else ""
+        case "p_value":
+            return f"{value:.2g}" if value >= LEAST_P else f"< {LEAST_P:g}"
         case "bytes":
             return text.size(value)
+        case "decimal_bytes":
+            return text.decimal_size(value)
         case "bytes_per_s":
             return text.megabytes_per_s(value)
         case "rate":

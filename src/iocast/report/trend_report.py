@@ -2,47 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from iocast import text
 from iocast.analyse.changepoint import MIN_LENGTH
 from iocast.analyse.history.target_history import NEEDED, History, Series
-from iocast.model.report import Cell, Chart, Column, Report, Row, Section, Table
+from iocast.model.report import Chart, Report, Section, Table
+from iocast.model.results.trend import Trend, TrendChange, TrendRow
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.followed_figure import FollowedFigure
 from iocast.report.charts.trend import shown_value, told_change, told_value
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.results.trend import trend_of
 
 DRAWN = 8  # rows: those that changed most; more would take long to draw, and longer to look at [J]
-CHANGES = (
-    Column("row", "row"),
-    Column("what", "metric", "code"),
-    Column("since", "first run after"),
-    Column("before", "before"),
-    Column("after", "after"),
-    Column("change", "change"),
-    Column("run", "run", spare=1),
-)
-ROWS = (
-    Column("row", "row"),
-    Column("runs", "runs", "count"),
-    Column("rate", "latest\nIOPS", "rate"),
-    Column("median_rate", "median\nIOPS", "rate"),
-    Column("p99", "latest\np99", "duration"),
-    Column("median_p99", "median\np99", "duration"),
-    Column("changes", "changes", "count"),
-)
 
 
 def trend_report(found: History, *, charts: bool = False) -> Report:
     """What is known of the runs of one job on one target."""
     order = sorted(found.rows, key=lambda pair: -max(abs(each.shift) for each in pair))
     drawn = order[:DRAWN] if charts else []
-    changed = tuple(_changes(found))
-    tables = [Table("What changed", CHANGES, changed, key="changes")] if changed else []
-    tables.append(
-        Table("Rows", ROWS, tuple(_row(pair) for pair in found.rows), key="rows", notes=tuple(_notes(found, drawn)))
-    )
+    result = trend_of(found)
+    tables = [_changes(result)] if result.changes else []
+    tables.append(result_table(TrendRow, result.rows, key="rows", title="Rows", notes=tuple(_notes(found, drawn))))
     overview = section(
         "trend", tables=tuple(tables), charts=_charts(found, found.grade, "trend-grade") if charts else ()
     )
@@ -56,7 +39,19 @@ def trend_report(found: History, *, charts: bool = False) -> Report:
         verdict=_verdict(found),
         sections=(overview, *rows),
         kind="trend",
+        result=result,
     )
+
+
+def _changes(result: Trend) -> Table:
+    words: dict[str, Callable[[TrendChange], str]] = {
+        "phase": lambda each: each.phase or "all rows",
+        "statistic": lambda each: each.statistic or "grade",
+        "before": lambda each: told_value(each.statistic, each.before),
+        "after": lambda each: told_value(each.statistic, each.after),
+        "change_share": lambda each: told_change(each.statistic, each.change_share, each.after),
+    }
+    return result_table(TrendChange, result.changes, key="changes", title="What changed", words=words)
 
 
 def _charts(found: History, series: Series, key: str) -> tuple[Chart, ...]:
@@ -92,55 +87,8 @@ def _grade_words(found: History) -> str:
     levels = found.grade.levels
     if len(levels) < 2:
         return ""
-    letters = [str(shown_value(found.grade, level.middle)) for level in levels]
+    letters = [str(shown_value(None, level.middle)) for level in levels]
     return f" The grade went from {' to '.join(letters)}."
-
-
-def _changes(found: History) -> Iterator[Row]:
-    """Every change, the newest first."""
-    rows = []
-    for series in found.series:
-        middles = {level.start: level.middle for level in series.levels}
-        before = dict(
-            zip([level.start for level in series.levels[1:]], [level.middle for level in series.levels], strict=False)
-        )
-        for start, share in series.shifts:
-            run = found.runs[start]
-            cells: dict[str, Cell] = {
-                "row": series.row or "all rows",
-                "what": series.figure or "grade",
-                "since": text.instant(run.started_unix_ns),
-                "since_unix_ns": run.started_unix_ns,
-                "before": told_value(series, before[start]),
-                "after": told_value(series, middles[start]),
-                "change": told_change(series, share, middles[start]),
-                "run": run.name,
-                "phase": series.row or None,
-                "statistic": series.figure,
-                "before_value": before[start],
-                "after_value": middles[start],
-                "share": share,
-            }
-            rows.append((run.started_unix_ns, abs(share), Row(cells)))
-    for _, _, row in sorted(rows, key=lambda each: each[:2], reverse=True):
-        yield row
-
-
-def _row(pair: tuple[Series, Series]) -> Row:
-    from statistics import median
-
-    rates, times = ([value for value in each.values if value is not None] for each in pair)
-    return Row(
-        {
-            "row": pair[0].row,
-            "runs": len(rates),
-            "rate": pair[0].values[-1],
-            "median_rate": median(rates) if rates else None,
-            "p99": pair[1].values[-1],
-            "median_p99": median(times) if times else None,
-            "changes": sum(len(each.shifts) for each in pair) if any(each.levels for each in pair) else None,
-        }
-    )
 
 
 def _notes(found: History, drawn: list[tuple[Series, Series]]) -> Iterator[str]:

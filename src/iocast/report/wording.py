@@ -124,6 +124,7 @@ REFUSALS: dict[CalibrationRefusalCode, str] = {
 FINDINGS: dict[FindingCode, str] = {
     "nothing_done": "no I/O completed",
     "end_of_file": "end of file",
+    "file_shrank": "file shrank",
     "errors": "I/O errors",
     "short_ios": "short I/Os",
     "hung": "hung I/O",

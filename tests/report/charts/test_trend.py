@@ -18,7 +18,7 @@ def test_a_change_is_told_first_and_marked() -> None:
         " The grade went from A to C. 17 runs on db01,"
     )
     changes = next(table for section in report.sections for table in section.tables if table.key == "changes")
-    told = {(row.cells["row"], row.cells["what"]): row.cells["change"] for row in changes.rows}
+    told = {(row.cells["phase"], row.cells["statistic"]): row.cells["change_share"] for row in changes.rows}
     assert told == {("randread", "p99"): "+43%", ("randread", "throughput"): "−30%", ("all rows", "grade"): "to C"}
     assert [section.title for section in report.sections] == ["Trend", "randread", "scan"]
     grade, iops, p99, scan = report.charts

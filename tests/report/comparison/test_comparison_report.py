@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from iocast.diagnose.comparable import Side
 from iocast.model.histogram import Histogram
 from iocast.model.report import Report, Table
+from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.run import MARKS, OpSeries, PhaseRecord, Series
 from iocast.report.cells import cell_text
 from iocast.report.comparison.comparison_report import compare, repeats
@@ -51,6 +52,11 @@ def _table(report: Report, key: str) -> Table:
     return next(table for section in report.sections for table in section.tables if table.key == key)
 
 
+def _result(report: Report) -> Comparison:
+    assert isinstance(report.result, Comparison)
+    return report.result
+
+
 def _shown(report: Report, *, colour: bool = False) -> str:
     out = io.StringIO()
     terminal.render(report, out, colour=colour, width=200)
@@ -59,14 +65,14 @@ def _shown(report: Report, *, colour: bool = False) -> str:
 
 def test_the_virtualisation_study_is_printed_to_the_digit() -> None:
     report = _study()
-    table = _table(report, "relative")
+    table, result = _table(report, "relative"), _result(report)
     assert [column.title for column in table.columns] == ["row", "metric", "bare", *VIRTUAL, "repeats"]
     lines = [line for line in _shown(report).split("Relative to bare")[1].splitlines() if "%" in line]
     for at, name in enumerate(CELLS):
         what = "throughput" if at >= 3 else "mean"
-        (row,) = [row for row in table.rows if row.cells["phase"] == name and row.cells["what"] == what]
+        (kept,) = [each for each in result.relative if (each.phase, each.statistic) == (name, what)]
         want = [VIRTUAL[side][1][at] for side in VIRTUAL]
-        assert [f"{row.cells[f'side{number}']:.1%}" for number in range(1, 6)] == want
+        assert [f"{each:.1%}" for each in kept.relative if each is not None] == want
         assert any([word for word in line.split() if word.endswith("%")] == want for line in lines), name
 
 
@@ -86,15 +92,15 @@ def test_green_is_within_a_tenth_in_the_terminal_and_on_the_page() -> None:
 @pytest.mark.parametrize(("times", "says"), [(1, "incomplete: 1 of 3"), (2, "incomplete: 2 of 3"), (3, "3")])
 def test_a_cell_with_fewer_than_three_repeats_is_incomplete(times: int, says: str) -> None:
     rows = _table(_study(times), "relative").rows
-    assert {row.cells["runs"] for row in rows if not row.part} == {says}
+    assert {row.cells["repeats"] for row in rows if not row.part} == {says}
+    assert {row.cells["repeats"] for row in rows if row.part} == {""}
 
 
 def test_a_configuration_without_a_row_leaves_its_cell_blank() -> None:
     short = side_of("short", *[card_runs.run(_cell(CELLS[0], 380, rate=False))] * 3)
     report = compare([_configuration("bare", BARE), _configuration("whole", BARE), short])
-    row = next(row for row in _table(report, "relative").rows if row.cells["phase"] == CELLS[1])
-    assert row.cells["side1"] == pytest.approx(1)
-    assert row.cells["side2"] is None
+    kept = next(each for each in _result(report).relative if each.phase == CELLS[1])
+    assert kept.relative == (pytest.approx(1), None)
 
 
 def test_the_published_pairs_of_trials_and_the_gate() -> None:
@@ -106,11 +112,12 @@ def test_the_published_pairs_of_trials_and_the_gate() -> None:
         for trial in (0, 1)
     ]
     report = repeats(side_of("trials", *runs))
-    rows = _table(report, "repeats").rows
-    assert [row.cells["apart"] for row in rows] == ["7.6%", "12.4%", "-89.3%"]
-    assert [row.cells["symmetric"] for row in rows] == ["7.9%", "13.3%", "61.7%"]
-    verdicts = [str(row.cells["agree"]).split(":")[0] for row in rows]
-    assert verdicts == ["incomplete", "incomplete", "inconclusive"]
+    assert isinstance(report.result, Repeated)
+    rows = report.result.repeats
+    assert [cell_text("tenth_share", row.apart_share) for row in rows] == ["7.6%", "12.4%", "-89.3%"]
+    assert [cell_text("tenth_share", row.symmetric_share) for row in rows] == ["7.9%", "13.3%", "61.7%"]
+    assert [row.verdict for row in rows] == ["incomplete", "incomplete", "inconclusive"]
+    assert "incomplete: 2 of 3 repeats" in " ".join(_shown(report).split())
     assert "third" in report.verdict
     assert "first" not in report.verdict
 
@@ -163,12 +170,12 @@ def test_a_gross_ratio_of_single_runs_has_a_guarded_verdict() -> None:
         one("fast", 5000, card_runs.lognormal(15_000, 100_000, 0.3)),
         one("slow", 40, card_runs.lognormal(120, 119_500_000, 0.3)),
     )
-    cells = {str(row.cells["what"]): row.cells for row in _table(compare([fast, slow]), "rows").rows}
-    assert {each["verdict"] for each in cells.values()} == {"different_here"}
-    assert cells["p50"]["ratio_low"] is None, "nobody knows whether it repeats"
+    figures = {row.statistic: row for row in _result(compare([fast, slow])).pairs[0].rows}
+    assert {each.verdict for each in figures.values()} == {"different_here"}
+    assert figures["p50"].ratio_low is None, "nobody knows whether it repeats"
     assert "it may not repeat" in " ".join(_shown(compare([fast, slow])).split())
-    back = {str(row.cells["what"]): row.cells for row in _table(compare([slow, fast]), "rows").rows}
-    assert cell_text("relative", back["p50"]["relative"]).endswith("x"), "no 119,500 %"
+    back = {row.statistic: row for row in _result(compare([slow, fast])).pairs[0].rows}
+    assert cell_text("relative", back["p50"].relative).endswith("x"), "no 119,500 %"
 
 
 def test_the_verdicts_of_repeats_are_explained_and_figures_have_their_units() -> None:
@@ -179,11 +186,13 @@ def test_the_verdicts_of_repeats_are_explained_and_figures_have_their_units() ->
         return side_of(label, *(card_runs.run(record) for record in records))
 
     report = compare([side("a", 100), side("b", 108)])
-    assert {row.cells["p"] for row in _table(report, "percentiles").rows} == {"< 1e-15"}
+    p_values = {cell_text("p_value", row.p_value) for row in _result(report).pairs[0].percentiles}
+    assert p_values == {"< 1e-15"}
     shown = " ".join(_shown(report).split())
     assert "small difference" in shown
     assert "Small difference: it leaves out 1.00, but not all of that range." in shown
-    rates = [row.cells["first"] for row in _table(report, "rows").rows if row.cells["what"] == "throughput"]
+    rates = [row.cells["first"] for row in _table(report, "rows").rows if row.cells["statistic"] == "throughput"]
+    assert rates
     assert all(str(each).endswith(" IOPS") for each in rates)
 
 

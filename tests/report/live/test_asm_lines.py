@@ -73,3 +73,9 @@ def test_a_disk_whose_times_are_not_taken_leaves_the_mean_of_its_group_unknown()
 def test_a_disk_that_is_new_counts_from_nought() -> None:
     row = _row(_interval(BEFORE[:1], AFTER[:2]), "1", "1")
     assert row["Reads/s"] == 60
+
+
+def test_a_disk_whose_number_no_counter_has_is_a_row_too() -> None:
+    """Python makes no number of more than 4,300 digits."""
+    before, after = (((*_disk(1, 0, reads, 1.0)[:4], "9" * 4_400, *_disk(1, 0, reads, 1.0)[5:]),) for reads in (0, 100))
+    assert _row(_interval(before, after), "1", "9" * 4_400)["Reads/s"] == 10

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from itertools import pairwise
+
 from makers.command_line import compare
+from makers.live_moments import MadeLoad
 
 from iocast.analyse.live.latency_columns import HeatMap, Latencies
+from iocast.model.live.moment import Interval
 from iocast.report.live.latency.heat_lines import BLUES, BOUNDS_NS, REDS, heat_lines
+from iocast.report.live.latency.latencymap_lines import LatencyMapLines
 
 US, SECOND_NS = 1_000, 1_000_000_000
 
@@ -46,3 +52,14 @@ def test_the_top_row_takes_all_above() -> None:
     frequencies = _heat({131_072: 1, 262_144: 4}).frequencies()[0]
     assert frequencies is not None
     assert frequencies[-2:] == [1.0, 4.0]
+
+
+def test_the_line_mode_remembers_columns_and_no_moments() -> None:
+    """A moment of a machine with thousands of processes is megabytes, and a map has a hundred columns."""
+    moments = list(MadeLoad().moments(lambda: False))
+    mode = LatencyMapLines()
+    for before, after in pairwise(moments):
+        printed = list(mode.lines(Interval(before, after)))
+    assert len(printed) > 10
+    del before, after
+    assert all(sys.getrefcount(moments[at]) == 2 for at in range(len(moments)))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast import text
+from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.model.results.comparison import Compared
 from iocast.report.charts.drawing.parts import OWN_COLOUR, Spec, chart, layer, number, numbers, tip
 from iocast.report.charts.drawing.ratio_axis import LINE_HEIGHT, ratio_axis, ratio_reach, same_band
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.compared_sides import Comparison, file_key
+from iocast.report.charts.subjects.compared_sides import ComparedSides, file_key
 
 PLACE = Place("compared results", wide=True)
 COLUMNS = (
@@ -22,14 +24,14 @@ COLUMNS = (
 )
 
 
-def tell(comparison: Comparison) -> Iterator[Chart]:
+def tell(comparison: ComparedSides) -> Iterator[Chart]:
     """The chart of all ratios that are known."""
-    known = [row for row in comparison.ratios if isinstance(row.get("ratio_value"), float)]
+    known = [row for row in comparison.figures if row.ratio is not None]
     if not known:
         return
     first, other = comparison.labels
-    beyond = [row for row in known if row["verdict"] == "different"]
-    sure = sum(row["ratio_low"] is not None for row in known)
+    beyond = [row for row in known if row.verdict == "different"]
+    sure = sum(row.ratio_low is not None for row in known)
     words = (
         f"{len(beyond)} of {len(known)} figures differ by more than 10%."
         if sure
@@ -50,14 +52,23 @@ def tell(comparison: Comparison) -> Iterator[Chart]:
     )
 
 
-def _ratio(row: dict[str, Cell]) -> Row:
-    value = row["ratio_value"]
-    better = isinstance(value, float) and (value > 1) == (row["what"] == "throughput")
-    told = row["verdict"] in ("different", "small_difference")
-    shown = {key: row[key] for key in ("what", "ratio", "verdict", "ratio_value", "ratio_low", "ratio_high")}
-    name = f"{row['phase']} · {row['what']}"
-    side = ("better" if better else "worse") if told else "same"
-    return Row({"row": name, "test": row["phase"], **shown, "side": side})
+def _ratio(row: Compared) -> Row:
+    assert row.ratio is not None, "others are left out"
+    better = (row.ratio > 1) == (row.statistic == "throughput")
+    told = row.verdict in ("different", "small_difference")
+    return Row(
+        {
+            "row": f"{row.phase} · {row.statistic}",
+            "test": row.phase,
+            "what": row.statistic,
+            "ratio": text.ratio(row.ratio, row.ratio_low, row.ratio_high),
+            "verdict": row.verdict,
+            "ratio_value": row.ratio,
+            "ratio_low": row.ratio_low,
+            "ratio_high": row.ratio_high,
+            "side": ("better" if better else "worse") if told else "same",
+        }
+    )
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

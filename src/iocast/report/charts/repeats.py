@@ -13,10 +13,9 @@ from iocast.report.charts.drawing.ratio_axis import LINE_HEIGHT, ratio_axis, rat
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.comparison.compared_values import STATISTICS, values
+from iocast.results.compared_values import JUDGED, THROUGHPUT, values
 
 PLACE = Place("repeats", wide=True)
-SHOWN = ("throughput", "p99")
 COLUMNS = (
     Column("row", "row"),
     Column("run", "run", "count"),
@@ -45,11 +44,12 @@ def tell(side: Side) -> Iterator[Chart]:
 def _rows(side: Side) -> Iterator[Row]:
     for name in dict.fromkeys(record.phase.name for run in side.runs for record in run.measured):
         records = tuple(record for run in side.runs for record in run.measured if record.phase.name == name)
-        for what, figure, show, _ in STATISTICS:
-            found = values(records, figure) if what in SHOWN else []
+        for figure in JUDGED:
+            found = values(records, figure)
             middle = median_of(found) if len(found) > 1 else 0.0
             for run, value in enumerate(found, 1) if middle else ():
-                yield Row({"row": f"{name} · {what}", "run": run, "value": show(value), "ratio": value / middle})
+                shown = f"{text.rate(value)} IOPS" if figure is THROUGHPUT else text.duration(value)
+                yield Row({"row": f"{name} · {figure.code}", "run": run, "value": shown, "ratio": value / middle})
 
 
 def _summary(rows: tuple[Row, ...]) -> str:

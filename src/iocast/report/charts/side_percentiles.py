@@ -12,12 +12,12 @@ from iocast.report.charts.drawing.parts import Spec
 from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, file_key, shape_row
+from iocast.report.charts.subjects.compared_sides import SHAPES, ComparedSides, file_key, shape_row
 
 PLACE = Place("compared percentiles")
 
 
-def tell(comparison: Comparison) -> Iterator[Chart]:
+def tell(comparison: ComparedSides) -> Iterator[Chart]:
     """A chart of each row; none where another tool's buckets are too coarse."""
     labels = comparison.labels
     for name, *both in comparison.rows:

@@ -26,7 +26,7 @@ from iocast.report.charts.drawing.parts import (
 from iocast.report.charts.drawing.rows import rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.compared_sides import SHAPES, Comparison, file_key, shape_row
+from iocast.report.charts.subjects.compared_sides import SHAPES, ComparedSides, file_key, shape_row
 
 PLACE = Place("compared times", wide=True)
 SPREADS = (
@@ -39,7 +39,7 @@ PAIR_HEIGHT = 64
 HALF = 0.46  # of a row's room: how high the higher of both halves is
 
 
-def tell(comparison: Comparison) -> Iterator[Chart]:
+def tell(comparison: ComparedSides) -> Iterator[Chart]:
     """Both histograms of each row, on one axis of time: the first above the line, the other below."""
     labels = comparison.labels
     shapes, curves = list[Row](), list[Row]()

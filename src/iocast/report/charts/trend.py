@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.analyse.history.target_history import Series
+from iocast.model.codes import StatisticCode
 from iocast.model.grading import LETTERS
 from iocast.model.report import Axis, Chart, Column, Kind, Row, Table
 from iocast.report.cells import cell_text
@@ -60,7 +61,7 @@ def tell(subject: FollowedFigure) -> Iterator[Chart]:
                 "started": text.instant(run.started_unix_ns),
                 "started_unix_ns": run.started_unix_ns,
                 "run": run.name,
-                "value": shown_value(series, value),
+                "value": shown_value(series.figure, value),
                 "trust": run.trust or "",
                 "counts": run.counts,
             }
@@ -79,22 +80,22 @@ def tell(subject: FollowedFigure) -> Iterator[Chart]:
     )
 
 
-def shown_value(series: Series, value: float) -> str | float:
+def shown_value(figure: StatisticCode | None, value: float) -> str | float:
     """A figure of a series as a cell: the letter of a grade's rank."""
-    return LETTERS[len(LETTERS) - round(value)] if series.figure is None else value
+    return LETTERS[len(LETTERS) - round(value)] if figure is None else value
 
 
-def told_value(series: Series, value: float) -> str:
+def told_value(figure: StatisticCode | None, value: float) -> str:
     """The same as people read it."""
-    if series.figure is None:
-        return str(shown_value(series, value))
-    return cell_text("rate" if series.figure == "throughput" else "duration", value)
+    if figure is None:
+        return str(shown_value(figure, value))
+    return cell_text("rate" if figure == "throughput" else "duration", value)
 
 
-def told_change(series: Series, share: float, after: float) -> str:
+def told_change(figure: StatisticCode | None, share: float, after: float) -> str:
     """How far a level is from the one before; a grade has no percentages."""
-    if series.figure is None:
-        return f"to {shown_value(series, after)}"
+    if figure is None:
+        return f"to {shown_value(figure, after)}"
     return f"{'+' if share > 0 else '−'}{text.percent(abs(share))}"
 
 
@@ -108,8 +109,8 @@ def _levels(subject: FollowedFigure) -> Iterator[Row]:
             {
                 "from": text.instant(first.started_unix_ns),
                 "until": text.instant(last.started_unix_ns),
-                "level": told_value(series, level.middle),
-                "change": "" if share is None else told_change(series, share, level.middle),
+                "level": told_value(series.figure, level.middle),
+                "change": "" if share is None else told_change(series.figure, share, level.middle),
                 "start_unix_ns": first.started_unix_ns,
                 "end_unix_ns": last.started_unix_ns,
                 "middle": level.middle,
@@ -119,17 +120,18 @@ def _levels(subject: FollowedFigure) -> Iterator[Row]:
 
 def _summary(series: Series, subject: FollowedFigure) -> str:
     known = [value for value in series.values if value is not None]
-    last = told_value(series, known[-1])
+    last = told_value(series.figure, known[-1])
     if not series.levels:
         return f"Latest: {last}."
     if not series.shifts:
-        return f"No change: median {told_value(series, series.levels[0].middle)}, latest {last}."
+        return f"No change: median {told_value(series.figure, series.levels[0].middle)}, latest {last}."
     at, share = max(series.shifts, key=lambda shift: abs(shift[1]))
     after = next(level.middle for level in series.levels if level.start == at)
     before = series.levels[[level.start for level in series.levels].index(at) - 1].middle
     when = text.instant(subject.runs[at].started_unix_ns)
-    words = "" if series.figure is None else f" ({told_change(series, share, after)})"
-    return f"From {told_value(series, before)} to {told_value(series, after)}{words} at {when}; latest {last}."
+    words = "" if series.figure is None else f" ({told_change(series.figure, share, after)})"
+    moved = f"From {told_value(series.figure, before)} to {told_value(series.figure, after)}"
+    return f"{moved}{words} at {when}; latest {last}."
 
 
 def draw(about: Chart, theme: Theme, width: int) -> Spec:

@@ -14,11 +14,12 @@ from iocast.forecast.repeated_maxima import RepeatedMaximum, repeated_maxima
 from iocast.model.codes import MaximumCode, RepeatsCode
 from iocast.model.forecasting.calibration_asked import OPEN, CalibrationAsked
 from iocast.model.report import Column, Report, Row, Table
-from iocast.report.comparison.comparison_report import SCATTER, repeats
+from iocast.report.comparison.comparison_report import repeats
 from iocast.report.forecast.calibrated import calibrated
 from iocast.report.forecast.calibration_tables import statistic_name
 from iocast.report.wording import REPEATS as REPEATS_WORDS
 from iocast.report.wording import section, words
+from iocast.results.comparison import SCATTER
 
 COLUMNS = (
     Column("code", "maximum", "code"),

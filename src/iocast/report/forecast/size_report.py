@@ -3,55 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from iocast import text
-from iocast.forecast.storage.size_storage import LARGE_GROUP, Carried, Count, Sized
+from iocast.forecast.storage.size_storage import LARGE_GROUP, Carried, Sized
 from iocast.forecast.storage.size_volumes import VolumePlan
 from iocast.forecast.storage.storage_need import StorageNeed
 from iocast.model.codes import NeedCode
-from iocast.model.report import Cell, Chart, Column, Report, Row, Table
+from iocast.model.report import Chart, Report, Table
+from iocast.model.results.size import Loaded, Needed, Provisioned, Size, SizedModel, Year
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.sized_need import SizedNeed
 from iocast.report.forecast.model_tables import NS
+from iocast.report.result_tables import filled, result_table
 from iocast.report.wording import NEEDS, section
+from iocast.results.size import asked_counts, size_of, sized_model
 
-LEVELS = {"raid0": "no RAID", "raid1": "RAID 1", "raid10": "RAID 10", "raid5": "RAID 5", "raid6": "RAID 6"}
+LEVELS = {
+    "raid0": "no RAID",
+    "raid1": "RAID 1",
+    "raid10": "RAID 10",
+    "raid5": "RAID 5",
+    "raid6": "RAID 6",
+    "volumes": "volumes",
+}
 FULL = 0.95  # of the throughput: nothing is left
 HOUR_S = 3600.0
-
-COUNTS = (
-    Column("need", "for", "code"),
-    Column("asked", "asked at peak"),
-    Column("devices", "devices", "count"),
-    Column("mark", "binds"),
-)
-STATES = (
-    Column("state", "state"),
-    Column("rate", "IOPS\neach", "rate"),
-    Column("utilisation", "utilisation", "share"),
-    Column("mean", "mean", "duration"),
-    Column("limited", "limited", "duration"),
-    Column("limit", "limit", "duration"),
-    Column("verdict", "met"),
-)
-YEARS = (
-    Column("year", "year", "count"),
-    Column("capacity_text", "capacity"),
-    Column("iops", "IOPS", "count"),
-    Column("throughput", "MB/s", "bytes_per_s"),
-    Column("devices", "devices", "count"),
-    Column("binding", "binds", "code"),
-    Column("cost", "cost", "count"),
-)
-EACH = (
-    Column("size_gib", "GiB\neach", "count"),
-    Column("iops", "IOPS\neach", "count"),
-    Column("mib_per_s", "MiB/s\neach", "count"),
-    Column("cost", "cost a month,\nall", "count"),
-)
 
 Plan = Sized | VolumePlan
 
@@ -79,12 +58,11 @@ class SizedDevice(Struct, frozen=True, kw_only=True):
 
 def size_report(sized: SizedDevice, *, charts: bool = False) -> Report:
     """What one device takes."""
-    plan = sized.final
-    tables = [_counts(sized), *([_states(plan)] if plan.need.iops else [])]
-    if isinstance(plan, VolumePlan):
-        tables.append(_provisioned(plan))
-    if len(sized.years) > 1:
-        tables.append(_years(sized))
+    plan, result = sized.final, size_of(sized.years)
+    tables = [_counts(sized, result.counts)]
+    tables += [_states(plan, result.states)] if result.states else []
+    tables += [_provisioned(result.provisioned)] if result.provisioned else []
+    tables += [_years(plan, result.years)] if result.years else []
     return Report(
         title=f"Size · {sized.name}",
         verdict=_verdict(sized),
@@ -98,6 +76,7 @@ def size_report(sized: SizedDevice, *, charts: bool = False) -> Report:
         ),
         next_steps=_steps(sized),
         kind="size",
+        result=result,
     )
 
 
@@ -162,7 +141,7 @@ def asked_for(code: NeedCode, need: StorageNeed) -> str:
     """What is asked of one part, in words."""
     match code:
         case "capacity":
-            return decimal_size(need.capacity_bytes)
+            return text.decimal_size(need.capacity_bytes)
         case "iops":
             return f"{need.iops:,.0f} IOPS, {need.read_fraction:.0%} reads of {text.size(need.size_bytes)}"
         case "throughput":
@@ -176,41 +155,14 @@ def asked_for(code: NeedCode, need: StorageNeed) -> str:
             return "nothing asked for needs more"
 
 
-def decimal_size(size_bytes: float) -> str:
-    """A capacity as disks are sold: "2 TB", "960 GB"."""
-    for factor, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
-        if size_bytes >= factor:
-            return f"{size_bytes / factor:.4g} {unit}"
-    return f"{size_bytes:.0f} bytes"
-
-
-def _asked_for(plan: Plan) -> list[Count]:
-    """The counts of what is asked for."""
-    nothing = {code for code, most in (("iops", plan.need.iops), ("throughput", plan.need.bytes_per_s)) if not most}
-    return [each for each in plan.counts if each.code not in nothing]
-
-
-def _counts(sized: SizedDevice) -> Table:
-    plan = sized.final
-    known = _asked_for(plan)
-    rows = [
-        Row(
-            {
-                "need": each.code,
-                "asked": asked_for(each.code, plan.need),
-                "devices": each.devices,
-                "mark": "binds" if each.code == plan.binding else "",
-                "binds": each.code == plan.binding,
-            }
-        )
-        for each in known
-    ]
-    if plan.binding not in {each.code for each in known}:  # volumes that are given more than the rates alone need
-        cells: dict[str, Cell] = {"need": plan.binding, "asked": asked_for(plan.binding, plan.need)}
-        rows.append(Row({**cells, "devices": plan.devices, "mark": "binds", "binds": True}))
-    return Table(
-        f"{sized.noun.capitalize()}s for each need", COUNTS, tuple(rows), key="counts", notes=tuple(_notes(sized))
-    )
+def _counts(sized: SizedDevice, rows: tuple[Needed, ...]) -> Table:
+    need = sized.final.need
+    words: dict[str, Callable[[Needed], str]] = {
+        "asked": lambda each: asked_for(each.need, need),
+        "binds": lambda each: "binds" if each.binds else "",
+    }
+    title = f"{sized.noun.capitalize()}s for each need"
+    return result_table(Needed, rows, key="counts", title=title, words=words, notes=tuple(_notes(sized)))
 
 
 def _notes(sized: SizedDevice) -> Iterator[str]:
@@ -220,8 +172,8 @@ def _notes(sized: SizedDevice) -> Iterator[str]:
         layout = plan.layout
         times = text.three_figures(plan.usable_bytes / plan.need.capacity_bytes)
         yield (
-            f"Usable: {decimal_size(plan.usable_bytes)}, {times} times the capacity asked for. Planned for at most "
-            f"{layout.most_utilisation:.0%} of the IOPS."
+            f"Usable: {text.decimal_size(plan.usable_bytes)}, {times} times the capacity asked for. Planned for at most"
+            f" {layout.most_utilisation:.0%} of the IOPS."
         )
         group = min(layout.group or plan.devices, plan.devices)
         if layout.level in ("raid5", "raid6") and layout.group:
@@ -239,20 +191,19 @@ def _notes(sized: SizedDevice) -> Iterator[str]:
         yield f"Cost: {plan.cost:,.0f}, in the currency of the prices given."
 
 
-def _states(plan: Plan) -> Table:
-    states = [(plan.normal, False)]
-    if isinstance(plan, Sized) and plan.failed:
-        states.append((plan.failed, True))
-    columns = tuple(
-        Column(each.key, _limited_title(plan), each.kind) if each.key == "limited" else each
-        for each in STATES
-        if plan.need.latency or each.key not in ("limit", "verdict")
-    )
-    if plan.need.latency and plan.need.latency.quantile is None:
-        columns = tuple(each for each in columns if each.key != "limited")
-    rows = tuple(_state(plan, each, failed=failed) for each, failed in states)
+def _states(plan: Plan, rows: tuple[Loaded, ...]) -> Table:
+    limit = plan.need.latency
+    leave: tuple[str, ...] = () if limit else ("limit_ns", "met")
+    leave += ("limited_ns",) if limit and limit.quantile is None else ()
+    words: dict[str, Callable[[Loaded], str]] = {
+        "failed": lambda each: "one failed, busiest device" if each.failed else "at peak",
+        "met": lambda each: "" if each.met is None else "yes" if each.met else "no",
+    }
+    headings = {"limited_ns": _limited_title(plan)}
     notes = ("Response times take random arrivals; bursts make them longer (iocast model ggc, burst).",)
-    return Table("Under load", columns, rows, key="states", notes=notes)
+    return result_table(
+        Loaded, rows, key="states", title="Under load", headings=headings, words=words, notes=notes, leave=leave
+    )
 
 
 def _limited_title(plan: Plan) -> str:
@@ -260,66 +211,21 @@ def _limited_title(plan: Plan) -> str:
     return "p99" if latency is None or latency.quantile is None else latency.name
 
 
-def _state(plan: Plan, carried: Carried, *, failed: bool) -> Row:
-    limit = plan.need.latency
-    limited = carried.limited_s
-    met = None if limit is None or limited is None else limited <= limit.limit_s
-    cells: dict[str, Cell] = {
-        "state": "one failed, busiest device" if failed else "at peak",
-        "rate": carried.rate_per_s,
-        "utilisation": carried.utilisation,
-        "mean": _finite(carried.mean_s),
-        "limited": _finite(limited) if limit is None or limit.quantile is not None else None,
-        "limit": limit.limit_s * NS if limit else None,
-        "failed": failed,
-        "met": met,
-        "verdict": "" if met is None else "yes" if met else "no",
-    }
-    return Row(cells)
-
-
-def _finite(time_s: float | None) -> float | None:
-    return time_s * NS if time_s is not None and math.isfinite(time_s) else None
-
-
-def _provisioned(plan: VolumePlan) -> Table:
-    cells: dict[str, Cell] = {
-        "size_gib": plan.size_gib,
-        "iops": plan.iops,
-        "mib_per_s": plan.mib_per_s,
-        "cost": plan.cost,
-    }
-    columns = EACH if plan.cost is not None else EACH[:-1]
+def _provisioned(rows: tuple[Provisioned, ...]) -> Table:
     notes = ("The limits of the instance cap the sum of its volumes: check them too.",)
-    return Table("Provision each volume with", columns, (Row(cells),), key="provisioned", notes=notes)
+    table = result_table(Provisioned, rows, key="provisioned", title="Provision each volume with", notes=notes)
+    return filled(table)
 
 
-def _years(sized: SizedDevice) -> Table:
-    rows = tuple(
-        Row(
-            {
-                "year": year,
-                "capacity_text": decimal_size(plan.need.capacity_bytes),
-                "capacity_bytes": plan.need.capacity_bytes,
-                "iops": round(plan.need.iops),
-                "rate_per_s": plan.need.iops,
-                "throughput": plan.need.bytes_per_s or None,
-                "devices": plan.devices,
-                "binding": plan.binding,
-                "cost": plan.cost,
-            }
-        )
-        for year, plan in enumerate(sized.years)
-    )
-    filled = tuple(each for each in YEARS if any(row.cells[each.key] is not None for row in rows))
-    growth = sized.final.need.growth
+def _years(plan: Plan, rows: tuple[Year, ...]) -> Table:
+    growth = plan.need.growth
     note = f"Capacity, IOPS and throughput grow together by {growth:.0%} a year; the response time stays as it is."
-    return Table("Years", filled, rows, key="years", notes=(note,))
+    return filled(result_table(Year, rows, key="years", title="Years", notes=(note,)))
 
 
 def _charts(sized: SizedDevice) -> tuple[Chart, ...]:
     plan = sized.final
-    counts = tuple((NEEDS[each.code], each.devices) for each in _asked_for(plan))
+    counts = tuple((NEEDS[each.code], each.devices) for each in asked_counts(plan))
     subject = SizedNeed(sized.name, counts, NEEDS[plan.binding], plan.devices, _why(plan), sized.noun)
     return charts_at("sizing", subject)
 
@@ -340,28 +246,24 @@ class NotSized(Struct, frozen=True):
     why: str
 
 
-OVERVIEW = (
-    Column("device", "device"),
-    Column("devices", "count", "count"),
-    Column("level", "layout", spare=3),
-    Column("binding", "binds", "code"),
-    Column("utilisation", "busy", "share"),
-    Column("mean", "mean", "duration", spare=1),
-    Column("limited", "p99", "duration"),
-    Column("failed", "busy, one\nfailed", "share"),
-    Column("usable_text", "usable", spare=2),
-    Column("why", "why not"),
-)
-
-
 def overview(need: StorageNeed, found: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> Report:
     """All devices of the library beside each other."""
     able = [each for each in found if isinstance(each, SizedDevice)]
-    rows = [_overview_row(each) for each in found]
-    limit = able[0].final.need.latency if able else None
-    name = "p99" if limit is None or limit.quantile is None else limit.name
-    columns = tuple(Column(each.key, name, each.kind) if each.key == "limited" else each for each in OVERVIEW)
-    filled = tuple(each for each in columns if any(row.cells.get(each.key) not in (None, "") for row in rows))
+    models = tuple(
+        SizedModel(device=each.name, why=each.why) if isinstance(each, NotSized) else sized_model(each.name, each.final)
+        for each in found
+    )
+    headings = {"limited_ns": _limited_title(able[0].final)} if able else {}
+    words: dict[str, Callable[[SizedModel], str]] = {"layout": lambda each: LEVELS.get(each.layout or "", "")}
+    table = result_table(
+        SizedModel,
+        models,
+        key="library",
+        title="Devices",
+        headings=headings,
+        words=words,
+        notes=tuple(notes),
+    )
     said = ", ".join(f"{each.final.devices} {each.name} ({_why(each.final)})" for each in able)
     return Report(
         title="Size · devices of the library",
@@ -370,30 +272,10 @@ def overview(need: StorageNeed, found: Sequence[SizedDevice | NotSized], notes: 
             section(
                 "sizing",
                 (needed(need),),
-                (Table("Devices", filled, tuple(rows), key="library", notes=tuple(notes)),),
+                (filled(table),),
             ),
         ),
         next_steps=("For one of them in full: --device NAME. Your own: --device FILE.toml or --device RUN_FOLDER.",),
         kind="size",
+        result=Size(library=models),
     )
-
-
-def _overview_row(each: SizedDevice | NotSized) -> Row:
-    if isinstance(each, NotSized):
-        return Row({"device": each.name, "why": each.why})
-    plan = each.final
-    quantile = plan.need.latency is None or plan.need.latency.quantile is not None
-    failed = plan.failed if isinstance(plan, Sized) else None
-    cells: dict[str, Cell] = {
-        "device": each.name,
-        "devices": plan.devices,
-        "level": "volumes" if isinstance(plan, VolumePlan) else LEVELS[plan.layout.level],
-        "binding": plan.binding,
-        "utilisation": plan.normal.utilisation if plan.need.iops else None,
-        "mean": _finite(plan.normal.mean_s) if plan.need.iops else None,
-        "limited": _finite(plan.normal.limited_s) if plan.need.iops and quantile else None,
-        "failed": failed.utilisation if failed and plan.need.iops else None,
-        "usable_text": decimal_size(plan.usable_bytes),
-        "usable_bytes": plan.usable_bytes,
-    }
-    return Row(cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast.model.codes import LostTimeCode
-from iocast.report.renderers.document_values import Number
+from iocast.model.results.shown import Number
 
 
 class RowLayersRow(Struct, kw_only=True, forbid_unknown_fields=True):

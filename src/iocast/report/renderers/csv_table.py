@@ -6,6 +6,8 @@ import csv
 import math
 from typing import TextIO
 
+from msgspec import Struct
+
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
 from iocast.report.renderers.json_report import TABLES as FIELDS
 from iocast.report.renderers.json_report import UNITS, bare
@@ -23,7 +25,27 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
     tables = [table for section in report.sections for table in section.tables if table.rows]
     curve = [table for table in tables if table.key == CURVE]
     for table in [table for table in tables if table.key in TABLES] or curve or tables[:1]:
-        _write(table, out)
+        records = [row.record for row in table.rows if row.record is not None]
+        if records:
+            _write_records(records, out)
+        else:
+            _write(table, out)
+
+
+def _write_records(records: list[Struct], out: TextIO) -> None:
+    """The fields of a result, by the names that they have in JSON."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(records[0].__struct_fields__)
+    for record in records:
+        writer.writerow([no_formula(_field(getattr(record, name))) for name in record.__struct_fields__])
+
+
+def _field(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(_field, value))
+    if value is None:
+        return ""
+    return _number(value) if isinstance(value, int | float) else str(value)
 
 
 def _write(table: Table, out: TextIO) -> None:

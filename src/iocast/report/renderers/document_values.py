@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-Number = int | float
+from iocast.model.results.shown import Number
+
 # A percentile; two edges between which it lies where the source of an imported row knows no better,
 # the second null where nothing bounds it.
 Duration = Number | tuple[Number, Number | None] | None

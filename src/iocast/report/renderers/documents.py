@@ -26,20 +26,17 @@ from iocast.model.codes import (
 )
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
+from iocast.model.results.comparison import ComparedPair, Relative, Repeats
+from iocast.model.results.listing import ListedRun
+from iocast.model.results.shown import Number
+from iocast.model.results.size import Loaded, Needed, Provisioned, SizedModel, Year
+from iocast.model.results.trend import TrendChange, TrendRow
 from iocast.model.workload import Op
 from iocast.report.database.database_documents import DatabaseCommitRow, DatabaseLoadRow
 from iocast.report.layers.layer_documents import RowLayersRow
 from iocast.report.renderers import calibration_rows as of_calibration
-from iocast.report.renderers.comparison_documents import PairDocument, RelativeRow, RepeatsRow
-from iocast.report.renderers.document_values import Duration, Number, Value
-from iocast.report.renderers.forecast_documents import (
-    LoadedRow,
-    ModelTable,
-    NeedRow,
-    ProvisionedRow,
-    SizedRow,
-    YearRow,
-)
+from iocast.report.renderers.document_values import Duration, Value
+from iocast.report.renderers.forecast_documents import ModelTable
 from iocast.report.renderers.forecast_rows import (
     ForecastFigure,
     ForecastSummary,
@@ -414,30 +411,6 @@ class VerificationDocument(_OfARun, kw_only=True, tag="verification"):
     places: list[PlaceRow] = []
 
 
-class ListedRun(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A run in a list; of one that cannot be read only its name, its folder and why."""
-
-    run: str
-    folder: str
-    status: str
-    why: str | None = None
-    run_id: str | None = None
-    started: str | None = None  # ISO 8601, in UTC
-    started_unix_ns: int | None = None
-    job: str | None = None
-    target: str | None = None
-    host: str | None = None
-    rows: int | None = None
-    planned_rows: int | None = None
-    best_rate_per_s: Number | None = None
-    best_throughput_bytes_per_s: Number | None = None
-    grade: Letter | None = None
-    trust: Grade | None = None
-    verdict: str | None = None
-    note: str | None = None
-    tags: list[str] | None = None
-
-
 class ListingDocument(_Document, kw_only=True, tag="listing"):
     """The runs of a directory."""
 
@@ -448,41 +421,17 @@ class ComparisonDocument(_Document, kw_only=True, tag="comparison"):
     """Two or more sides; all are compared with the first."""
 
     subjects: list[SubjectDocument]
-    pairs: list[PairDocument]
-    relative: list[RelativeRow] = []
-    repeats: list[RepeatsRow] = []
+    pairs: list[ComparedPair]
+    relative: list[Relative] = []
+    repeats: list[Repeats] = []
 
 
 class RepeatsDocument(_Document, kw_only=True, tag="repeats"):
     """Several runs of one job on one target. `maxima`: of calibrations, which share no rows at rates."""
 
     subjects: list[SubjectDocument]
-    repeats: list[RepeatsRow]
+    repeats: list[Repeats]
     maxima: list[of_calibration.RepeatedMaximumRow] = []
-
-
-class TrendChange(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A change of level; no row: of the grade. `run` is the first of the new level."""
-
-    phase: str | None = None
-    statistic: StatisticCode | None = None
-    run: str
-    since_unix_ns: int
-    before: Number
-    after: Number
-    change_share: Number
-
-
-class TrendRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A row of a job over time. `changes` is null where there are too few runs."""
-
-    phase: str
-    runs: int
-    latest_rate_per_s: Number | None = None
-    median_rate_per_s: Number | None = None
-    latest_p99_ns: Number | None = None
-    median_p99_ns: Number | None = None
-    changes: int | None = None
 
 
 class TrendDocument(_Document, kw_only=True, tag="trend"):
@@ -525,11 +474,11 @@ class CopyDocument(_Document, kw_only=True, tag="copy"):
 class SizeDocument(_Document, kw_only=True, tag="size"):
     """How many devices a need takes: `iocast size`. Without a device, only `library`."""
 
-    counts: list[NeedRow] = []
-    states: list[LoadedRow] = []
-    provisioned: list[ProvisionedRow] = []
-    years: list[YearRow] = []
-    library: list[SizedRow] = []
+    counts: list[Needed] = []
+    states: list[Loaded] = []
+    provisioned: list[Provisioned] = []
+    years: list[Year] = []
+    library: list[SizedModel] = []
 
 
 class ForecastDocument(_OfARun, kw_only=True, tag="forecast"):

@@ -1,11 +1,10 @@
-"""The rows of JSON documents about laws and sizes."""
+"""The tables of JSON documents about laws."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from iocast.model.codes import NeedCode
-from iocast.report.renderers.document_values import Number, Value
+from iocast.report.renderers.document_values import Value
 
 
 class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -17,60 +16,3 @@ class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):
     title: str
     cells: list[dict[str, Value]]
     notes: list[str] = []
-
-
-class NeedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How many devices a part of the need takes."""
-
-    need: NeedCode
-    devices: int
-    binds: bool
-
-
-class LoadedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """How the busiest device stands the load, with all devices or with one missing. `limited_ns` is the percentile of
-    the limit, or p99; null: unknown, or unbounded.
-    """
-
-    failed: bool
-    rate_per_s: Number
-    utilisation_share: Number
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    limit_ns: Number | None = None
-    met: bool | None = None
-
-
-class YearRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What a year takes; 0 is today."""
-
-    year: int
-    capacity_bytes: Number
-    rate_per_s: Number
-    throughput_bytes_per_s: Number | None = None
-    devices: int
-    binding: NeedCode
-    cost: Number | None = None
-
-
-class ProvisionedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """What each cloud volume is to be given."""
-
-    size_gib: int
-    iops: int
-    mib_per_s: int
-    cost: Number | None = None
-
-
-class SizedRow(Struct, kw_only=True, forbid_unknown_fields=True):
-    """One device of the library beside the others; `why`: it cannot carry the need."""
-
-    device: str
-    devices: int | None = None
-    binding: NeedCode | None = None
-    utilisation_share: Number | None = None
-    mean_ns: Number | None = None
-    limited_ns: Number | None = None
-    failed_share: Number | None = None
-    usable_bytes: Number | None = None
-    why: str | None = None

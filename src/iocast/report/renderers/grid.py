@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from iocast.model.report import Cell, Column, Kind, Row, Table
+from iocast.model.report import WORDS, Cell, Column, Kind, Row, Table
 
 GAP = 2
 INDENT = "  "  # of a part row
@@ -22,7 +22,6 @@ WORDS_WIDTH = 12  # no column of words is wrapped to less
 SENTENCE_WIDTH = 30  # a column of sentences is never narrower, unless the page is
 
 WRAPPED: frozenset[Kind] = frozenset({"text", "code", "names"})
-LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:ns|µs|us|ms|s|kB|MB|GB|TB|KiB|MiB|GiB|TiB|bytes|I/Os?|users?|CPUs?)\b)")
 
@@ -140,6 +139,6 @@ def _stacked(
         for cell, column, width in zip(cells, columns, widths, strict=True):
             at = line - (height - len(cell)) if at_bottom else line
             text = cell[at] if 0 <= at < len(cell) else ""
-            padded.append(text.ljust(width) if column.kind in LEFT else text.rjust(width))
+            padded.append(text.ljust(width) if column.kind in WORDS else text.rjust(width))
         lines.append(tuple(padded))
     return tuple(lines)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import TextIO
 
 import msgspec
@@ -18,10 +17,9 @@ from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
 from iocast.report.database.database_documents import DATABASE_TABLES
 from iocast.report.layers.layer_documents import LAYER_TABLES
 from iocast.report.renderers import documents as doc
-from iocast.report.renderers import forecast_documents
 from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES, RepeatedMaximumRow
 from iocast.report.renderers.forecast_rows import forecast_fields
-from iocast.text import harmless_json
+from iocast.text import harmless_json, iso
 
 UNITS: dict[Kind, str] = {
     "bytes": "_bytes",
@@ -68,20 +66,19 @@ def document(report: Report) -> doc.Document:
     found: Json = {"kind": report.kind, **_head(report)}
     match report.kind:
         case "listing":
-            found["runs"] = [_listed(row) for table in _tables(report, "runs") for row in table.rows]
+            found |= _result(report)
         case "repeats":
-            found |= {"subjects": _subjects(report), "repeats": _repeats(report)}
+            found |= {"subjects": _subjects(report), **_result(report)}
             maxima = (row for table in _tables(report, "maxima_repeats") for row in _rows(table))
             found["maxima"] = [_fields(row, RepeatedMaximumRow) for row in maxima]
         case "comparison":
-            found |= {"subjects": _subjects(report), "pairs": list(_pairs(report)), "relative": _relative(report)}
-            found["repeats"] = _repeats(report)
+            found |= {"subjects": _subjects(report), **_result(report)}
         case "trend":
-            found |= _trend(report)
+            found |= _result(report)
         case "model" | "profile" | "tape" | "copy" | "study":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
-            found |= _size(report)
+            found |= _result(report)
         case "forecast":
             found |= {**_only_subject(report), **forecast_fields(report)}
         case "experiment":
@@ -129,15 +126,7 @@ def _subjects(report: Report) -> list[Json]:
 def _subject(about: Subject) -> Json:
     known = {key: value if value not in ("", 0) else None for key, value in asdict(about).items() if key != "seed"}
     known |= {"job": about.job, "target": about.target, "seed": about.seed}
-    return {**known, "started": _iso(about.started_unix_ns)}
-
-
-def _iso(unix_ns: object) -> str | None:
-    """A moment by ISO 8601, in UTC, to the millisecond; None for 0."""
-    if not isinstance(unix_ns, int) or not unix_ns:
-        return None
-    moment = datetime.fromtimestamp(unix_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    return f"{moment}.{unix_ns // 1_000_000 % 1000:03}Z"
+    return {**known, "started": iso(about.started_unix_ns)}
 
 
 def _tables(report: Report, key: str) -> Iterator[Table]:
@@ -192,158 +181,15 @@ def _findings(findings: Iterable[Finding], untestable: frozenset[FindingCode]) -
         }
 
 
-def _listed(row: Row) -> Json:
-    cells = row.cells
-    known = {key: cells.get(key) or None for key in doc.ListedRun.__struct_fields__ if key in cells}
-    return {
-        **known,
-        "started": _iso(cells.get("started_unix_ns")),
-        "rows": cells.get("done_rows"),
-        "best_rate_per_s": _known(cells.get("best_rate")),
-        "best_throughput_bytes_per_s": _known(cells.get("best_throughput")),
-    }
-
-
-def _trend(report: Report) -> Json:
-    """What changed, and the rows, of a job on a target over time."""
-    changes = [
-        {key: row.cells[key] for key in ("phase", "statistic", "run", "since_unix_ns")}
-        | {"before": row.cells["before_value"], "after": row.cells["after_value"], "change_share": row.cells["share"]}
-        for table in _tables(report, "changes")
-        for row in table.rows
-    ]
-    rows = [
-        {
-            "phase": row.cells["row"],
-            "runs": row.cells["runs"],
-            "latest_rate_per_s": _known(row.cells["rate"]),
-            "median_rate_per_s": _known(row.cells["median_rate"]),
-            "latest_p99_ns": _known(row.cells["p99"]),
-            "median_p99_ns": _known(row.cells["median_p99"]),
-            "changes": row.cells["changes"],
-        }
-        for table in _tables(report, "rows")
-        for row in table.rows
-    ]
-    return {"changes": changes, "rows": rows}
-
-
 def _law_table(table: Table) -> Json:
     """A table of a law, with what no column shows as well."""
     return {"key": table.key, "title": table.title, "cells": _rows(table), "notes": list(table.notes)}
 
 
-def _size(report: Report) -> Json:
-    """The tables of a sizing, or of all devices of the library; what only people read is left out."""
-    kinds: dict[str, type[msgspec.Struct]] = {
-        "counts": forecast_documents.NeedRow,
-        "states": forecast_documents.LoadedRow,
-        "provisioned": forecast_documents.ProvisionedRow,
-        "years": forecast_documents.YearRow,
-    }
-    found: Json = {
-        key: [_fields(_row(t, row), kind) for t in _tables(report, key) for row in t.rows]
-        for key, kind in kinds.items()
-    }
-    library = [
-        _fields(_row(table, row), forecast_documents.SizedRow)
-        for table in _tables(report, "library")
-        for row in table.rows
-    ]
-    return {**found, "library": library}
-
-
-def _pairs(report: Report) -> Iterator[Json]:
-    """What is said of each two sides, in the order in which they stand."""
-    for sides in dict.fromkeys(section.of for section in report.sections if section.of):
-        tables = {table.key: table for section in report.sections if section.of == sides for table in section.tables}
-        rows = {key: [row.cells for row in table.rows] for key, table in tables.items()}
-        yield {
-            "first": sides[0],
-            "other": sides[1],
-            "overall": next(_overall(cells) for cells in rows["overall"]),
-            "rows": [_compared(cells) for cells in rows.get("rows", ())],
-            "differences": [
-                {"code": cells["what"], "first": cells["first"], "other": cells["other"]}
-                for cells in rows.get("differences", ())
-            ],
-            "latency": [
-                {
-                    **{key: cells[key] for key in ("phase", "distance")},
-                    "side": cells["whose"],
-                    "latency_shares": cells["latency"],
-                    "response_p50_ns": _known(cells["response_p50"]),
-                    "response_p99_ns": _known(cells["response_p99"]),
-                }
-                for cells in rows.get("latency", ())
-            ],
-            "percentiles": [
-                {
-                    **{key: cells[key] for key in ("phase", "quantile", "p_value")},
-                    **_ratio(cells),
-                    "first_ns": _known(cells["first"]),
-                    "other_ns": _known(cells["other"]),
-                }
-                for cells in rows.get("percentiles", ())
-            ],
-        }
-
-
-def _overall(cells: dict[str, Cell]) -> Json:
-    return {**_ratio(cells), **{way: cells[way] for way in ("better", "worse", "same", "undecided")}}
-
-
-def _compared(cells: dict[str, Cell]) -> Json:
-    if cells["verdict"] == "not_compared":
-        return {key: cells[key] for key in ("phase", "verdict", "why_not")}
-    unit = _unit(cells["what"])
-    plain = ("phase", "verdict", "relative", "within_tenth", "first_repeats", "other_repeats", "paired")
-    return {
-        **{key: cells[key] for key in plain},
-        **_ratio(cells),
-        "statistic": cells["what"],
-        f"first_{unit}": cells["first_value"],
-        f"other_{unit}": cells["other_value"],
-    }
-
-
-def _unit(statistic: Cell) -> str:
-    return "per_s" if statistic == "throughput" else "ns"
-
-
-def _ratio(cells: dict[str, Cell]) -> Json:
-    return {"ratio": cells["ratio_value"], "ratio_low": cells["ratio_low"], "ratio_high": cells["ratio_high"]}
-
-
-def _relative(report: Report) -> list[Json]:
-    return [
-        {
-            **{key: row.cells[key] for key in ("phase", "repeats")},
-            "statistic": row.cells["what"],
-            f"first_{_unit(row.cells['what'])}": row.cells["first_value"],
-            "relative": [row.cells[each.key] for each in table.columns if each.kind == "relative"],
-        }
-        for table in _tables(report, "relative")
-        for row in table.rows
-    ]
-
-
-def _repeats(report: Report) -> list[Json]:
-    return [
-        {
-            "side": row.cells["whose"],
-            "phase": row.cells["test"],
-            "runs": row.cells["runs"],
-            "verdict": row.cells["code"],
-            "median_per_s": row.cells["median_value"],
-            "apart_share": row.cells["apart_value"],
-            "symmetric_share": row.cells["symmetric_value"],
-            "scatter_share": row.cells["scatter_value"],
-            "scatter_p99_share": row.cells["scatter_p99_value"],
-        }
-        for table in _tables(report, "repeats")
-        for row in table.rows
-    ]
+def _result(report: Report) -> Json:
+    """The result that a report tells of is its document."""
+    found: Json = msgspec.to_builtins(report.result)
+    return found
 
 
 def _chart(chart: Chart) -> Json:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from typing import TextIO
 
-from iocast.model.report import Chart, Column, Kind, Report, Row, Table
+from iocast.model.report import WORDS, Chart, Column, Report, Row, Table
 from iocast.report.cells import cell_text
 from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
-LEFT: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
 
 
@@ -48,7 +47,7 @@ def _table(table: Table, out: TextIO) -> None:
         return
     if table.title:
         out.write(f"\n**{_plain(table.title)}**\n")
-    sides = " | ".join("---" if column.kind in LEFT else "--:" for column in table.columns)
+    sides = " | ".join("---" if column.kind in WORDS else "--:" for column in table.columns)
     titles = " | ".join(_cell(" ".join(column.title.split("\n"))) for column in table.columns)
     out.write(f"\n| {titles} |\n| {sides} |\n")
     for row in table.rows:
@@ -61,7 +60,7 @@ def _shown(column: Column, table: Table, row: Row) -> str:
     shown = _cell(cell_text(column.kind, row.cells.get(column.key)))
     if row.part and column is table.columns[0]:
         return f"↳ {shown}"
-    measured = row.void and column.kind not in LEFT | {"load", "bytes"}
+    measured = row.void and column.kind not in WORDS | {"load", "bytes"}
     return f"~~{shown}~~" if measured and shown else shown
 
 

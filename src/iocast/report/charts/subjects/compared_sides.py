@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
-from iocast.model.report import Cell, Column, Row
+from iocast.model.report import Column, Row
+from iocast.model.results.comparison import Compared
 
 SHAPES = (
     Column("row", "row"),
@@ -19,11 +20,11 @@ SHAPES = (
 )
 
 
-class Comparison(Struct, frozen=True):
-    """Two sides: their names, the cells of the table of their ratios, the response times of each row on both."""
+class ComparedSides(Struct, frozen=True):
+    """Two sides: their names, their figures, the response times of each row on both."""
 
     labels: tuple[str, str]
-    ratios: tuple[dict[str, Cell], ...]
+    figures: tuple[Compared, ...]
     rows: tuple[tuple[str, Histogram, Histogram], ...]
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
-from iocast.analyse.live.latency_columns import HeatMap, grid_of
+from iocast.analyse.live.latency_columns import HeatMap, Latencies, grid_of
 from iocast.model.live.moment import Interval
 from iocast.report.live.latency.heat_lines import BOUNDS_NS, heat_lines
 from iocast.report.live.latency.histogram_choice import Choice, bounds_of, histograms, label, latencies_of
@@ -27,7 +27,7 @@ class LatencyMapLines:
 
     def __init__(self, width: int = 80) -> None:
         self._columns = max(10, width - _BESIDE)
-        self._recent: deque[Interval] = deque(maxlen=self._columns)
+        self._recent: deque[Latencies | None] = deque(maxlen=self._columns)
         self._choice: Choice | None = None
         self._taken = 0
 
@@ -51,11 +51,11 @@ class LatencyMapLines:
         if choice is None:
             yield "No latency histogram in this interval."
             return
-        self._recent.append(interval)
+        self._recent.append(latencies_of(interval, choice))
         self._taken += 1
         heat = HeatMap(grid_of(bounds_of(interval.after, choice), BOUNDS_NS), self._columns)
         for each in self._recent:
-            heat.add(latencies_of(each, choice))
+            heat.add(each)
         heat.taken = self._taken
         yield from heat_lines(heat, label(choice), self._columns)
         yield ""

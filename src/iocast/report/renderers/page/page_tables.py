@@ -9,10 +9,9 @@ from markupsafe import Markup, escape
 
 from iocast import text
 from iocast.model.grading import LETTERS
-from iocast.model.report import LATENCY_EDGES_NS, Cell, Column, Kind, Row, Table
+from iocast.model.report import LATENCY_EDGES_NS, WORDS, Cell, Column, Kind, Row, Table
 from iocast.report.cells import as_good, cell_text, numbers
 
-WORDS: frozenset[Kind] = frozenset({"text", "code", "names", "strip", "grade"})
 FIGURES: frozenset[Kind] = frozenset(
     {
         "bytes_per_s",

@@ -1,0 +1,119 @@
+"""Tables of results: the columns are fields of a Struct that say how they are shown, the rows are its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from iocast import text
+from iocast.model.report import Cell, Column, Kind, Row, Table
+from iocast.model.results.shown import Shown
+from iocast.report.cells import cell_text
+
+Headings = Mapping[str, str | Sequence[str]]
+Words = Mapping[str, Callable[[Any], str]]
+
+
+def result_table(
+    kind: type[Struct],
+    records: Sequence[Struct],
+    *,
+    key: str,
+    title: str = "",
+    headings: Headings | None = None,
+    words: Words | None = None,
+    notes: tuple[str, ...] = (),
+    leave: tuple[str, ...] = (),
+) -> Table:
+    """The table of those records.
+
+    `headings` names columns after what they hold here, such as a side: one name, or one for each value of a list.
+    `words` says the cells of a column in words that the report has. `leave` names columns that tell nothing here.
+    """
+    columns = [column for column in _columns(kind, headings or {}, words or {}) if column.key not in leave]
+    rows, before = list[Row](), None
+    for record in records:
+        cells = dict(_cells(record, words or {}))
+        first = cells.get(columns[0].key)
+        part = _is_once(kind, columns[0].key) and before is not None and first == before
+        before = first
+        if part:
+            cells |= {name: "" for name, how in shown_fields(kind).items() if how.once}
+        rows.append(Row(cells, note=_below(record), part=part, record=record))
+    return Table(title, tuple(columns), tuple(rows), key=key, notes=notes)
+
+
+def filled(table: Table) -> Table:
+    """The same without columns in which all cells are blank."""
+    columns = (each for each in table.columns if any(row.cells.get(each.key) not in (None, "") for row in table.rows))
+    return replace(table, columns=tuple(columns))
+
+
+@cache
+def shown_fields(kind: type[Struct]) -> dict[str, Shown]:
+    """The fields that people are shown, in their order."""
+    hints = get_type_hints(kind, include_extras=True)
+    known = {name: _shown(hints[name]) for name in kind.__struct_fields__}
+    return {name: how for name, how in known.items() if how is not None}
+
+
+def _shown(hint: object) -> Shown | None:
+    if get_origin(hint) is not Annotated:
+        return None
+    metas = (each.extra for each in get_args(hint)[1:] if isinstance(each, Meta) and each.extra)
+    return next((extra["shown"] for extra in metas if "shown" in extra), None)
+
+
+def _columns(kind: type[Struct], headings: Headings, said: Words) -> Iterator[Column]:
+    seen = set[str]()
+    for name, how in shown_fields(kind).items():
+        key = how.column or name
+        if how.below or key in seen:
+            continue
+        seen.add(key)
+        called = headings.get(key, how.heading)
+        form: Kind = "text" if how.column or how.interval or key in said else how.kind
+        if isinstance(called, str):
+            yield Column(key, called, form, how.explain, how.spare)
+        else:
+            for at, each in enumerate(called, 1):
+                yield Column(f"{key}{at}", each, form, how.explain, how.spare)
+
+
+def _is_once(kind: type[Struct], name: str) -> bool:
+    how = shown_fields(kind).get(name)
+    return how is not None and how.once
+
+
+def _cells(record: Struct, words: Words) -> Iterator[tuple[str, Cell]]:
+    for name, how in shown_fields(type(record)).items():
+        value = getattr(record, name)
+        key = how.column or name
+        if key in words:
+            yield key, words[key](record)
+        elif how.interval is not None:
+            low, high = (getattr(record, each) for each in how.interval)
+            yield name, "" if value is None else text.ratio(value, low, high)
+        elif how.column:
+            if value is not None:
+                yield how.column, _with_unit(how.kind, value)
+        elif isinstance(value, tuple) and how.kind not in ("strip", "names"):
+            yield from ((f"{name}{at}", each) for at, each in enumerate(value, 1))
+        else:
+            yield name, value
+
+
+def _with_unit(kind: Kind, value: float) -> str:
+    """A figure of a column that has several units."""
+    if kind == "duration":
+        return text.duration(value)
+    return f"{cell_text(kind, value)} IOPS" if kind == "rate" else cell_text(kind, value)
+
+
+def _below(record: Struct) -> str:
+    found = (getattr(record, name) for name, how in shown_fields(type(record)).items() if how.below)
+    return " ".join(filter(None, found))

@@ -1,0 +1,78 @@
+"""The table of a result: columns are the fields that say how they are shown, cells the values of the records."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Annotated
+
+from msgspec import Struct
+
+from iocast.model.report import Column, Report, Section
+from iocast.model.results.shown import Number, shown
+from iocast.report.renderers import csv_table
+from iocast.report.result_tables import result_table
+
+
+class Line(Struct, frozen=True, kw_only=True):
+    phase: Annotated[str, shown("row", once=True)]
+    level_per_s: Annotated[Number | None, shown("level", "rate", column="level")] = None
+    level_ns: Annotated[Number | None, shown("level", "duration", column="level")] = None
+    ratio: Annotated[Number | None, shown("ratio", interval=("low", "high"), explain="over the first")] = None
+    low: Number | None = None
+    high: Number | None = None
+    kept: Annotated[tuple[Number | None, ...], shown("kept", "relative")] = ()
+    runs: Annotated[int, shown("runs", "count", spare=1)] = 3
+    why_not: Annotated[str | None, shown("", below=True)] = None
+
+
+LINES = (
+    Line(phase="read", level_per_s=19_500.0, ratio=1.134, low=1.04, high=1.23, kept=(0.97, None)),
+    Line(phase="read", level_ns=43_000, ratio=0.5),
+    Line(phase="=write", why_not="other sizes"),
+)
+
+
+def test_columns_are_the_shown_fields_in_their_order() -> None:
+    table = result_table(Line, LINES, key="lines", headings={"level": "here", "kept": ("a", "b")}, leave=("runs",))
+    assert table.columns == (
+        Column("phase", "row"),
+        Column("level", "here"),
+        Column("ratio", "ratio", explain="over the first"),
+        Column("kept1", "a", "relative"),
+        Column("kept2", "b", "relative"),
+    )
+
+
+def test_alternatives_have_their_unit_and_ratios_their_interval() -> None:
+    first, second, third = result_table(Line, LINES, key="lines").rows
+    assert (first.cells["level"], second.cells["level"]) == ("19.5k IOPS", "43.0 µs")
+    assert (first.cells["ratio"], second.cells["ratio"]) == ("1.13 (1.04..1.23)", "0.50")
+    assert (first.cells["kept1"], first.cells["kept2"]) == (0.97, None)
+    assert third.cells.get("level") is None
+    assert third.cells["ratio"] == ""
+
+
+def test_a_part_repeats_nothing_and_a_reason_stands_below() -> None:
+    rows = result_table(Line, LINES, key="lines").rows
+    assert [(row.part, row.cells["phase"], row.note) for row in rows] == [
+        (False, "read", ""),
+        (True, "", ""),
+        (False, "=write", "other sizes"),
+    ]
+
+
+def test_words_of_the_report_stand_for_a_column() -> None:
+    table = result_table(Line, LINES, key="lines", words={"runs": lambda line: f"{line.runs} of 5"})
+    assert {row.cells["runs"] for row in table.rows} == {"3 of 5"}
+
+
+def test_csv_has_every_field_by_its_name_and_no_formula() -> None:
+    out = io.StringIO()
+    table = result_table(Line, LINES, key="rows")
+    csv_table.render(Report("", "", (Section("results", "", tables=(table,)),)), out)
+    head, first, second, third = csv.reader(io.StringIO(out.getvalue()))
+    assert tuple(head) == Line.__struct_fields__
+    assert first == ["read", "19500", "", "1.134", "1.04", "1.23", "0.97 ", "3", ""]
+    assert second[:4] == ["read", "", "43000", "0.5"]
+    assert third[0] == "'=write"
