@@ -15,7 +15,7 @@ from iocast.jobs import parse_job, parse_target
 from iocast.jobs import plan as make_plan
 from iocast.load import PlannedGroup, loader_of, phase_seed
 from iocast.model.run import PhaseRecord
-from iocast.report.comparison.compared_values import STATISTICS, ratio_of, values
+from iocast.results.compared_values import STATISTICS, ratio_of
 
 RUNS = 5
 SHIFT = ",slow=0s..100000s:1.1"  # every service takes a tenth longer
@@ -57,10 +57,10 @@ def run(device: str, load: str, seed: int, seconds: int) -> PhaseRecord:
 
 def verdicts(pair: Pair) -> Iterator[tuple[str, str]]:
     """The verdict of each figure."""
-    for what, figure, _, _ in STATISTICS:
-        first, other = values(pair.first, figure), values(pair.other, figure)
-        if first and other:
-            yield what, ratio_of(pair, what, first, other).verdict
+    for figure in STATISTICS:
+        found = ratio_of(pair, figure)
+        if found is not None:
+            yield figure.code, found.verdict
 
 
 def comparisons(device: str, load: str, each: int, seconds: int) -> Iterator[tuple[str, Pair]]:

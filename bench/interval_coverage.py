@@ -30,7 +30,7 @@ from iocast.load import PlannedGroup, loader_of
 from iocast.model.histogram import Histogram, merge
 from iocast.model.plan import Plan
 from iocast.model.run import Host, PhaseRecord, Run
-from iocast.report.comparison.compared_values import STATISTICS
+from iocast.results.compared_values import STATISTICS
 
 QUANTILES = (0.5, 0.95, 0.99)
 NAMES = ("mean", "p50", "p95", "p99")
@@ -259,7 +259,7 @@ def _table(found: list[Tally], runs: int) -> str:
 
 def _pairs_table(found: list[Verdicts]) -> str:
     """The share of pairs that differ, where the systems are equal by figure and in any of them, else in any."""
-    figures = [what for what, *_ in STATISTICS]
+    figures = [figure.code for figure in STATISTICS]
     heads = (*(f"equal: {what}" for what in figures), "equal: any", *(f"{longer:g}x: any" for longer in LONGER[1:]))
     lines = [f"| system | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
     for each in found:

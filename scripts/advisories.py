@@ -1,4 +1,4 @@
-"""Looks up known security advisories of all locked packages: requirements.lock, tools.lock and Cargo.lock.
+"""Looks up known security advisories of all locked packages: requirements.lock, dev.lock, tools.lock and Cargo.lock.
 
     python scripts/advisories.py --pip-audit PROGRAM --cargo-audit PROGRAM [--rust-db DIR]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_LOCKS = ("requirements.lock", "tools.lock")
+PYTHON_LOCKS = ("requirements.lock", "dev.lock", "tools.lock")
 KNOWN_PYTHON = ("urllib3", "1.26.0")  # has had advisories for years
 KNOWN_RUST = ("time", "0.1.43")
 FOUND, UNKNOWN = 1, 3
@@ -47,7 +47,7 @@ def main() -> int:
     asked = parser.parse_args()
     code = 0
     for what, look in (
-        (" and ".join(PYTHON_LOCKS), lambda: python_packages(asked.pip_audit)),
+        (", ".join(PYTHON_LOCKS), lambda: python_packages(asked.pip_audit)),
         ("Cargo.lock", lambda: rust_packages(asked.cargo_audit, asked.rust_db)),
     ):
         code = _said(code, what, look)
@@ -95,10 +95,9 @@ def _require_known(program: str, source: str) -> None:
 
 
 def _python_packages(program: str, source: str) -> Looked:
-    locks = [word for lock in PYTHON_LOCKS for word in ("--requirement", str(ROOT / lock))]
     found, unknown, packages = [], [], 0
-    for lock in (locks[:2], locks[2:]):
-        answer = _asked([program, "--require-hashes", *_python_options(source), *lock])
+    for lock in PYTHON_LOCKS:
+        answer = _asked([program, "--require-hashes", *_python_options(source), "--requirement", str(ROOT / lock)])
         for each in _list(answer, "dependencies"):
             packages += 1
             if "vulns" not in each:

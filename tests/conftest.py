@@ -1,4 +1,4 @@
-"""What all tests stand on: interrupts as in a terminal, modules that stay compiled, no search for garbage in tests."""
+"""What all tests stand on: interrupts as in a terminal, modules that stay compiled, the same drawn cases each time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+from makers.mutations import ANEW
+
+settings.register_profile("iocast", derandomize=not ANEW)
+settings.load_profile("iocast")
 
 
 def pytest_configure() -> None:

@@ -8,7 +8,6 @@ import json
 import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,21 +16,21 @@ import rust_source
 
 FILE_LINES = 600
 FUNCTION_LINES = 70
-FILES_ON_A_LEVEL = 20  # `__init__` is not counted
 RATCHET = Path("tests/house_ratchet.json")
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "support"}
 
 # Who may import whom: the map of ARCHITECTURE.md.
-_LEAVES = {"errors", "units", "text", "metrics", "_core"}
+_LEAVES = {"errors", "starting", "units", "text", "metrics", "_core"}
 _HALL = _LEAVES | {"model", "formats", "archive"}
 _WORKSHOP = {"jobs", "load", "databases", "observe", "traces", "imports"}
-_STUDY = {"analyse", "diagnose", "forecast", "report"}
+_STUDY = {"analyse", "diagnose", "forecast", "results", "report"}
 _INSIDE = _HALL | _WORKSHOP | _STUDY | {"runner"}
 DOORS = {"commands", "top", "web"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "_core": set(),
     "metrics": set(),
+    "starting": {"errors"},
     "units": {"errors"},
     "text": {"errors", "units"},
     "model": _LEAVES,
@@ -42,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analyse": _HALL,
     "diagnose": _HALL | {"analyse"},
     "forecast": _HALL | {"analyse"},
-    "report": _HALL | {"analyse", "diagnose", "forecast"},
+    "results": _HALL | {"analyse", "diagnose", "forecast"},
+    "report": _HALL | {"analyse", "diagnose", "forecast", "results"},
     "sessions": _INSIDE,
     **dict.fromkeys(DOORS, _INSIDE | {"sessions"}),
     "commands": _HALL | {"report", "sessions", "top", "web"},  # the front door opens the others
@@ -51,6 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 _IMPORTERS = {"import_module", "__import__"}
+_WALL_CLOCK = re.compile(r"\btime\.time(?:_ns)?\b|\bdatetime\.(?:now|utcnow|today)\b")
 
 # The list of each kind of plug-in, and the name that shows that a module is meant to be one.
 PLUG_INS = {
@@ -106,6 +107,7 @@ class Module(NamedTuple):
     defined: frozenset[str]
     speech: tuple[tuple[int, str], ...]  # line and what only a door may do
     private: tuple[tuple[int, str, str], ...]  # line, module and name of each `module._name`
+    conversions: tuple[tuple[int, str], ...]  # line and name of each int(x), float(x), map(int, x)
     documented: bool
 
 
@@ -122,6 +124,7 @@ def _module(path: str, text: str) -> Module:
         defined=frozenset(_defined(tree)),
         speech=tuple((getattr(node, "lineno", 0), said) for node in nodes if (said := _says(node))),
         private=tuple(_private_names(nodes)),
+        conversions=tuple(_conversions(nodes)),
         documented=bool(ast.get_docstring(tree)),
     )
 
@@ -153,6 +156,15 @@ def _private_names(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str, str]]:
             case ast.Attribute(value=ast.Name(id=module), attr=name) if name.startswith("_"):
                 if not name.startswith("__"):
                     yield node.lineno, module, name
+
+
+def _conversions(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="int" | "float" as name)):
+                yield node.lineno, name
+            case ast.Call(func=ast.Name(id="map"), args=[ast.Name(id="int" | "float" as name), *_]):
+                yield node.lineno, name
 
 
 def arrows(root: Path) -> list[str]:
@@ -213,21 +225,6 @@ def too_long(root: Path) -> list[str]:
         if over.get(what, 0) < recorded:
             now = over.get(what)
             bad.append(f"{what}: it shrank: {f'write {now}' if now else 'remove its line'} in {RATCHET}")
-    return bad
-
-
-def crowded(root: Path) -> list[str]:
-    """At most FILES_ON_A_LEVEL Python files in a folder of the house, and no two of one name anywhere in it."""
-    bad, folders, seen = [], Counter[str](), dict[str, str]()
-    for path, _ in _sources(root, "src/iocast", ".py"):
-        folder, _, name = path.rpartition("/")
-        if name in {"__init__.py", "__main__.py"}:
-            continue
-        folders[folder] += 1
-        if name in seen:
-            bad.append(f"{path}: {seen[name]} has the same name")
-        seen.setdefault(name, path)
-    bad += [f"{folder}: {n} files, at most {FILES_ON_A_LEVEL}" for folder, n in folders.items() if n > FILES_ON_A_LEVEL]
     return bad
 
 
@@ -327,6 +324,73 @@ def speech(root: Path) -> list[str]:
     return bad
 
 
+# Where files are made and written by path, and why that is right there. All else goes through archive/writing.
+WRITERS = {
+    "archive/writing/": "the one room for what iocast keeps",
+    "load/": "work files: marked, and opened once (decision 33)",
+    "databases/postgresql/own_": "a server of our own, in a marked folder of its own",
+    "sessions/database/fsync_anchor.py": "the file of pg_test_fsync",
+    "observe/target/direct.py": "asks what the target can do",
+    "web/page_process.py": "a setting of the kernel",
+    "commands/shell/streams.py": "the streams of the process",
+    "sessions/tracing/refused_traces.py": "a private folder of its own",
+}
+_MAKING = {"mkdir", "makedirs", "write_text", "write_bytes", "touch", "symlink", "symlink_to", "hardlink_to", "mkstemp"}
+_OPENED_TO_WRITE = re.compile(r"O_(WRONLY|RDWR|CREAT|APPEND|TRUNC|TMPFILE)")
+_OF_OS = {"rename", "replace", "link", "mkfifo", "truncate"}
+
+
+def outputs(root: Path) -> list[str]:
+    """One room makes files, folders and names; nothing else opens anything to write to it."""
+    bad = []
+    for path, text in _sources(root, "src/iocast", ".py"):
+        if not path.removeprefix("src/iocast/").startswith(tuple(WRITERS)):
+            calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and _makes(node)]
+            bad += [f"{path}:{call.lineno}: {_makes(call)} belongs to archive/writing" for call in calls]
+    return bad
+
+
+def _makes(call: ast.Call) -> str:
+    """How a call makes or writes a file by path; "" where it does not."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="os"), attr="open"):
+            return "os.open to write" if _OPENED_TO_WRITE.search(ast.unparse(call)) else ""
+        case ast.Attribute(value=ast.Name(id="os" | "shutil" as module), attr=name) if name in _OF_OS | {"copyfile"}:
+            return f"{module}.{name}"
+        case ast.Attribute(attr=name) if name in _MAKING:
+            return name
+        case ast.Attribute(attr="open") | ast.Name(id="open"):
+            words = (*call.args, *(key.value for key in call.keywords if key.arg == "mode"))
+            modes = [word.value for word in words if isinstance(word, ast.Constant)]
+            written = any(re.fullmatch(r"[rbt]*[wax+][wax+bt]*", str(mode)) for mode in modes)
+            return "open to write" if written else ""
+    return ""
+
+
+def wall_clock(root: Path) -> list[str]:
+    """Times come from the core, where setting the clock moves none; only folders are named by the wall."""
+    return [
+        f"{path}:{number}: {found[0]}: somebody may set the clock; use `unix_ns` of the core"
+        for path, text in _sources(root, "src/iocast", ".py")
+        if _room(path) != "archive"
+        for number, line in enumerate(text.splitlines(), 1)
+        if (found := _WALL_CLOCK.search(line))
+    ]
+
+
+def foreign_numbers(root: Path) -> list[str]:
+    """Text of other tools becomes numbers in one file, which knows their bounds; what the kernel prints has them."""
+    bad = []
+    for path, text in (*_sources(root, "src/iocast/formats", ".py"), *_sources(root, "src/iocast/imports", ".py")):
+        if path.startswith(("src/iocast/formats/kernel/", "src/iocast/formats/foreign_numbers.py")):
+            continue
+        bad += [
+            f"{path}:{line}: {name}() of foreign text: take number or whole of formats/foreign_numbers.py"
+            for line, name in _module(path, text).conversions
+        ]
+    return bad
+
+
 def names(root: Path) -> list[str]:
     """No drawer for odds and ends."""
     files = [path for path, _ in _python(root)] + [path for path, _ in _sources(root, "crates", ".rs")]
@@ -412,7 +476,8 @@ def _documented(name: str, docs: str) -> bool:
 
 def plug_ins(root: Path) -> list[str]:
     """A plug-in is one file, one list line, one test and one line in the docs."""
-    tested, docs = _tested_modules(root), "\n".join(text for _, text in _sources(root, "docs", ".md"))
+    tested = _tested_modules(root)
+    docs = "\n".join(text for path, text in _sources(root, "docs", ".md") if not path.startswith("docs/recipes/"))
     bad = []
     for room, (name, mark) in PLUG_INS.items():
         in_list = listed(root, room)

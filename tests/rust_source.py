@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,29 +174,6 @@ def circles(root: Path) -> list[str]:
             arrows = [f"{a} → {b}" for a in group for b in sorted(graph[a] & set(group))]
             bad.append(f"{file}: a circle of {len(group)} files: {', '.join(arrows)}")
     return bad
-
-
-def same_names(root: Path) -> list[str]:
-    """No two source files of one name, whatever their crate; `lib.rs` and `main.rs` are named by Cargo."""
-    seen: dict[str, Path] = {}
-    bad = []
-    for path in _sources(root):
-        if path.stem in {"lib", "main"}:
-            continue
-        if path.stem in seen:
-            bad.append(f"{path.relative_to(root)}: {seen[path.stem].relative_to(root)} has the same name")
-        seen.setdefault(path.stem, path)
-    return bad
-
-
-def crowded(root: Path, most: int = 20) -> list[str]:
-    """Folders of source with more than `most` files on their level."""
-    folders = Counter(path.parent for path in _sources(root))
-    return [
-        f"{folder.relative_to(root)}: {files} files on one level, at most {most} are allowed"
-        for folder, files in sorted(folders.items())
-        if files > most
-    ]
 
 
 _ENGINE_LINE = re.compile(r'^    "(\w+)",', re.MULTILINE)

@@ -70,6 +70,18 @@ def test_a_heavy_import_at_the_top_is_named_and_a_late_one_is_not(tmp_path: Path
     ]
 
 
+def test_a_number_that_is_made_beside_the_one_place_is_named(tmp_path: Path) -> None:
+    files = {
+        "src/iocast/imports/dd.py": "a = float(cell)\nb, c = map(int, cells)\nd = round(number(p, 1, cell, 'x'))\n",
+        "src/iocast/formats/kernel/disk.py": "a = int(word)\n",
+        "src/iocast/formats/foreign_numbers.py": "a = float(text)\n",
+        "src/iocast/report/x.py": "a = int(text)\n",
+    }
+    first, second = house_rules.foreign_numbers(tree(tmp_path, files))
+    assert first.startswith("src/iocast/imports/dd.py:1: float() of foreign text: ")
+    assert second.startswith("src/iocast/imports/dd.py:2: int() of foreign text: ")
+
+
 def python_function(lines: int) -> str:
     return '"""x"""\ndef long():\n' + "    x = 1\n" * (lines - 1)
 
@@ -154,6 +166,37 @@ impl<'a> Reader<'a> {
 def test_speech_outside_a_door_is_named(tmp_path: Path, path: str, text: str) -> None:
     (complaint,) = house_rules.speech(tree(tmp_path, {path: text}))
     assert complaint.startswith(path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Path('x').write_bytes(b'')",
+        "os.open(path, os.O_RDWR | os.O_NOFOLLOW)",
+        "os.replace(one, other)",
+        "shutil.copyfile(one, other)",
+        "path.open('ab', buffering=0)",
+        "open(path, mode='w')",
+        "folder.mkdir()",
+    ],
+)
+def test_what_writes_by_path_is_named(tmp_path: Path, line: str) -> None:
+    (complaint,) = house_rules.outputs(tree(tmp_path, {"src/iocast/sessions/x.py": line}))
+    assert complaint.endswith("belongs to archive/writing")
+
+
+def test_the_room_for_output_writes_and_everybody_reads(tmp_path: Path) -> None:
+    reads = "os.open(path, os.O_RDONLY)\nopen(path)\nopen(path, 'rb')\npath.open()\ntext.replace('a', 'w')"
+    files = {"src/iocast/archive/writing/x.py": "os.replace(one, other)", "src/iocast/sessions/x.py": reads}
+    assert house_rules.outputs(tree(tmp_path, files)) == []
+
+
+@pytest.mark.parametrize("text", ["at = time.time_ns()", "f(now=time.time)", "datetime.now(UTC)"])
+def test_times_of_a_clock_that_may_be_set_are_named(tmp_path: Path, text: str) -> None:
+    (complaint,) = house_rules.wall_clock(tree(tmp_path, {"src/iocast/observe/x.py": text}))
+    assert complaint.startswith("src/iocast/observe/x.py:1: ")
+    kept = {"src/iocast/archive/x.py": text, "src/iocast/load/x.py": "at = unix_ns() + time.monotonic_ns()"}
+    assert house_rules.wall_clock(tree(tmp_path / "kept", kept)) == []
 
 
 def test_doors_renderers_and_rust_tests_may_speak(tmp_path: Path) -> None:
@@ -268,14 +311,6 @@ def test_a_room_without_a_place_on_the_map_is_named(tmp_path: Path) -> None:
     assert house_rules.unmapped(tmp_path) == [
         "ARCHITECTURE.md: does not name crates/iocast-core",
         "ARCHITECTURE.md: does not name src/iocast/load",
-    ]
-
-
-def test_a_crowded_folder_and_a_second_file_of_one_name_are_named(tmp_path: Path) -> None:
-    files = {f"src/iocast/load/file{n}.py": "" for n in range(21)} | {"src/iocast/observe/file3.py": ""}
-    assert house_rules.crowded(tree(tmp_path, files)) == [
-        "src/iocast/observe/file3.py: src/iocast/load/file3.py has the same name",
-        "src/iocast/load: 21 files, at most 20",
     ]
 
 

@@ -41,7 +41,7 @@ def test_cargo_is_told_everywhere_to_take_what_is_locked() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]["locked"] is True
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "tools.lock"])
+@pytest.mark.parametrize("lock", ["requirements.lock", "dev.lock", "tools.lock"])
 def test_every_locked_package_has_its_hashes(lock: str) -> None:
     text = (ROOT / lock).read_text()
     packages = re.findall(r"^(\S+)==(\S+).*?(?=^\S|\Z)", text, re.MULTILINE | re.DOTALL)
@@ -50,8 +50,17 @@ def test_every_locked_package_has_its_hashes(lock: str) -> None:
     assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []
 
 
+def _locked(lock: str) -> dict[str, str]:
+    return dict(re.findall(r"^(\S+)==(\S+)", (ROOT / lock).read_text(), re.MULTILINE))
+
+
+def test_what_both_locks_have_is_one_version() -> None:
+    first, others = _locked("requirements.lock"), _locked("dev.lock")
+    assert {name: others[name] for name in first.keys() & others.keys()}.items() <= first.items()
+
+
 def test_the_tools_are_locked_as_they_are_pinned() -> None:
-    locked = dict(re.findall(r"^(\S+)==(\S+)", (ROOT / "tools.lock").read_text(), re.MULTILINE))
+    locked = _locked("tools.lock")
     pins = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["tools"]
     assert {pin.split("==")[0]: pin.split("==")[1] for pin in pins}.items() <= locked.items()
     assert "pip install --quiet --disable-pip-version-check uv" not in (ROOT / "Makefile").read_text()

@@ -14,7 +14,7 @@ from iocast.model.plan import EngineName
 
 ROOT = Path(__file__).resolve().parents[1]
 PLUG_INS = [rust_source.engines, rust_source.trace_readers]
-RULES = [rust_source.circles, rust_source.same_names, rust_source.crowded, *PLUG_INS]
+RULES = [rust_source.circles, *PLUG_INS]
 
 
 def tree(root: Path, files: dict[str, str]) -> Path:
@@ -82,19 +82,6 @@ def test_tests_comments_texts_and_other_crates_make_no_circle(tmp_path: Path) ->
         "b_tests.rs": "use crate::a::A;",
     }
     assert rust_source.circles(crate(tmp_path, files)) == []
-
-
-def test_files_of_one_name_are_told_also_across_crates(tmp_path: Path) -> None:
-    files = ["c/src/lib.rs", "c/src/tally.rs", "c/src/blk/tally.rs", "d/src/lib.rs", "d/src/memory.rs"]
-    root = tree(tmp_path, {f"crates/{name}": "" for name in files})
-    assert rust_source.same_names(root) == ["crates/c/src/tally.rs: crates/c/src/blk/tally.rs has the same name"]
-
-
-def test_a_folder_of_more_than_twenty_files_is_crowded(tmp_path: Path) -> None:
-    root = crate(tmp_path, {f"m{number}.rs": "" for number in range(20)})
-    assert rust_source.crowded(root) == []
-    crate(root, {"one_more.rs": ""})
-    assert rust_source.crowded(root) == ["crates/c/src: 21 files on one level, at most 20 are allowed"]
 
 
 CORE = "crates/iocast-core"

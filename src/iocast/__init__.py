@@ -106,7 +106,7 @@ def load_db(
     load: DatabaseLoad | None = None,
     rate_per_s: float | None = None,
     until_steady: bool = False,
-    force: bool = False,
+    beside_others: bool = False,
     seed: int = 1,
     out: str = _RUNS,
     listener: Listener | None = None,
@@ -115,7 +115,7 @@ def load_db(
     from iocast.sessions import public
 
     ramp = public.load_ramp(sessions, time, load, rate_per_s, until_steady)
-    return public.database_loaded(url, ramp, public.options(None, None, seed, out, ""), force, listener)
+    return public.database_loaded(url, ramp, public.options(None, None, seed, out, ""), beside_others, listener)
 
 
 def open(folder: str) -> Card:

@@ -9,15 +9,18 @@ __all__ = [
     "CoreError",
     "Intervals",
     "LayerWatch",
+    "OpenReel",
     "SimWorld",
     "Tables",
     "__version__",
     "characterise_events",
     "chi_square_quantile",
+    "clock_set_by_ns",
     "copy_file",
     "events_in_order",
     "f_survival",
     "file_content",
+    "follow_wall_clock",
     "look_at_tree",
     "make_tree_directories",
     "memory_copy_bytes_per_s",
@@ -29,6 +32,7 @@ __all__ = [
     "student_t_cdf",
     "student_t_quantile",
     "trace_formats",
+    "unix_ns",
 ]
 
 __version__: str
@@ -89,6 +93,16 @@ class Intervals:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __len__(self) -> int: ...
+
+@final
+class OpenReel:
+    """The samples of a reel that is no table yet (see archive/tapes/open_reel.py), as one Arrow C stream.
+
+    A last line without an end is left out; a damaged one ends the stream with an error. Raises CoreError.
+    """
+
+    def __new__(cls, path: str) -> OpenReel: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
 class SimWorld:
@@ -173,6 +187,15 @@ def file_content(descriptor: int, on_tick: Callable[[int], bool]) -> str:
 
 def memory_copy_bytes_per_s(budget_s: float) -> float:
     """Bytes a second that one core copies in memory, the best pass within about budget_s seconds."""
+
+def unix_ns() -> int:
+    """Wall time in ns since 1970, as the clock stood when it was last read, and what has passed since."""
+
+def follow_wall_clock() -> None:
+    """Reads the clock of the machine anew; `unix_ns` counts from there."""
+
+def clock_set_by_ns() -> int:
+    """How far the clock of the machine was set forward (back: negative) since it was last read."""
 
 def student_t_quantile(q: float, degrees: float) -> float:
     """The value that Student's t falls below with probability `q`. Raises ValueError."""

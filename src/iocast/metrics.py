@@ -30,6 +30,8 @@ PROCESSES: Final = "processes"  # pid|command
 NFS_CLIENT: Final = "nfs_client"  # mount point|operation, and mount point
 NETWORK: Final = "network"  # interface, and "tcp"
 THROTTLING: Final = "throttling"  # control group, and control group|device
+# Those of single processes and files: nearly all samples of a busy machine, and of ever new subjects.
+OF_SINGLE_ONES: Final = frozenset({PROCESSES, CALLS_BY_PROCESS, CALLS_BY_FILE})
 
 # A block device since boot. Requests, bytes, and sums of times over requests.
 READS: Final = "reads"

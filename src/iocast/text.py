@@ -214,9 +214,25 @@ def load(users: float, depth: float) -> str:
     return f"{users:.0f}x{max(1.0, depth):.0f}"
 
 
+def decimal_size(size_bytes: float) -> str:
+    """A capacity as disks are sold: "2 TB", "960 GB"."""
+    for factor, unit in ((1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.4g} {unit}"
+    return f"{size_bytes:.0f} bytes"
+
+
 def instant(unix_ns: int) -> str:
     """A moment, in UTC so that it reads the same everywhere: "2026-03-01 12:00 UTC"."""
     return datetime.fromtimestamp(unix_ns // 1_000_000_000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def iso(unix_ns: int) -> str | None:
+    """A moment by ISO 8601, in UTC, to the millisecond; None for 0: "2026-03-01T12:00:00.000Z"."""
+    if not unix_ns:
+        return None
+    moment = datetime.fromtimestamp(unix_ns // 1_000_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    return f"{moment}.{unix_ns // 1_000_000 % 1000:03}Z"
 
 
 def strip(shares: Sequence[float] | None) -> str:
@@ -282,7 +298,7 @@ def is_text(name: str) -> bool:
 
 def shown(name: str) -> str:
     """A name as it can be shown and sent: UNSHOWN for what is no text, and for what would move the cursor."""
-    return "".join(each if each.isprintable() else UNSHOWN for each in name)
+    return name if name.isprintable() else "".join(each if each.isprintable() else UNSHOWN for each in name)
 
 
 def harmless(words: str) -> str:

@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder
-from iocast.archive.catalogue import find_run, labels, runs_below
+from iocast.archive import catalogue as catalogue_module
+from iocast.archive.catalogue import Catalogue, find_run, labels, runs_below
 from iocast.archive.summary_file import read_summary
 from iocast.errors import ArchiveError
 from iocast.model.run import Run
+from iocast.model.summary import Notes, Summary
 
 
 def _saved(out: Path, minutes: int = 0, **changes: object) -> Path:
@@ -96,3 +98,60 @@ def test_what_is_listed_is_found_by_its_name_and_a_group_by_its_own(tmp_path: Pa
 
 def test_labels_of_one_folder_given_twice_have_no_doubled_slash() -> None:
     assert labels(("/run/a", "/run/a")) == ("run/a (1)", "run/a (2)")
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The folders whose summary was read; changes are told by their times at once."""
+    folders: list[str] = []
+
+    def read(folder: str) -> Summary:
+        folders.append(folder)
+        return read_summary(folder)
+
+    monkeypatch.setattr(catalogue_module, "read_summary", read)
+    monkeypatch.setattr(catalogue_module, "_UNSURE_NS", 0)
+    return folders
+
+
+def test_only_a_folder_that_has_changed_is_read_again(tmp_path: Path, reads: list[str]) -> None:
+    old, new = _saved(tmp_path), _saved(tmp_path / "ab-x" / "A", minutes=5)
+    listed = Catalogue(str(tmp_path))
+    first = listed.runs()
+    assert sorted(reads) == sorted([str(old), str(new)])
+    reads.clear()
+    assert listed.runs() is first
+    assert reads == []
+    archive.save_notes(str(old), Notes(note="firmware 2.1"))
+    assert [run.notes.note for run in listed.runs()] == ["", "firmware 2.1"]
+    assert reads == [str(old)]
+
+
+@pytest.mark.parametrize("change", ["edited", "added", "renamed", "deleted", "emptied"])
+def test_a_list_is_never_older_than_its_folders(tmp_path: Path, reads: list[str], change: str) -> None:
+    folder, other = _saved(tmp_path), _saved(tmp_path, minutes=5)
+    archive.save_notes(str(folder), Notes(note="a"))
+    listed = Catalogue(str(tmp_path))
+    listed.runs()
+    match change:
+        case "edited":  # in its place, as some editors do
+            (folder / archive.NOTES_FILE).write_text('{"notes_version": 1, "note": "of another length"}')
+        case "added":
+            _saved(tmp_path, minutes=9)
+        case "renamed":
+            folder.rename(tmp_path / "another")
+        case "deleted":
+            shutil.rmtree(folder)
+        case "emptied":
+            (folder / archive.RUN_FILE).unlink()
+    assert listed.runs() == runs_below(str(tmp_path))
+    assert str(other) in {run.folder for run in listed.runs()}
+
+
+def test_a_run_under_way_is_asked_each_time(tmp_path: Path, reads: list[str]) -> None:
+    """It may lose its process without a change of its folder."""
+    folder = _saved(tmp_path, status="running")
+    listed = Catalogue(str(tmp_path))
+    listed.runs()
+    listed.runs()
+    assert reads == [str(folder)] * 2

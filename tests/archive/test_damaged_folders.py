@@ -26,6 +26,7 @@ from makers.trace_samples import MSR
 
 from iocast import archive
 from iocast.archive.catalogue import runs_below
+from iocast.archive.file_names import EVENTS_FILE, PROFILE_FILE
 from iocast.archive.json_files import MOST_VALUES, refuse_swollen
 from iocast.archive.profiles import profile_folder
 from iocast.errors import ArchiveError
@@ -246,17 +247,17 @@ def test_what_would_take_all_memory_is_counted_first() -> None:
 
 
 def test_a_profile_that_is_no_file_is_refused(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / profile_folder.PROFILE)
-    os.mkfifo(tmp_path / profile_folder.EVENTS)
+    os.mkfifo(tmp_path / PROFILE_FILE)
+    os.mkfifo(tmp_path / EVENTS_FILE)
     with pytest.raises(ArchiveError, match="FIFO"):
         profile_folder.load(str(tmp_path))
     assert not profile_folder.is_profile(str(tmp_path))
-    assert not profile_folder.is_events(str(tmp_path / profile_folder.EVENTS))
+    assert not profile_folder.is_events(str(tmp_path / EVENTS_FILE))
 
 
 def test_events_that_have_nothing_to_give_are_not_waited_for(tmp_path: Path) -> None:
     """The kernel's log passes for a regular file, and whoever reads it waits for the next message."""
-    (events := tmp_path / profile_folder.EVENTS).symlink_to("/proc/kmsg")
+    (events := tmp_path / EVENTS_FILE).symlink_to("/proc/kmsg")
     for _ in range(2):  # the first may find messages that nobody has read
         words = [sys.executable, "-m", "iocast", "profile", str(events), "--out", str(tmp_path / "out")]
         refused = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)

@@ -16,6 +16,7 @@ from makers.hostile_folders import QUERIES, TABLES
 import iocast
 from iocast import archive
 from iocast._core import CoreError, Tables
+from iocast.archive.parquet import reason
 from iocast.errors import ArchiveError
 
 # One value of each byte of a header at a time; what comes out is a run or an ArchiveError, and the process lives.
@@ -135,3 +136,23 @@ def test_a_damaged_reel_and_a_damaged_profile_name_their_file(folder: Path, tmp_
     shutil.copyfile(file, profile / "events.parquet")
     with pytest.raises(iocast.errors.IocastError, match=r"events\.parquet cannot be profiled"):
         iocast.profile(str(profile / "events.parquet"), out=str(tmp_path / "out"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "IO Error: Async write failed for range [offset=0, size=3]: "
+            r'{"exception_type":"IO","exception_message":"Could not write \"x\": No space","errno":"28"}',
+            "No space left on device",
+        ),
+        ('{"exception_type":"IO","exception_message":"Could not seek"}', "Could not seek"),
+        ("IO Error: Cannot open file\n\nLINE 1: COPY", "Cannot open file"),
+        ("Out of Memory Error: could not allocate 256 KiB\n\nPossible solutions:", "could not allocate 256 KiB"),
+        ("External: No space left on device (os error 28)", "No space left on device"),
+        ("Invalid Input Error: Arrow: External: a.parquet ends early", "a.parquet ends early"),
+    ],
+)
+def test_an_error_is_said_in_the_words_of_the_system_or_of_the_core(text: str, words: str) -> None:
+    """Never in the JSON of DuckDB."""
+    assert reason(RuntimeError(text)) == words

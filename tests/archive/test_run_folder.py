@@ -217,7 +217,7 @@ def test_runs_have_ids_of_their_own_that_stay(tmp_path: Path) -> None:
     one.save(replace(anonymous, status="done"))
     assert archive.load(str(one.path)).run_id == one.run_id
     assert msgspec.json.decode((one.path / "summary.json").read_bytes())["run_id"] == one.run_id
-    RunFolder(one.path).save(anonymous)
+    RunFolder.open(one.path).save(anonymous)
     assert archive.load(str(one.path)).run_id == one.run_id
 
 

@@ -143,7 +143,7 @@ def test_a_killed_run_is_listed_as_dead(tmp_path: Path) -> None:
 )
 def test_the_same_pid_is_not_the_same_process(tmp_path: Path, changes: dict[str, object], alive: bool | None) -> None:
     _, folder = _begun(tmp_path)
-    save_under_way(folder.path, UnderWay(owner=replace(_owner(folder), **changes)))
+    save_under_way(folder.held, UnderWay(owner=replace(_owner(folder), **changes)))
     assert archive.owner_alive(str(folder.path)) is alive
 
 

@@ -124,7 +124,7 @@ def test_an_old_run_that_is_saved_again_keeps_its_id_and_can_be_diagnosed(tmp_pa
     assert diagnosis is not None
     archive.save_diagnosis(folder, diagnosis)
     assert archive.load_diagnosis(str(folder)) == diagnosis
-    RunFolder(folder).save(run)
+    RunFolder.open(folder).save(run)
     assert msgspec.json.decode((folder / "run.json").read_bytes())["schema_version"] == 2
     assert archive.load(str(folder)) == run
     tables = f"{folder}/intervals/*.parquet"

@@ -198,18 +198,42 @@ def test_sessions_of_others_are_not_disturbed_without_a_word(
         with psycopg.connect(url, autocommit=True) as looking:
             until(lambda: looking.execute(BUSY).fetchone() == (1,))
         refused = load_db("build", url, "--size", "1MiB")
-        assert "1 sessions of others are active" in refused.stderr
-        forced = load_db("build", url, "--size", "1MiB", "--force")
+        assert "1 session of others is active" in refused.stderr
+        forced = load_db("build", url, "--size", "1MiB", "--beside-others")
         assert forced.code == 0
-        assert "note: 1 sessions of others are active" in forced.stderr
+        assert "note: 1 session of others is active" in forced.stderr
         (tmp_path / "shop.toml").write_text(JOB)
         assert in_this_process("run", "shop.toml", url) == 2
-        assert "set force = true in [[database]]" in capsys.readouterr().err
+        assert "set beside_others = true in [[database]]" in capsys.readouterr().err
         assert load_db("drop", url).code == 0
     finally:
         busy.cancel()
         sleeping.join()
         busy.close()
+
+
+def test_sessions_that_nobody_can_judge_are_not_disturbed_without_a_word_either(
+    server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The role that the guide recommends sees of others that they are there, and no more."""
+    server.say("create role loader login", "grant create on database postgres to loader")
+    url = server.url("loader")
+    with psycopg.connect(server.url(), autocommit=True):
+        refused = load_db("build", url, "--size", "1MiB", "--force")
+        assert refused.code == 2
+        assert "1 session of others cannot be judged" in refused.stderr
+        assert "grant pg_monitor to loader" in refused.stderr
+        assert "--beside-others" in refused.stderr
+        assert server.rows("select to_regnamespace('iocast_load')") == [(None,)]
+        built = load_db("build", url, "--size", "1MiB", "--beside-others")
+        assert built.code == 0, built.stderr
+        assert "note: 1 session of others cannot be judged" in built.stderr
+        for verb in ("run", "commit"):
+            assert "cannot be judged" in load_db(verb, url).stderr
+        (tmp_path / "shop.toml").write_text(JOB)
+        assert in_this_process("run", "shop.toml", url) == 2
+        assert "set beside_others = true in [[database]]" in capsys.readouterr().err
+    assert load_db("drop", url).code == 0
 
 
 BUSY: LiteralString = "select count(*) from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'"

@@ -101,7 +101,8 @@ def test_what_never_ends_is_refused(place: Path, verb: str, path: str) -> None:
     done = iocast(verb, path, cwd=place)
     kind = "a FIFO" if path == "fifo" else "a character device"
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {path} is {kind}, not a ")
+    why = f"{path} is not a regular file" if verb == "import" else f"{path} cannot be read: it is {kind}, not a regular"
+    assert done.stderr.startswith(f"error: {why}")
 
 
 def test_a_job_from_another_command_is_read(place: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 from makers.command_line import iocast
 
 from iocast.commands import VERBS, load_verb
+from iocast.load.filling import claimed_file, create
+from iocast.load.work_files import WorkFile
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +127,15 @@ def test_a_path_that_may_be_left_out_says_what_it_then_is(path: Path) -> None:
         if default in text:
             words = " ".join(text.split())
             assert told in words or "(default: the current one)" in words
+
+
+def test_a_name_with_an_end_of_line_is_one_line_of_clean(tmp_path: Path) -> None:
+    """`removed /etc/passwd` on a line of its own was the name of a file."""
+    name = tmp_path / "x\nremoved _etc_passwd"
+    with claimed_file(WorkFile(str(name), 4096, fill=True)):
+        create(WorkFile(str(name), 4096, fill=True))
+    done = iocast("clean", tmp_path, cwd=tmp_path)
+    assert done.returncode == 0
+    assert [line for line in done.stdout.splitlines() if line.startswith("removed ")] == done.stdout.splitlines()
+    assert len(done.stdout.splitlines()) == 1
+    assert not name.exists()

@@ -139,15 +139,14 @@ def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> Non
 
 def test_a_png_without_a_font_is_an_error_and_the_page_is_not(tmp_path: Path) -> None:
     """Where no font is installed, words of a PNG would be missing; a page and an SVG have those of their reader."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "from iocast.report.charts.svg import png\nreal = png._rendered\n"
-        "png._rendered = lambda svg, family: real(svg, 'No Such Font')\n"
-    )
-    hidden = _with(tmp_path)
-    done = iocast("card", "sim:nvme", "--time", "10ms", "--page", "--out", "runs", cwd=tmp_path, PYTHONPATH=hidden)
+    fonts = tmp_path / "fonts.conf"  # as FONTCONFIG_FILE of resvg it hides all fonts that are installed
+    fonts.write_text(f"<fontconfig><dir>{tmp_path / 'none'}</dir></fontconfig>")
+    (tmp_path / "none").mkdir()
+    hidden = str(fonts)
+    done = iocast("card", "sim:nvme", "--time", "10ms", "--page", "--out", "runs", cwd=tmp_path, FONTCONFIG_FILE=hidden)
     assert done.returncode == 0, done.stderr
     assert "<svg" in (run_folder(tmp_path / "runs") / "report.html").read_text()
-    done = iocast("report", run_folder(tmp_path / "runs"), "-o", "card.png", cwd=tmp_path, PYTHONPATH=hidden)
+    done = iocast("report", run_folder(tmp_path / "runs"), "-o", "card.png", cwd=tmp_path, FONTCONFIG_FILE=hidden)
     assert done.returncode != 0
     assert [line for line in done.stderr.splitlines() if line] == [
         "error: No sans-serif font is installed, so a PNG would have no words",

@@ -251,3 +251,16 @@ def test_without_the_driver_the_way_out_is_told(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(DatabaseError) as refused:
         oracle.connect("oracle://scott@host/shop", ask=lambda question: SECRET).__enter__()
     assert refused.value.hint == "pip install 'iocast[databases]'"
+
+
+def test_numbers_that_no_server_has_end_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = answers()
+    said["from dual"] = [{"whole_s": 1e308, "second_s": 1e308, "container": "PDB1", "name": "U"}]
+    said["from v$instance"] = [{**row, "started_s": "1e308"} for row in said["from v$instance"]]  # type: ignore[union-attr]
+    said["sysstat"] = [{"inst_id": 1, "name": "user commits", "value": 1e308}]
+    observer, _ = watched(monkeypatch, said)
+    with observer:
+        samples = observer.sample()
+        assert observer.server.started_unix_ns == 0
+    assert told(samples, "oracle.sysstat", "1", "user commits") is None
+    assert told(samples, "oracle.system_event", "1|direct path read", "total_waits") == 3

@@ -52,15 +52,6 @@ def programs(version: int) -> ServerPrograms:
         pytest.skip(str(why))
 
 
-@pytest.fixture
-def some() -> ServerPrograms:
-    """Whatever can be had here."""
-    try:
-        return find_programs()
-    except DatabaseError as why:
-        pytest.skip(str(why))
-
-
 def value(server: OwnServer, statement: LiteralString) -> str:
     with psycopg.connect(server.url) as connection:
         row = connection.execute(statement).fetchone()
@@ -73,7 +64,7 @@ def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version
         assert server.programs.major == version
         assert value(server, "show listen_addresses") == ""
         assert value(server, "show fsync") == "on"
-        assert value(server, "show data_directory") == f"{place}/{FOLDER}/data"
+        assert os.readlink(f"/proc/{server.pid}/cwd") == f"{place}/{FOLDER}/data"
         assert int(value(server, "select setting::bigint * 8192 from pg_settings where name = 'shared_buffers'")) == (
             server.shared_buffers_bytes
         )
@@ -127,9 +118,8 @@ def test_clean_ends_a_server_that_still_runs(place: str, some: ServerPrograms) -
     until(lambda: not (data / "postmaster.pid").exists())
     owner = data.stat()
     identity = Identity() if os.geteuid() else Identity(user=owner.st_uid, group=owner.st_gid, extra_groups=[])
-    again = subprocess.Popen(
-        [f"{some.folder}/postgres", "-D", str(data)], stderr=subprocess.DEVNULL, cwd=data, **identity
-    )
+    words = ["-D", str(data), "-c", "listen_addresses=", "-c", f"unix_socket_directories={data.parent}/socket"]
+    again = subprocess.Popen([f"{some.folder}/postgres", *words], stderr=subprocess.DEVNULL, cwd=data, **identity)
     until(lambda: (data / "postmaster.pid").exists() and "ready" in (data / "postmaster.pid").read_text())
     assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
     assert again.wait(10) is not None

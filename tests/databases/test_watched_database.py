@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 from makers.scripted_database import ScriptedSession, dialled
 
-from iocast.databases import DATABASES, connect, database_of
+from iocast.databases import DATABASES, connect, database_of, watched_database
 from iocast.databases.clock_offset import ClockOffset
 from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.mysql import mysql
@@ -153,6 +153,18 @@ def test_texts_have_no_secrets() -> None:
     observer, _, _ = watched(answers())
     with observer:
         assert observer.texts() == {"sql|1": "alter role a password '***'"}
+
+
+def test_texts_of_ever_new_statements_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched_database, "_MOST_TEXT", 10_000)
+    observer, engine, _ = watched(answers())
+    with observer:
+        for at in range(100):
+            newest = {f"sql|{at}": f"select {at} " + "x" * 900}
+            monkeypatch.setattr(engine, "texts", lambda *_, newest=newest: newest)
+            texts = observer.texts()
+            assert newest.items() <= texts.items()
+    assert list(texts) == [f"sql|{at}" for at in range(91, 100)]
 
 
 def test_the_poller_says_why_it_does_not_look_and_its_counts_stay() -> None:

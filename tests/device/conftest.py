@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from makers.loop_machine import LoopMachine
 from makers.rootly import Mount, command, need
 
 SAID = pytest.StashKey[list[str]]()
@@ -56,6 +58,13 @@ def attach() -> Iterator[Callable[..., str]]:
     yield make
     for device in reversed(devices):
         subprocess.run(["losetup", "--detach", device], check=False, capture_output=True)
+
+
+@pytest.fixture
+def loops(tmp_path: Path) -> Iterator[LoopMachine]:
+    """Stacks of loop devices, undone in turn at the end, of a failing test too."""
+    with ExitStack() as stack:
+        yield LoopMachine(tmp_path, stack)
 
 
 @pytest.fixture

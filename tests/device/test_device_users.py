@@ -115,7 +115,7 @@ def test_two_loops_on_one_file_by_different_names(tmp_path: Path, mounted: Mount
         other = mounted("bound", "--bind", image.parent) / image.name
     device, upper = attach(image), attach(other)
     mounted("here", device)
-    assert f"{device[5:]} uses the same file" in refused(tmp_path, image, upper)
+    assert f"it is the file behind {device[5:]}" in refused(tmp_path, image, upper)
 
 
 def test_files_of_the_same_name_are_not_the_same(tmp_path: Path, attach: Attach) -> None:

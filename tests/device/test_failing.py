@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import subprocess
@@ -153,6 +154,46 @@ def test_a_device_that_vanishes(tmp_path: Path) -> None:
     assert "error: " in errors
 
 
+@pytest.mark.parametrize("above", ["a loop device", "a file system on one"])
+def test_a_device_that_vanishes_below(tmp_path: Path, attach: Callable[..., str], mounted: Mount, above: str) -> None:
+    with lab(tmp_path / "image", exact=False) as device:
+        place: str | Path = attach(tmp_path / "image", "--direct-io=on")
+        if above == "a file system on one":
+            need("mkfs.ext4")
+            command("mkfs.ext4", "-q", place)
+            place = mounted("here", place)
+        started = begin(tmp_path, job(tmp_path, time="1s"), place)
+        device.send_signal(signal.SIGKILL)
+        device.wait(10)
+        said, errors, kept = ended(started, tmp_path, 2, within_s=60)
+    assert kept.status == "failed"
+    assert kept.measured[0].measurement.stopped == "finished"
+    assert {error.name for record in kept.measured for error in record.measurement.errors} == {"EIO"}
+    assert "EIO on read" in said
+    assert "error: " in errors
+
+
+def test_results_on_storage_that_vanishes_are_said_to_be_lost(
+    tmp_path: Path, attach: Callable[..., str], mounted: Mount
+) -> None:
+    """Each write of them went to memory and was fine: the run ended with 0, and nothing of it was on the storage."""
+    need("mkfs.ext4")
+    (tmp_path / "measured").write_bytes(bytes(16 * MIB))
+    with lab(tmp_path / "image", exact=False) as device:
+        loop = attach(tmp_path / "image", "--direct-io=on")
+        command("mkfs.ext4", "-q", loop)
+        place = mounted("here", loop)
+        started = start("run", job(tmp_path), "measured", "--full", "--out", place / "runs", cwd=tmp_path)
+        before = told(started, "first", 60)
+        device.send_signal(signal.SIGKILL)
+        device.wait(10)
+        out, rest = started.communicate(timeout=60)
+    assert started.returncode == 2
+    assert "third" in out
+    said = " ".join((before + rest).split())
+    assert re.search(r"error: the results in \S+ are not kept: (Input/output error|Read-only file system)", said), said
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -230,6 +271,24 @@ def test_what_was_overwritten_is_kept_though_nothing_came_back(tmp_path: Path, a
     assert (kept.status, kept.phases) == ("interrupted", ())
     assert lost in kept.warnings
     assert lost in said
+
+
+def test_a_run_with_failed_ios_is_no_repeat_of_a_study(tmp_path: Path) -> None:
+    """A device that vanished near the end of a row had a figure for good: its run counted as complete."""
+    study = (
+        'name = "failing"\nrepeats = 1\n[defaults]\ntime = "200ms"\nsize = "4k"\npattern = "random"\n[axis.op.read]\n'
+    )
+    (tmp_path / "study.toml").write_text(study)
+    words = ("study", "study.toml", "device", "--out", "out")
+    with lab(tmp_path / "device", "errors=1MiB..2MiB", exact=False):
+        failed = iocast(*words, cwd=tmp_path)
+        (run_of_cell,) = archive.load(str(run_folder(tmp_path / "out/measured/read"))).measured
+        assert run_of_cell.measurement.ios > 0 < run_of_cell.measurement.error_count
+    assert "failed: the run does not count" in " ".join(failed.stderr.split())
+    assert "incomplete: 0 of 1" in failed.stdout
+    with lab(tmp_path / "device", exact=False):
+        again = iocast(*words, cwd=tmp_path)
+    assert "measured is complete: " in again.stdout
 
 
 def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:

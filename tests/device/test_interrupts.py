@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import random
@@ -124,12 +125,35 @@ def test_before_anything_came_back(tmp_path: Path) -> None:
     assert (out == "") == (not (tmp_path / "runs").exists())
 
 
-def test_the_second_signal_is_immediate(tmp_path: Path) -> None:
+@pytest.mark.parametrize("tenth", range(2, 11))
+def test_a_burst_leaves_no_dead_run(tmp_path: Path, tenth: int) -> None:
+    """A nervous finger, or a shell that tells the whole group: the saving at the end is completed."""
+    job = tmp_path / "long.toml"
+    job.write_text(JOB.format(more='time = "100ms"', size="4MiB", direct="false").replace('"200ms"', '"100ms"'))
+    words = ("run", job, tmp_path, "--no-page")
+    began = time.monotonic()
+    assert iocast(*words, "--out", "whole", cwd=tmp_path).returncode == 0
+    seconds = time.monotonic() - began
+    for part in range(3):
+        run = start(*words, "--out", "runs", cwd=tmp_path)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            run.wait(seconds * (tenth + part / 3) / 10)
+        for _ in range(4):
+            run.send_signal(signal.SIGINT)
+            time.sleep(0.013)
+        _, errors = run.communicate(timeout=PATIENCE_S)
+        if "measures" in errors:  # else Python was starting: iocast could not take signals yet
+            assert run.returncode in (0, 130), errors
+            assert "Traceback" not in errors
+    for folder in (tmp_path / "runs").glob("[0-9]*"):
+        assert archive.read_summary(str(folder)).status in ("done", "interrupted")
+
+
+def test_a_signal_that_comes_again_and_again_ends_it(tmp_path: Path) -> None:
     run = begin(tmp_path, "users = 32")
     wait_for(run, "first")
     time.sleep(0.3)
     run.send_signal(signal.SIGTERM)
-    # Python has to have seen the first one; the kernel merges two of a kind that are both pending.
     deadline = time.monotonic() + PATIENCE_S
     while run.poll() is None and time.monotonic() < deadline:
         run.send_signal(signal.SIGTERM)

@@ -9,6 +9,7 @@ from makers.lab import SIZE_BYTES, lab
 from msgspec import structs
 
 from iocast import load
+from iocast.archive.writing.held_folder import open_folder
 from iocast.load.verify_journal import begin, read_back
 from iocast.model.plan import Length, Phase, Plan, WorkFiles
 from iocast.model.target import Target
@@ -31,7 +32,7 @@ def found(place: Path, option: str, locality: Locality, depth: int) -> dict[str,
     plan = Plan(name="lies", target=target, phases=(phase,), files=WorkFiles(1, SIZE_BYTES), engine="uring")
     layout = load.Layout((load.WorkFile(device, SIZE_BYTES, fill=False),), own=True)
     with lab(place / "device", *([option] if option else []), exact=False):
-        journal = begin(plan, layout, place)
+        journal = begin(plan, layout, open_folder(place))
         assert journal is not None
         told = structs.replace(load.phase_plan(plan, phase, layout.files, 7), verify=journal.plan)
         measured, _ = load.measure(told, lambda *_: True)

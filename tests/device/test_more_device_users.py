@@ -4,66 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, small_job
 from makers.disk_images import MIB, blank, gpt, tool
+from makers.loop_machine import ELSEWHERE, HOLDS, MOUNTS, LoopMachine
 from makers.machine_tree import MachineTree
-from makers.other_processes import other_process
 from makers.rootly import command, need
 
 from iocast.observe.target.claims import claims
 from iocast.observe.target.device_stack import describe
 
 pytestmark = pytest.mark.device
-HOLDS = (
-    "import ctypes as c, fcntl, os, sys; f = os.open(sys.argv[1], os.O_RDWR); call = c.CDLL(None).mmap; "
-    "call.restype = c.c_void_p; call.argtypes = c.c_void_p, c.c_size_t, c.c_int, c.c_int, c.c_int, c.c_long; "
-)
-
-
-class Machine:
-    """Images, loop devices, mounts and processes, all undone in turn at the end."""
-
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.folder, self.image, self.stack = folder, folder / "image", stack
-
-    def undo(self, *words: object) -> None:
-        self.stack.callback(lambda: subprocess.run([str(word) for word in words], check=False, capture_output=True))
-
-    def attach(self, file: str | Path) -> str:
-        need("losetup")
-        device = command("losetup", "--find", "--show", file)
-        self.undo("losetup", "--detach", device)
-        return device
-
-    def blank(self) -> str:
-        blank(self.image)
-        return self.attach(self.image)
-
-    def mount(self, *options: object) -> Path:
-        place = self.folder / "mounted"
-        place.mkdir(exist_ok=True)
-        command("mount", *options, place)
-        self.undo("umount", place)
-        return place
-
-    def partition(self, device: str) -> str:
-        path = f"{device}p1"
-        if not os.path.exists(path):
-            need("addpart")
-            command("addpart", device, 1, MIB // 512, 32 * MIB // 512)
-        return path
-
-    def process(self, program: str, *words: object, before: tuple[str, ...] = ()) -> int:
-        return self.stack.enter_context(other_process(program, *words, before=before))
-
-
-Kind = Callable[[Machine], tuple[str, str]]  # the device that is named, and what is said
+Kind = Callable[[LoopMachine], tuple[str, str]]  # the device that is named, and what is said
 KINDS: dict[str, Kind] = {}
 
 
@@ -74,7 +29,7 @@ def kind(function: Kind) -> Kind:
 
 
 @kind
-def a_member_of_a_btrfs_that_is_mounted_by_the_other(at: Machine) -> tuple[str, str]:
+def a_member_of_a_btrfs_that_is_mounted_by_the_other(at: LoopMachine) -> tuple[str, str]:
     need("mkfs.btrfs")
     files = [at.folder / "image", at.folder / "second"]
     for file in files:
@@ -87,18 +42,17 @@ def a_member_of_a_btrfs_that_is_mounted_by_the_other(at: Machine) -> tuple[str, 
 
 
 @kind
-def mounted_where_we_cannot_see_it(at: Machine) -> tuple[str, str]:
+def mounted_where_we_cannot_see_it(at: LoopMachine) -> tuple[str, str]:
     need("unshare")
     tool("mkfs.ext4", "-q")(at.image)
     device = at.attach(at.image)
     (at.folder / "hidden").mkdir()
-    mounts = "import subprocess, sys; subprocess.run(['mount', sys.argv[1], sys.argv[2]], check=True)"
-    at.process(mounts, device, at.folder / "hidden", before=("unshare", "--mount", "--propagation", "private"))
-    return device, "another program or the kernel holds it exclusively"
+    at.process(MOUNTS, device, at.folder / "hidden", before=ELSEWHERE)
+    return device, f"{device[5:]} is mounted on {at.folder}/hidden in the mount namespace of process"
 
 
 @kind
-def swap_on_a_partition(at: Machine) -> tuple[str, str]:
+def swap_on_a_partition(at: LoopMachine) -> tuple[str, str]:
     need("mkswap", "swapon")
     gpt(at.image)
     device = at.attach(at.image)
@@ -109,7 +63,7 @@ def swap_on_a_partition(at: Machine) -> tuple[str, str]:
 
 
 @kind
-def the_journal_of_a_file_system_that_is_mounted(at: Machine) -> tuple[str, str]:
+def the_journal_of_a_file_system_that_is_mounted(at: LoopMachine) -> tuple[str, str]:
     tool("mke2fs", "-q", "-F", "-b", "4096", "-O", "journal_dev")(at.image)
     device = at.attach(at.image)
     blank(at.folder / "data")
@@ -120,7 +74,7 @@ def the_journal_of_a_file_system_that_is_mounted(at: Machine) -> tuple[str, str]
 
 
 @kind
-def a_loop_on_it_is_mounted(at: Machine) -> tuple[str, str]:
+def a_loop_on_it_is_mounted(at: LoopMachine) -> tuple[str, str]:
     tool("mkfs.ext4", "-q")(at.image)
     device = at.attach(at.image)
     upper = at.attach(device)
@@ -129,7 +83,7 @@ def a_loop_on_it_is_mounted(at: Machine) -> tuple[str, str]:
 
 
 @kind
-def two_loops_one_above_the_other_on_its_partition(at: Machine) -> tuple[str, str]:
+def two_loops_one_above_the_other_on_its_partition(at: LoopMachine) -> tuple[str, str]:
     gpt(at.image)
     device = at.attach(at.image)
     lower = at.attach(at.partition(device))
@@ -138,21 +92,21 @@ def two_loops_one_above_the_other_on_its_partition(at: Machine) -> tuple[str, st
 
 
 @kind
-def a_process_writes_the_file_behind_it(at: Machine) -> tuple[str, str]:
+def a_process_writes_the_file_behind_it(at: LoopMachine) -> tuple[str, str]:
     device = at.blank()
     pid = at.process(HOLDS, at.image)
-    return device, f"of the file behind it, {at.image}: process {pid} ("
+    return device, f"of the file behind {device[5:]}, {at.image}: process {pid} ("
 
 
 @kind
-def the_file_behind_it_is_mapped(at: Machine) -> tuple[str, str]:
+def the_file_behind_it_is_mapped(at: LoopMachine) -> tuple[str, str]:
     device = at.blank()
     at.process(HOLDS + "call(None, 4096, 3, 1, f, 0); os.close(f)", at.image)
     return device, "has it mapped into its memory"
 
 
 @kind
-def the_file_behind_it_is_locked_by_another_name(at: Machine) -> tuple[str, str]:
+def the_file_behind_it_is_locked_by_another_name(at: LoopMachine) -> tuple[str, str]:
     device = at.blank()
     os.link(at.image, at.folder / "second")
     at.process("import fcntl, sys; f = open(sys.argv[1], 'rb'); fcntl.flock(f, fcntl.LOCK_EX)", at.folder / "second")
@@ -160,7 +114,7 @@ def the_file_behind_it_is_locked_by_another_name(at: Machine) -> tuple[str, str]
 
 
 @kind
-def the_file_behind_its_disk_is_written_while_a_partition_is_named(at: Machine) -> tuple[str, str]:
+def the_file_behind_its_disk_is_written_while_a_partition_is_named(at: LoopMachine) -> tuple[str, str]:
     gpt(at.image)
     device = at.attach(at.image)
     pid = at.process(HOLDS, at.image)
@@ -168,7 +122,7 @@ def the_file_behind_its_disk_is_written_while_a_partition_is_named(at: Machine) 
 
 
 @kind
-def a_process_of_another_process_namespace_has_it_open(at: Machine) -> tuple[str, str]:
+def a_process_of_another_process_namespace_has_it_open(at: LoopMachine) -> tuple[str, str]:
     need("unshare")
     device = at.blank()
     at.process(HOLDS, device, before=("unshare", "--pid", "--fork", "--mount-proc"))
@@ -176,7 +130,7 @@ def a_process_of_another_process_namespace_has_it_open(at: Machine) -> tuple[str
 
 
 @kind
-def mounted_read_only_on_a_partition(at: Machine) -> tuple[str, str]:
+def mounted_read_only_on_a_partition(at: LoopMachine) -> tuple[str, str]:
     gpt(at.image)
     device = at.attach(at.image)
     command("mkfs.ext4", "-q", at.partition(device))
@@ -184,29 +138,23 @@ def mounted_read_only_on_a_partition(at: Machine) -> tuple[str, str]:
     return at.partition(device), f"{device[5:]}p1 is mounted on {place}"
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> Iterator[Machine]:
-    with ExitStack() as stack:
-        yield Machine(tmp_path, stack)
-
-
 def test_with_those_of_test_device_users_there_are_24() -> None:
     assert len(KINDS) == 12
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_it_is_refused_and_not_written(machine: Machine, name: str) -> None:
-    device, said = KINDS[name](machine)
+def test_it_is_refused_and_not_written(loops: LoopMachine, name: str) -> None:
+    device, said = KINDS[name](loops)
     identity = describe(device).identity
     assert identity is not None
-    command("sync", "--file-system", machine.image)
-    before = hashlib.sha256(machine.image.read_bytes()).digest()
-    done = iocast("run", small_job(machine.folder), device, "--destroy", identity.name, cwd=machine.folder)
+    command("sync", "--file-system", loops.image)
+    before = hashlib.sha256(loops.image.read_bytes()).digest()
+    done = iocast("run", small_job(loops.folder), device, "--destroy", identity.name, cwd=loops.folder)
     assert done.returncode == 2, done.stdout
     assert said in " ".join(done.stderr.split())
     assert "even with --destroy" in " ".join(done.stderr.split())
-    assert not (machine.folder / "iocast-runs").exists()
-    assert hashlib.sha256(machine.image.read_bytes()).digest() == before
+    assert not (loops.folder / "iocast-runs").exists()
+    assert hashlib.sha256(loops.image.read_bytes()).digest() == before
 
 
 def test_what_the_kernel_serves_to_other_machines(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ class TestInUse:
         upper = attach(partition(device))
         place = mounted("here", partition(device))
         said = refused(tmp_path, image, upper, name(upper))
-        assert f"{upper} is in use: {device[5:]}p1 is mounted on {place}" in said
+        assert f"{upper} is in use: below {upper[5:]}: {device[5:]}p1 is mounted on {place}" in said
 
     def test_another_loop_on_the_same_file(
         self, tmp_path: Path, attach: Attach, name: Callable[[str], str | None]
@@ -189,7 +189,7 @@ class TestInUse:
         blank(image)
         device, other = attach(image), attach(image)
         said = refused(tmp_path, image, device, name(device))
-        assert f"{other[5:]} uses the same file, {image}" in said
+        assert f"of the file behind {device[5:]}, {image}: it is the file behind {other[5:]}" in said
 
     @pytest.mark.parametrize("exclusive", [True, False])
     def test_another_process_has_it_open(
@@ -255,7 +255,7 @@ def test_a_mapped_device_is_known_by_its_uuid_and_without_one_it_cannot_be_named
         if options:
             assert said.endswith("--destroy dm:LVM-7")
         else:
-            assert "--destroy cannot identify it" in said
+            assert "--destroy cannot identify this device: it has neither a serial number nor a UUID" in said
 
 
 def test_the_name_of_a_partition(tmp_path: Path, attach: Attach) -> None:

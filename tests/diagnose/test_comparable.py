@@ -124,7 +124,7 @@ def test_a_note_that_may_be_all_of_a_difference_is_told() -> None:
     free = comparable_side("free", (card_runs.run(card_runs.reads("r 1x1", size_bytes=1 << 20)),))
     report = compare((capped, free))
     (table,) = (each for section in report.sections for each in section.tables if each.key == "differences")
-    (found,) = (row.cells for row in table.rows if row.cells["what"] == "findings")
+    (found,) = (row.cells for row in table.rows if row.cells["code"] == "findings")
     assert "rate limit" in str(found["first"]) or "throttling" in str(found["first"])
 
 

@@ -46,7 +46,7 @@ def test_a_cut_block_says_so(fixtures: Path, read_all: Reader) -> None:
         ("IO-WAIT-HISTOGRAM", "WAITS", "no block IO-WAIT-HISTOGRAM"),
         ("WAIT_TIME_MILLI", "WAIT_TIME_MICRO", "without the columns"),
         ("  8         50", "  9         50", "m.out:12: db file sequential read: the edge 9 ms"),
-        ("  8         50", "  8        -50", "is not a whole number"),
+        ("  8         50", "  8        -50", 'db file sequential read: its count is "-50", not a whole number'),
     ],
 )
 def test_what_does_not_fit_is_refused(fixtures: Path, read_all: Reader, was: str, then: str, says: str) -> None:

@@ -99,12 +99,13 @@ def test_a_heading_without_its_rate_is_refused(tmp_path: Path) -> None:
     assert "flatfile.html:1: a heading without rate" in refusal(tmp_path / "flatfile.html", text).message
 
 
-@pytest.mark.parametrize("wrong", ['"x"', "[]", "null"])
-def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str) -> None:
+@pytest.mark.parametrize(("wrong", "processors"), [('"x"', 4), ("null", 4), ("[]", "many"), ("[]", 10**400)])
+def test_json_of_iostat_of_another_shape_is_refused(tmp_path: Path, wrong: str, processors: object) -> None:
     document = json.loads((FIXTURES / "iostat_x.json").read_text())
     document["sysstat"]["hosts"][0]["statistics"][0]["disk"] = json.loads(wrong)
-    document["sysstat"]["hosts"][0]["number-of-cpus"] = "many"
-    assert "not the JSON of sysstat" in refusal(tmp_path / "odd.json", json.dumps(document)).message
+    document["sysstat"]["hosts"][0]["number-of-cpus"] = processors
+    said = "not the JSON of sysstat" if processors == 4 else "number-of-cpus is"
+    assert said in refusal(tmp_path / "odd.json", json.dumps(document)).message
 
 
 @pytest.mark.parametrize("wrong", ["", " ", None])
@@ -198,10 +199,12 @@ def test_what_could_not_be_opened_again_is_refused(tmp_path: Path, name: str, te
     assert f"{name}: no tool can have measured this" in refusal(tmp_path / name, text).message
 
 
-@pytest.mark.parametrize("wrong", ["101.0", "9" * 400])
-def test_a_percentile_above_100_is_refused(tmp_path: Path, wrong: str) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "says"), [("101.0", "states a percentile above 100"), ("9" * 400, "a percentile is larger than any")]
+)
+def test_a_percentile_above_100_is_refused(tmp_path: Path, wrong: str, says: str) -> None:
     text = (FIXTURES / "fio_averaged.json").read_text().replace('"99.990000"', f'"{wrong}"', 1)
-    assert "states a percentile above 100" in refusal(tmp_path / "odd.json", text).message
+    assert says in refusal(tmp_path / "odd.json", text).message
 
 
 def test_colours_of_a_terminal_are_no_part_of_any_result(tmp_path: Path) -> None:

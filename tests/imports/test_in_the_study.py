@@ -18,6 +18,7 @@ from iocast.diagnose.comparable import pairs, side
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.finding import Examination
+from iocast.model.results.comparison import Comparison
 from iocast.model.run import Run
 from iocast.model.summary import summary_of
 from iocast.report.card import card_report
@@ -79,7 +80,8 @@ def test_text_and_json_of_one_run_compare_as_equal(fixtures: Path, read_all: Rea
     (exact,) = imports.read((str(fixtures / "fio_two_jobs.json"),))
     (again,) = imports.read((str(fixtures / "fio_two_jobs.json"),))
     report = compare([side("one", (exact,)), side("two", (again,))])
-    assert {row.cells["ratio_value"] for row in report.sections[0].tables[0].rows} == {1.0}
+    assert isinstance(report.result, Comparison)
+    assert report.result.pairs[0].overall.ratio == 1.0
     (all_formats,) = imports.read((str(fixtures / "fio_all_formats.txt"),))
     (pair,) = pairs(side("text", (text,)), side("json", (all_formats,)))
     assert "direct" not in pair.why_not  # the text does not state it: it cannot speak against
@@ -90,9 +92,9 @@ def test_what_is_not_stated_is_not_compared(read_all: Reader, fixtures: Path) ->
     other = read_all(("b.csv", HEAD + csv_row("y", 16, 6, 0, 10)))
     report = compare([side("a", (first,)), side("b", (other,))])
     tables = {table.key: table for section in report.sections for table in section.tables}
-    assert [row.cells["what"] for row in tables["rows"].rows] == ["throughput", "p99"]
+    assert [row.cells["statistic"] for row in tables["rows"].rows] == ["throughput", "p99"]
     strips = tables["latency"].rows
-    assert all(row.cells["latency"] is None and row.cells["ks"] == "" for row in strips)
+    assert all(row.cells["latency_shares"] is None and row.cells["distance"] is None for row in strips)
 
 
 def test_a_job_with_flushes_has_one_mix_in_either_format(fixtures: Path) -> None:
@@ -123,8 +125,8 @@ def test_what_no_log_counts_is_not_called_nothing(fixtures: Path) -> None:
 def test_repeats_without_a_percentile_have_no_shift(read_all: Reader) -> None:
     runs = [read_all((f"{n}.csv", HEAD + csv_row("x", 16, 5 + n / 10, 0, 9 + n))) for n in range(6)]
     report = compare([side("a", tuple(runs[:3])), side("b", tuple(runs[3:]))])
-    moved = [row.cells["q"] for each in report.sections if each.title == "Percentiles" for row in each.tables[0].rows]
-    assert set(moved) <= {"p99"}
+    assert isinstance(report.result, Comparison)
+    assert {row.quantile for row in report.result.pairs[0].percentiles} <= {0.99}
 
 
 def test_trust_says_what_cannot_be_judged(fixtures: Path) -> None:

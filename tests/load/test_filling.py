@@ -203,3 +203,30 @@ def test_the_page_cache_forgets_a_file(tmp_path: Path) -> None:
         pytest.skip("the file system is in memory")
     assert cached_bytes() == 0
     assert path.read_bytes() == data
+
+
+def test_a_file_that_took_the_place_of_a_trial_file_stays(tmp_path: Path) -> None:
+    trial = trial_file(str(tmp_path))
+    path = Path(trial.__enter__())
+    os.rename(path, tmp_path / "moved")
+    path.write_text("mine")
+    with pytest.raises(TargetError, match="was replaced while iocast removed it"):
+        trial.__exit__(None, None, None)
+    assert path.read_text() == "mine"
+
+
+def test_a_trial_file_that_was_moved_away_is_no_error(tmp_path: Path) -> None:
+    with trial_file(str(tmp_path)) as path:
+        os.rename(path, tmp_path / "moved")
+    assert listing(tmp_path) == ["moved"]
+
+
+def test_an_empty_mark_of_another_user_is_not_written_to(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("needs root")
+    mark = tmp_path / "iocast-work.0.dat.iocast"
+    mark.touch()
+    os.chown(mark, 65534, 65534)
+    with pytest.raises(TargetError):
+        write_mark(str(tmp_path / "iocast-work.0.dat"), Mark("iocast", 1, whole=False))
+    assert mark.stat().st_size == 0

@@ -45,6 +45,9 @@ def test_traces_of_a_kill_are_removed(tmp_path: Path) -> None:
 def test_the_place_of_mounts_is_removed_only_when_it_is_empty(tmp_path: Path) -> None:
     place = tmp_path / "iocast-work.mount"
     place.mkdir()
+    place.chmod(0o755)
+    assert load.clean(str(tmp_path)).left == ((str(place), "was not created by iocast"),), "ours are closed to others"
+    place.chmod(0o700)
     (place / "data").write_text("precious")
     kept = load.clean(str(tmp_path))
     assert (kept.removed, [name for name, _ in kept.left]) == ((), [str(place)])
@@ -132,3 +135,29 @@ def test_what_takes_the_name_between_the_look_and_the_removal_is_put_back(
         remove(str(path))
     assert victim.exists() or path.read_text() == "precious"
     assert (path.is_symlink(), path.is_dir()) == (by == "link", by == "directory")
+
+
+def test_a_file_that_cannot_be_put_back_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It stayed under a name that nobody knew, and the message said "File exists"."""
+    lay(plan(tmp_path))
+    work, rename = tmp_path / "iocast-work.0.dat", os.rename
+
+    def swapped(old: str, new: str) -> None:
+        if old == str(work):
+            rename(work, tmp_path / "moved")
+            work.write_text("first")
+        rename(old, new)
+        if old == str(work):
+            work.write_text("second")
+
+    monkeypatch.setattr(os, "rename", swapped)
+    with pytest.raises(TargetError, match="replaced twice") as refused:
+        remove(str(work))
+    aside = refused.value.hint.removeprefix("what was there before is ").removesuffix(" now")
+    assert (work.read_text(), Path(aside).read_text()) == ("second", "first")
+
+
+def test_an_empty_file_with_the_name_of_a_mark_of_no_work_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "iocast-work.notes.dat.iocast").touch()
+    assert load.clean(str(tmp_path)).removed == ()
+    assert listing(tmp_path) == ["iocast-work.notes.dat.iocast"]

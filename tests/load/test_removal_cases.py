@@ -135,7 +135,7 @@ def a_file_with_a_second_name(at: Scene) -> set[str]:
 
 @case
 def the_empty_directory_of_a_killed_experiment(at: Scene) -> set[str]:
-    (at.place / "iocast-work.mount").mkdir()
+    (at.place / "iocast-work.mount").mkdir(mode=0o700)
     return {"iocast-work.mount"}
 
 

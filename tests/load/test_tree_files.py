@@ -154,3 +154,50 @@ def test_more_inodes_than_there_are_is_refused_before_anything_is_made(tmp_path:
     with pytest.raises(TargetError, match="inodes"):
         load.lay_out(_plan(tmp_path, Tree(depth=2, width=1000, files=min(4000, 1 + free // 1_000_000 + 1))))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_second_name_of_the_shape_is_not_written_to(tmp_path: Path) -> None:
+    layout = _make(tmp_path)
+    victim = tmp_path / "victim"
+    victim.write_text("keep")
+    shape = Path(layout.files[0].path) / ".iocast-shape"
+    shape.unlink()
+    os.link(victim, shape)
+    with pytest.raises(TargetError, match="it has a second name"):
+        make_place(layout.files[0], tree_plan(replace(TREE, files=6), 1))
+    assert victim.read_text() == "keep"
+
+
+def test_names_that_files_have_elsewhere_are_counted(tmp_path: Path) -> None:
+    layout = _make(tmp_path)
+    assert look_at(layout.files[0], WANTED, sizes=True).named_elsewhere == 0
+    (tmp_path / "backup").mkdir()
+    for number, file in enumerate(sorted(Path(layout.files[0].path).rglob("f*"))[:3]):
+        os.link(file, tmp_path / "backup" / str(number))
+    assert look_at(layout.files[0], WANTED, sizes=True).named_elsewhere == 3
+
+
+@pytest.mark.parametrize("whose", ["full", "old"])
+def test_a_directory_that_was_put_in_place_of_the_one_just_made_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    layout = load.lay_out(_plan(tmp_path))
+    other, place = tmp_path / "other", layout.files[0].path
+    other.mkdir(mode=0o755 if whose == "full" else 0o700)
+    if whose == "full":
+        (other / "file").write_text("keep")
+    os.utime(other, (1, 1))
+    tmp_path.chmod(0o777)  # others may rename in it
+    made = os.mkdir
+
+    def swapped(path: str, mode: int = 0o777) -> None:
+        made(path, mode)
+        if path == place:
+            os.rename(place, f"{place}.moved")
+            os.rename(other, place)
+
+    monkeypatch.setattr(os, "mkdir", swapped)
+    before = other.stat().st_mode
+    with claimed(layout), pytest.raises(TargetError, match="was replaced while iocast made it"):
+        make_place(layout.files[0], WANTED)
+    assert os.stat(place).st_mode == before

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from makers.work_files import plan
 
+from iocast.archive.writing.held_folder import open_folder
 from iocast.errors import ArchiveError, TargetError
 from iocast.jobs import parse_job
 from iocast.load import lay_out, verify_journal
@@ -47,7 +48,7 @@ def begun(data: Path, run: Path) -> Description:
     layout = lay_out(made)
     for file in layout.files:
         Path(file.path).write_bytes(bytes(file.size_bytes))
-    journal = begin(made, layout, run)
+    journal = begin(made, layout, open_folder(run))
     assert journal is not None
     assert journal.plan.first_blocks == (0, 43)  # 1 MiB is 42 and a part of a block of 24 KiB
     journal.close()
@@ -57,7 +58,7 @@ def begun(data: Path, run: Path) -> Description:
 def test_nothing_is_kept_where_nothing_is_verified(places: tuple[Path, Path]) -> None:
     data, run = places
     made = planned(data, verify=False)
-    assert begin(made, lay_out(made), run) is None
+    assert begin(made, lay_out(made), open_folder(run)) is None
     assert list(run.iterdir()) == []
     with pytest.raises(ArchiveError, match="has no journal: no phase wrote with verify"):
         read_description(run)
@@ -81,7 +82,7 @@ def test_what_is_forgotten_is_empty_again(places: tuple[Path, Path]) -> None:
     path = run / "verify/journal.bin"
     before = path.read_bytes()
     path.write_bytes(before[:5000] + b"\1" * (len(before) - 5000))
-    journal = verify_journal.Journal(run / "verify", read_description(run))
+    journal = verify_journal.Journal(run / "verify", read_description(run), os.open(path, os.O_RDWR))
     journal.forget()
     journal.close()
     assert path.read_bytes() == before

@@ -74,12 +74,14 @@ def in_this_process(*arguments: str) -> int:
     return run_command_line(list(arguments))
 
 
-def start(*arguments: str | Path, cwd: Path, **popen: Any) -> subprocess.Popen[str]:
-    """Starts `iocast` and lets it run."""
+def start(
+    *arguments: str | Path, cwd: Path, before: tuple[str, ...] = (), env: dict[str, str] | None = None, **popen: Any
+) -> subprocess.Popen[str]:
+    """Starts `iocast` and lets it run; `before` is what starts it."""
     return subprocess.Popen(
-        [*IOCAST, *map(str, arguments)],
+        [*before, *IOCAST, *map(str, arguments)],
         cwd=cwd,
-        env=environment(),
+        env=environment(**(env or {})),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

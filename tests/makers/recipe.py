@@ -1,4 +1,4 @@
-"""Carries out the recipes of CONTRIBUTING.md: reads their files and list lines, and adds them to a copy of the tree."""
+"""Carries out the recipes of docs/recipes: reads their files and list lines, and adds them to a copy of the tree."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import house_rules
 from makers import command_line
 
 ROOT = Path(__file__).resolve().parents[2]
+RECIPES = ROOT / "docs/recipes"
 FILES = ("CONTRIBUTING.md", "ARCHITECTURE.md", "pyproject.toml", "Cargo.toml", "Cargo.lock", "rustfmt.toml")
 _STEP = re.compile(r"^\d\. \*\*(.+?)\*\*(.*?)(?=^\d\. \*\*|\Z)", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^   ```\w+\n(.*?)^   ```$", re.MULTILINE | re.DOTALL)
@@ -50,10 +51,9 @@ class Recipe(NamedTuple):
 
 
 def recipe(kind: str) -> Recipe:
-    """The recipe "Adding a KIND"."""
-    document = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    (section,) = re.findall(rf"^## Adding an? {kind}\n(.*?)(?=^## )", document, re.MULTILINE | re.DOTALL)
-    steps: dict[str, str] = dict(_STEP.findall(section))
+    """The recipe of a kind of plug-in."""
+    document = (RECIPES / f"{kind}.md").read_text(encoding="utf-8")
+    steps: dict[str, str] = dict(_STEP.findall(document))
     path, text = _file(steps["One file"])
     test, test_text = _file(steps["One test"])
     return Recipe(path, text, test or path, test_text, tuple(edit for body in steps.values() for edit in _edits(body)))

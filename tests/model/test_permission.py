@@ -31,6 +31,8 @@ def test_what_stands_on_a_path_now(tmp_path: Path) -> None:
         (DISK, "wwn:2", "block_device"),  # not the name that it goes by
         (DISK, "serial:1", "given_up"),
         (Identity(marks=(), number="8:16", size_bytes=1), "", "block_device"),  # nothing tells it from others
+        (Identity(marks=("loop:8:1:12",), number="7:0", size_bytes=1), "loop:8:1:12", "block_device"),  # of an old run
+        (Identity(marks=("loop:8:1:12:g7",), number="7:0", size_bytes=1), "loop:8:1:12:g7", "given_up"),
     ],
 )
 def test_a_device_is_given_up_by_its_name_alone(identity: Identity | None, destroy: str, code: str) -> None:

@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipes are carried out in a copy of the tree, and what each adds is used."""
+"""The recipes of docs/recipes are carried out in a copy of the tree, and what each adds is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from makers import command_line
-from makers.recipe import ROOT, Copy, Edit, cargo, entered, recipe
+from makers.recipe import RECIPES, ROOT, Copy, Edit, cargo, entered, recipe
 
 from iocast import archive
 
@@ -36,7 +36,7 @@ NULL_RUN = """\
 
 mod scratch;
 
-use iocast_core::perform::run_phase;
+use iocast_core::run::perform::run_phase;
 use scratch::{Scratch, plan};
 use serde_json::json;
 
@@ -203,8 +203,11 @@ def test_the_tree_without_additions_is_silent(whole: Copy) -> None:
 
 
 def test_there_is_a_recipe_for_each_kind_and_no_other() -> None:
-    headings = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("## Adding a")]
-    assert {line.split()[-1] for line in headings} == set(KINDS)
+    recipes = {path.stem: path.read_text() for path in RECIPES.glob("*.md")}
+    assert set(recipes) == set(KINDS)
+    assert all(text.startswith((f"# Adding a {kind}\n", f"# Adding an {kind}\n")) for kind, text in recipes.items())
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    assert all(f"(docs/recipes/{kind}.md)" in contributing for kind in KINDS)
 
 
 @pytest.mark.slow

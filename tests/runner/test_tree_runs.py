@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from makers.trial_runs import Silent
 
 from iocast import load, runner
+from iocast.errors import TargetError
 from iocast.jobs import parse_target
 from iocast.jobs import plan as make_plan
 from iocast.jobs.job import Job
@@ -42,7 +44,8 @@ def _run_job(job: Job, place: Path, stop_at: str = "", target: str = "") -> Run:
         return bool(stop_at) and stop_at in begun
 
     done = runner.perform(plan, load.lay_out(plan), str(place / "runs"), Progress(), stopped)
-    assert done.error is None, done.error
+    if done.error is not None:
+        raise done.error
     return done.run
 
 
@@ -121,3 +124,15 @@ def test_a_simulated_tree_takes_virtual_time(tmp_path: Path) -> None:
     run = _run(text, tmp_path, target="sim:nvme,servers=1,service=constant:1ms,bandwidth=none")
     assert [(name, ios) for name, ios, _ in _rows(run)] == [("create 1x1", 40), ("stat 1x1", 40), ("unlink 1x1", 40)]
     assert [each.measurement.elapsed_ns for each in run.phases] == [40_000_000] * 3
+
+
+def test_files_that_are_in_a_backup_too_are_not_written_to(tmp_path: Path) -> None:
+    """`cp -al` and rsync's --link-dest give files second names: the backup was rewritten with the tree."""
+    writes = '[[phase]]\noperations = ["write"]\nsize = "512"\npasses = 1\n'
+    _run(writes, tmp_path)
+    (tree,) = (each for each in tmp_path.iterdir() if each.is_dir() and each.name.startswith("iocast-tree"))
+    subprocess.run(["cp", "-al", tree, tmp_path / "backup"], check=True)
+    before = {file: file.read_bytes() for file in (tmp_path / "backup").rglob("*") if file.is_file()}
+    with pytest.raises(TargetError, match="hard links: a backup"):
+        _run(writes, tmp_path)
+    assert {file: file.read_bytes() for file in before} == before

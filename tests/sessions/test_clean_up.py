@@ -28,7 +28,7 @@ def under_way(tmp_path: Path, *, dead: bool) -> RunFolder:
         now = archive.load_under_way(str(folder.path))
         assert now is not None
         assert now.owner is not None
-        save_under_way(folder.path, replace(now, owner=replace(now.owner, started_ticks=1)))
+        save_under_way(folder.held, replace(now, owner=replace(now.owner, started_ticks=1)))
     return folder
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, small_job
+
+from iocast.sessions.comparing import group_folder
 
 
 def _refused(place: Path, *arguments: str) -> str:
@@ -68,3 +72,23 @@ def test_the_folders_above_it_that_were_there_stay(place: Path) -> None:
     _refused(place, "repeat", "2", "small.toml", "taken", "--out", "runs")
     _refused(place, "repeat", "2", "small.toml", "taken", "--out", "runs/new/deep")
     assert not os.listdir(place / "runs")
+
+
+def test_an_empty_group_of_a_killed_process_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    program = (
+        "import os, sys\nfrom iocast.sessions.comparing import group_folder\n"
+        "with group_folder(sys.argv[1], 'ab-killed') as folder:\n"
+        "    os.mkdir(folder + '/A')\n    os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", program, tmp_path], check=False)
+    (killed,) = tmp_path.iterdir()
+    assert [each.name for each in killed.iterdir()] == ["A"]
+    mine, link = tmp_path / "mine", tmp_path / "2026-01-01T000000-ab-link"
+    measured = tmp_path / "2026-01-01T000000-repeat-measured"
+    kept = {mine, link, measured}
+    (measured / "2026-01-01T000000-run").mkdir(parents=True)
+    mine.mkdir()
+    link.symlink_to(mine)
+    with group_folder(str(tmp_path), "repeat-lives") as lives, group_folder(str(tmp_path), "ab-next") as following:
+        assert {*map(str, kept), lives, following} == {str(each) for each in tmp_path.iterdir()}
+    assert set(tmp_path.iterdir()) == kept

@@ -121,3 +121,24 @@ def test_q_ends_it() -> None:
         assert app.return_value is None
 
     _piloted(test)
+
+
+def test_a_tape_is_not_read_further_than_it_is_shown() -> None:
+    """Moments that wait for the screen would take memory."""
+    shown: list[int] = []
+
+    class Counting(Made):
+        def moments(self, stopping: Stopping) -> Generator[Moment]:
+            for at, each in enumerate(super().moments(stopping)):
+                shown.append(at - len(app.history.up_to_shown(COUNT)))
+                yield each
+
+    app = TopApp(Counting(), "tape made")
+
+    async def run() -> None:
+        async with app.run_test() as pilot:
+            while "over" not in _shown(app, "state"):
+                await pilot.pause(0.02)
+
+    asyncio.run(run())
+    assert shown == [0, *[1] * (COUNT - 1)], "moments that were read before, without those that made an interval"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from iocast import imports, metrics
-from iocast.errors import TargetError
+from iocast.errors import ArchiveError
 from iocast.traces.counter_log import CounterLog
 
 LINE = "{major:4d} {minor:7d} {name} {reads} 0 {sectors} 10 0 0 0 0 0 10 10 0 0 0 0 0 0\n"
@@ -48,5 +48,5 @@ def test_only_named_disks_are_in_it_and_a_file_is_never_overwritten(tmp_path: Pa
     assert "vdb" in text
     assert "vda" not in text
     assert text.startswith("TS ")
-    with pytest.raises(TargetError, match="exists"):
+    with pytest.raises(ArchiveError, match="exists"):
         CounterLog(str(to), (), str(source))

@@ -140,7 +140,6 @@ def test_any_table_by_its_columns(tmp_path: Path) -> None:
 
 def test_a_trace_without_io_and_a_file_that_is_none_are_refused(tmp_path: Path) -> None:
     to = tmp_path / "events.parquet"
-    to.write_text("older")
     for text, said in [
         ("Oracle Database Release 19.0\n", "no I/O in 1 lines"),
         ("hello\n", "no trace format"),
@@ -150,8 +149,7 @@ def test_a_trace_without_io_and_a_file_that_is_none_are_refused(tmp_path: Path) 
         with pytest.raises(SourceError, match=said) as refusal:
             read_traces((str(tmp_path / "t"),), str(to))
         assert refusal.value.hint
-    assert to.read_text() == "older"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["events.parquet", "t"]
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
     with pytest.raises(SourceError, match="no such file"):
         read_traces((str(tmp_path / "*.trc"),), str(to))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.asked import Asker
 from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.saved_runs import empty_run, measured
 from msgspec.structs import replace
@@ -18,6 +19,7 @@ from iocast import archive
 from iocast.archive import RunFolder
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
+from iocast.web import folders as folders_module
 from iocast.web.folders import Folders
 
 KEPT = Path(__file__).parents[1] / "archive/version_1/diagnosed"
@@ -113,3 +115,26 @@ def test_following_a_damaged_run_says_so_in_words(tmp_path: Path) -> None:
         with contextlib.suppress(ArchiveError):
             json.dumps(Folders(str(folder.parent)).progress("run"), allow_nan=False)
         shutil.copyfile(whole / name, folder / name)
+
+
+def test_a_page_that_has_the_list_is_not_sent_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser asks every two seconds; ten thousand runs are five megabytes."""
+    monkeypatch.setattr(folders_module, "FRESH_S", 0.0)
+    first = RunFolder.create(str(tmp_path), empty_run()).path.name
+    asker = Asker(tmp_path)
+    listed = asker.get("/api/runs").json
+    assert [run["name"] for run in listed["runs"]] == [first]
+    again = asker.get(f"/api/runs?have={listed['version']}")
+    assert (again.status, again.text) == (204, "")
+    RunFolder.create(str(tmp_path), empty_run())
+    changed = asker.get(f"/api/runs?have={listed['version']}").json
+    assert len(changed["runs"]) == 2
+    assert changed["version"] != listed["version"]
+
+
+def test_a_trend_is_made_without_another_look_at_all_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(KEPT, tmp_path / "run")
+    folders = Folders(str(tmp_path))
+    runs = folders.of_trend("", "", "")
+    monkeypatch.setattr(Folders, "runs", None)
+    assert "<html" in Folders(str(tmp_path)).trend(runs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import resource
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -172,3 +173,31 @@ def test_without_descriptors_it_waits_in_one_line(tmp_path: Path) -> None:
         said = server.process.stderr.read()
         assert said.count("\n") == 1, said
         assert said.startswith("ERROR: connections wait: Too many open files"), said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_it_in_order(tmp_path: Path, number: int) -> None:
+    """Who supervises it takes any other exit code for a failure."""
+    with _served(tmp_path) as server:
+        assert server.get("/").startswith(b"HTTP/1.1 200")
+        server.process.send_signal(number)
+        assert server.process.wait(60) == 0
+
+
+def test_what_others_can_listen_to_is_said(tmp_path: Path) -> None:
+    for host, said in (("0.0.0.0", True), ("127.0.0.1", False)):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "iocast", "serve", str(tmp_path), "--port", "0", "--host", host],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stderr
+        lines = []
+        while not lines or "press Ctrl-C" not in lines[-1]:
+            lines.append(process.stderr.readline())
+            assert lines[-1], "the server ended"
+        process.terminate()
+        process.wait(60)
+        process.stderr.close()
+        assert ("nothing is encrypted" in "".join(lines)) == said
+        assert ("ssh -L" in "".join(lines)) == said

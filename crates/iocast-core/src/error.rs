@@ -108,7 +108,9 @@ impl Error {
             (Error::Tracing { .. }, _) => "use a kernel with CONFIG_BLK_DEV_IO_TRACE and tracefs",
             (Error::Ring { .. }, _) => "try engine = \"sync\"",
             (Error::Panicked, _) => "this is a fault of iocast: report it with the lines above",
-            (Error::Thread(_), _) => "raise the limit of processes (ulimit -u), or use fewer users",
+            (Error::Thread(_), _) => {
+                "raise the limit (TasksMax= of the systemd unit, pids.max of the control group, ulimit -u), or use fewer users"
+            }
             _ => "",
         }
     }

@@ -1,4 +1,4 @@
-//! iocast's load engine. It knows no Python, and it has one door, [`perform`]: a [`plan::PhasePlan`] goes in (or
+//! iocast's load engine. It knows no Python, and it has one door, [`run::perform`]: a [`plan::PhasePlan`] goes in (or
 //! several that run at once), a [`record::result::PhaseResult`] comes out of each.
 //!
 //! How an I/O lives: a user's [`workload::stream`] says what comes next, where and when it is due; a
@@ -22,8 +22,8 @@ pub mod copy;
 pub mod engine;
 pub mod error;
 pub mod guarded_tables;
+pub mod host;
 pub mod layers;
-pub mod perform;
 pub mod plan;
 pub mod profile;
 pub mod record;

@@ -175,10 +175,15 @@ pub struct FileRegion {
 impl FileRegion {
     /// What to open: the very file of the held descriptor, without one whatever is at the path.
     pub fn place(&self) -> Cow<'_, str> {
-        match self.opened {
-            Some(descriptor) => format!("/proc/self/fd/{descriptor}").into(),
-            None => (&*self.path).into(),
-        }
+        place_of(self.opened, &self.path)
+    }
+}
+
+/// The path of the file that a descriptor holds open; without one `path`.
+pub(crate) fn place_of(opened: Option<i32>, path: &str) -> Cow<'_, str> {
+    match opened {
+        Some(descriptor) => format!("/proc/self/fd/{descriptor}").into(),
+        None => path.into(),
     }
 }
 
@@ -207,6 +212,9 @@ pub struct VerifyPlan {
     pub block_bytes: u64,
     /// For each file of the plan, the entry of its first block (of byte 0, not of its region).
     pub first_blocks: Vec<u64>,
+    /// A descriptor of the journal that the caller holds open, as a [`FileRegion`] has one.
+    #[serde(skip)]
+    pub opened: Option<i32>,
 }
 
 /// What is to be read back.

@@ -6,9 +6,9 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use iocast_core::error::Error;
-use iocast_core::perform::run_phase;
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::PhaseResult;
+use iocast_core::run::perform::run_phase;
 use scratch::{SIZE, Scratch, plan};
 use serde_json::json;
 

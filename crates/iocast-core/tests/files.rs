@@ -6,10 +6,10 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use iocast_core::error::Error;
-use iocast_core::perform::run_phase;
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::{PhaseResult, Stopped};
 use iocast_core::run::control::Answer;
+use iocast_core::run::perform::run_phase;
 use scratch::{SIZE, Scratch, plan};
 use serde_json::json;
 

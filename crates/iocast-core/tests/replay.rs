@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use iocast_core::perform::run_phase;
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::{PhaseResult, Stopped};
+use iocast_core::run::perform::run_phase;
 use iocast_core::trace::read_traces::read_to_parquet;
 use iocast_core::trace::reader::Options;
 use serde_json::json;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use iocast_core::perform::{run_phase, run_together};
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::{PhaseResult, Stopped};
+use iocast_core::run::perform::{run_phase, run_together};
 use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;

@@ -5,10 +5,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use iocast_core::perform::run_phase;
 use iocast_core::plan::tree_plan::TreePlan;
 use iocast_core::plan::{Op, PhasePlan};
 use iocast_core::record::result::PhaseResult;
+use iocast_core::run::perform::run_phase;
 use iocast_core::tree::directories::Directories;
 use iocast_core::tree::name_watch::NameWatch;
 use iocast_core::tree::number_set::NumberSet;

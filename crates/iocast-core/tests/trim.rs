@@ -3,9 +3,9 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use iocast_core::perform::run_phase;
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::PhaseResult;
+use iocast_core::run::perform::run_phase;
 use serde_json::json;
 
 const SIZE: usize = 4 << 20;

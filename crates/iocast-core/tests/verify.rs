@@ -4,8 +4,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use iocast_core::perform::run_phase;
 use iocast_core::plan::{PhasePlan, ReadBack, VerifyPlan};
+use iocast_core::run::perform::run_phase;
 use iocast_core::verify::journal::HEADER_BYTES;
 use iocast_core::verify::read_back::{Found, read_back};
 use iocast_core::verify::verdict::Kind;
@@ -43,7 +43,7 @@ impl Written {
 
     fn verify(&self) -> VerifyPlan {
         let journal = self.journal.to_string_lossy().into_owned();
-        VerifyPlan { journal, run_id: 5, block_bytes: BLOCK, first_blocks: vec![0] }
+        VerifyPlan { journal, run_id: 5, block_bytes: BLOCK, first_blocks: vec![0], opened: None }
     }
 
     fn write(&self, engine: &str, changes: &Value) {

@@ -3,12 +3,12 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyOpen, ReplyStatfs, ReplyWrite,
-    Request, TimeOrNow, WriteFlags,
+    IoctlFlags, KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyEmpty, ReplyIoctl, ReplyOpen,
+    ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 
 use crate::answers::{Answer, Answers};
@@ -32,6 +32,8 @@ pub struct Device {
     open_files: AtomicU64,
     /// Taken off every answer.
     transport_ns: AtomicU64,
+    /// Of its inode: another device that is served later at the same path has another one.
+    generation: u32,
     /// While its transport is measured all reads take just that; 0 is not now.
     probe_ns: AtomicU64,
 }
@@ -45,6 +47,7 @@ impl Device {
             answers: Answers::start()?,
             open_files: AtomicU64::new(0),
             transport_ns: AtomicU64::new(options.transport_ns.unwrap_or(0)),
+            generation: generation(),
             probe_ns: AtomicU64::new(0),
             schedule: Mutex::new(Schedule::new(options)),
         })
@@ -100,6 +103,12 @@ impl Device {
             flags: 0,
         }
     }
+}
+
+/// Another number each time, and not 0.
+fn generation() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (now.as_secs() as u32 ^ now.subsec_nanos() ^ std::process::id().rotate_left(16)) | 1
 }
 
 /// The device, served.
@@ -248,6 +257,26 @@ impl Filesystem for Served {
                 reply.ok();
             }
         });
+    }
+
+    /// Of all requests only that for the generation of the inode is known.
+    fn ioctl(
+        &self,
+        _: &Request,
+        _: INodeNo,
+        _: FileHandle,
+        _: IoctlFlags,
+        command: u32,
+        _: &[u8],
+        out_size: u32,
+        reply: ReplyIoctl,
+    ) {
+        let answer = u64::from(self.0.generation).to_le_bytes();
+        if command == libc::FS_IOC_GETVERSION as u32 && out_size as usize >= answer.len() {
+            reply.ioctl(0, &answer);
+        } else {
+            reply.error(Errno::ENOTTY);
+        }
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {

@@ -19,11 +19,12 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use iocast_core::engine::sim::world;
 use iocast_core::error::Error;
-use iocast_core::perform;
+use iocast_core::host::clocks;
 use iocast_core::plan::{PhasePlan, ReadBack};
 use iocast_core::record::interval_batch::batch;
 use iocast_core::record::spool::Spooled;
 use iocast_core::run::control::{Answer, Tick};
+use iocast_core::run::perform;
 use iocast_core::verify::read_back::read_back as core_read_back;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -104,6 +105,9 @@ fn run_together(
     for region in plans.iter_mut().flat_map(|plan| &mut plan.files) {
         region.opened = opened.get(&region.path).copied();
     }
+    for verify in plans.iter_mut().filter_map(|plan| plan.verify.as_mut()) {
+        verify.opened = opened.get(&verify.journal).copied();
+    }
     plans.iter_mut().for_each(|plan| plan.spool.clone_from(&spool));
     let mut raised: Option<PyErr> = None;
     let tick = |tick: Tick| {
@@ -175,6 +179,24 @@ fn memory_copy_bytes_per_s(py: Python<'_>, budget_s: f64) -> f64 {
     })
 }
 
+/// Wall time in ns that no setting of the clock moves, until `follow_wall_clock`.
+#[pyfunction]
+fn unix_ns() -> i64 {
+    clocks::unix_ns()
+}
+
+/// Reads the clock of the machine anew.
+#[pyfunction]
+fn follow_wall_clock() {
+    clocks::follow_wall_clock();
+}
+
+/// How far the clock of the machine was set forward since it was last read.
+#[pyfunction]
+fn clock_set_by_ns() -> i64 {
+    clocks::clock_set_by_ns()
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("CoreError", module.py().get_type::<CoreError>())?;
@@ -184,6 +206,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<layer_watching::LayerWatch>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
+    module.add_class::<table_batches::OpenReel>()?;
     module.add_class::<table_batches::Tables>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(statistics::student_t_cdf, module)?)?;
@@ -201,5 +224,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(traces::replay_survey, module)?)?;
     module.add_function(wrap_pyfunction!(copying::copy_file, module)?)?;
     module.add_function(wrap_pyfunction!(copying::file_content, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)
+    module.add_function(wrap_pyfunction!(memory_copy_bytes_per_s, module)?)?;
+    module.add_function(wrap_pyfunction!(unix_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(follow_wall_clock, module)?)?;
+    module.add_function(wrap_pyfunction!(clock_set_by_ns, module)?)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use iocast_core::error::Error;
+use iocast_core::guarded_tables::open_reel;
 use iocast_core::guarded_tables::{self, Batches};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -59,5 +60,31 @@ impl Tables {
     /// Keys and values in the footer of the first table.
     fn facts(&self) -> Vec<(String, String)> {
         self.tables.facts()
+    }
+}
+
+/// The rows of a reel that is no table yet as an Arrow C stream, which may be asked for again.
+#[pyclass(frozen, module = "iocast._core")]
+pub struct OpenReel {
+    reel: open_reel::OpenReel,
+}
+
+#[pymethods]
+impl OpenReel {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<OpenReel> {
+        let opened = py.detach(|| open_reel::OpenReel::open(&path));
+        opened.map(|reel| OpenReel { reel }).map_err(refused)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let rows = RecordBatchIterator::new(self.reel.rows(), self.reel.schema());
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(rows)), c"arrow_array_stream")
     }
 }

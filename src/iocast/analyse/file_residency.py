@@ -1,4 +1,4 @@
-"""How much of the work files lay in the machine's page cache before and after a phase."""
+"""The work files around a phase: how much of them lay in the page cache, and whether one became shorter."""
 
 from __future__ import annotations
 
@@ -24,6 +24,25 @@ class Residency(Struct, frozen=True):
     def rise_share(self) -> float:
         """How much of the files became cached during the phase; below nought when they left the cache."""
         return (self.after_bytes - self.before_bytes) / self.file_bytes
+
+
+class Shrunken(Struct, frozen=True):
+    """A file that ended, at some moment of a phase, before the part that the phase works on does."""
+
+    path: str
+    planned_bytes: int
+    least_bytes: int
+
+
+def shrunken_files(record: PhaseRecord) -> tuple[Shrunken, ...]:
+    """The files that were seen shorter than the phase needs them."""
+    planned = {region.path: region.start_bytes + region.size_bytes for region in record.plan.files}
+    least: dict[str, int] = {}
+    for sample in record.samples:
+        if sample.observer == metrics.PAGECACHE and sample.metric == metrics.FILE_BYTES:
+            least[sample.subject] = min(round(sample.value), least.get(sample.subject, round(sample.value)))
+    found = (Shrunken(path, size, least.get(path, size)) for path, size in planned.items())
+    return tuple(each for each in found if each.least_bytes < each.planned_bytes)
 
 
 def residency(record: PhaseRecord) -> Residency | None:

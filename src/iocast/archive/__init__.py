@@ -32,7 +32,7 @@ from iocast.archive.notes_file import change_notes, load_notes, notes_in_list, s
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
 from iocast.archive.run_id import new_run_id
-from iocast.archive.summary_file import read_summary, save_summary
+from iocast.archive.summary_file import keep_summary, open_run, read_summary
 from iocast.archive.tapes.reels import reel_samples
 from iocast.archive.under_way_file import load_under_way
 from iocast.archive.warm_up import course_after, samples_from, warm_up_of, without_warm_up
@@ -52,6 +52,7 @@ __all__ = [
     "course_after",
     "delete_run",
     "is_dead",
+    "keep_summary",
     "load",
     "load_courses",
     "load_diagnosis",
@@ -60,6 +61,7 @@ __all__ = [
     "mend",
     "new_run_id",
     "notes_in_list",
+    "open_run",
     "owner_alive",
     "read_summary",
     "reel_samples",
@@ -67,7 +69,6 @@ __all__ = [
     "samples_from",
     "save_diagnosis",
     "save_notes",
-    "save_summary",
     "series",
     "warm_up_of",
     "without_warm_up",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Container, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from iocast.archive.file_names import RUN_FILE
+from iocast.archive.file_names import NOTES_FILE, RUN_FILE, SUMMARY_FILE
 from iocast.archive.notes_file import notes_in_list
 from iocast.archive.opening import load
 from iocast.archive.summary_file import read_summary
@@ -47,21 +49,23 @@ class Found(msgspec.Struct, frozen=True):
         return os.sep.join(parts[:at])
 
 
-def run_folders(directory: str, deepest: int = DEEPEST) -> Iterator[str]:
-    """All run folders at and below `directory`; a run folder is not searched further. Raises ArchiveError."""
+def run_folders(directory: str, deepest: int = DEEPEST, known: Container[str] = ()) -> Iterator[str]:
+    """All run folders at and below `directory`; a run folder is not searched further. Raises ArchiveError.
+
+    Those that are `known` to be one are not looked into.
+    """
+    if directory in known or os.path.lexists(os.path.join(directory, RUN_FILE)):
+        yield directory
+        return
     try:
         entries = list(os.scandir(directory))
     except OSError as error:
         raise _unlisted(directory, error) from error
-    names = {entry.name for entry in entries}
-    if RUN_FILE in names:
-        yield directory
-        return
     if deepest:
         for entry in entries:
             if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(ArchiveError):  # a folder that is not ours to read is no run
-                    yield from run_folders(entry.path, deepest - 1)
+                    yield from run_folders(entry.path, deepest - 1, known)
 
 
 def _unlisted(directory: str, error: OSError) -> ArchiveError:
@@ -70,15 +74,82 @@ def _unlisted(directory: str, error: OSError) -> ArchiveError:
 
 def runs_below(directory: str) -> list[Found]:
     """The runs at and below a directory, the newest first; those that cannot be read come last with the reason."""
-    found = [_found(folder, directory) for folder in run_folders(directory)]
-    return sorted(found, key=lambda run: (-(run.summary.started_unix_ns if run.summary else 0), run.name))
+    return Catalogue(directory).runs()
 
 
-def _found(folder: str, directory: str) -> Found:
-    name = os.path.relpath(folder, directory)
-    name = shown(os.path.basename(os.path.abspath(folder)) if name == "." else name)
+class Catalogue:
+    """The runs at and below a directory, listed again and again: only a folder that has changed is read again."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._known: dict[str, _Known] = {}
+        self._listed: list[Found] = []
+
+    def runs(self) -> list[Found]:
+        """As `runs_below`; the same list as before where nothing has changed. Raises ArchiveError."""
+        before, self._known = self._known, {}
+        changed = False
+        for folder in run_folders(self._directory, known=before):
+            known = before.get(folder)
+            if known is None or known.may_change or known.stamps != _stamps(folder):
+                last = None if known is None else known.found
+                known = _looked_at(folder, self._directory)
+                if known is None:  # no run any more
+                    continue
+                changed |= known.found != last
+            self._known[folder] = known
+        if changed or len(self._known) != len(before):
+            self._listed = sorted((known.found for known in self._known.values()), key=_newest_first)
+        return self._listed
+
+
+def _newest_first(run: Found) -> tuple[int, str]:
+    return -(run.summary.started_unix_ns if run.summary else 0), run.name
+
+
+_Stamps = tuple[tuple[int, int], ...]  # when the folder, the run, its summary and its notes were changed; their sizes
+_UNSURE_NS = 2_000_000_000  # two changes within a tick of the file system's clock have one time
+
+
+class _Known(NamedTuple):
+    """A run as it was read, and what its files were then."""
+
+    found: Found
+    stamps: _Stamps
+    may_change: bool  # without another stamp: its process may die, or its last change was a moment ago
+
+
+_NOTHING = (0, 0)
+_STAMPED = ("", f"/{RUN_FILE}", f"/{SUMMARY_FILE}", f"/{NOTES_FILE}")
+
+
+def _stamps(folder: str) -> _Stamps:
+    return tuple([_stamp(folder + file) for file in _STAMPED])
+
+
+def _stamp(path: str) -> tuple[int, int]:
     try:
-        return Found(folder, name, read_summary(folder), notes=notes_in_list(folder))
+        status = os.stat(path)
+    except OSError:
+        return _NOTHING
+    return status.st_mtime_ns, status.st_size
+
+
+def _looked_at(folder: str, directory: str) -> _Known | None:
+    """The run in a folder, None where there is none."""
+    stamps, now_ns = _stamps(folder), time.time_ns()
+    if not os.path.lexists(os.path.join(folder, RUN_FILE)):
+        return None
+    found = _found(folder, directory, noted=stamps[-1] != _NOTHING)
+    running = found.summary is not None and found.summary.status == "running"
+    return _Known(found, stamps, running or now_ns - max(stamps)[0] < _UNSURE_NS)
+
+
+def _found(folder: str, directory: str, *, noted: bool) -> Found:
+    name = folder[len(directory) :].strip(os.sep) if folder.startswith(directory) else folder
+    name = shown(name or os.path.basename(os.path.abspath(folder)))
+    try:
+        return Found(folder, name, read_summary(folder), notes=notes_in_list(folder) if noted else Notes())
     except ArchiveError as error:
         return Found(folder, name, None, shown(error.message))
 

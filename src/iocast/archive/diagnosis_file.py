@@ -11,6 +11,7 @@ from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable, untyped
 from iocast.archive.migrations import migrated_diagnosis
+from iocast.archive.writing.held_folder import open_folder
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
@@ -25,8 +26,9 @@ class _Version(msgspec.Struct):
 
 def save_diagnosis(folder: Path, diagnosis: Diagnosis) -> None:
     """Keeps what was tested about a run beside it. Raises ArchiveError."""
-    sweep_run(folder)
-    put_readable(folder / DIAGNOSIS_FILE, {"schema_version": SCHEMA_VERSION, **msgspec.structs.asdict(diagnosis)})
+    held = open_folder(folder)
+    sweep_run(held)
+    put_readable(held, DIAGNOSIS_FILE, {"schema_version": SCHEMA_VERSION, **msgspec.structs.asdict(diagnosis)})
 
 
 def load_diagnosis(folder: str) -> Diagnosis | None:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
 import re
-import shutil
 import time
 from pathlib import Path
 
 import msgspec
 
 from iocast import metrics
-from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
+from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE, folder_of
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.interval_tables import save_intervals
 from iocast.archive.json_files import put_readable
@@ -23,11 +20,13 @@ from iocast.archive.parquet import ArrowStream, Identity
 from iocast.archive.renewal import renew_tables
 from iocast.archive.run_document import document_of, version_of
 from iocast.archive.run_id import new_run_id
-from iocast.archive.running.saved_rows import append_rows, remove_rows
-from iocast.archive.sample_tables import save_samples
+from iocast.archive.running.saved_rows import SavedRows
+from iocast.archive.sample_tables import save_reel, save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
-from iocast.archive.writing.leftovers import make_unborn, sweep_run, sweep_unborn
+from iocast.archive.writing.growing_folders import growing_folder, remove_empty
+from iocast.archive.writing.held_folder import HeldFolder, numbered, open_folder
+from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
 from iocast.model.plan import Left, Length
 from iocast.model.run import SCHEMA_VERSION, Run, Sample
@@ -59,8 +58,9 @@ class TimeLeft(msgspec.Struct, frozen=True):
 class RunFolder:
     """A folder that is being written: `create` it, `save_phase` and `save` after every phase."""
 
-    def __init__(self, path: Path, made: tuple[Path, ...] = (), run_id: str = "") -> None:
-        self.path = path
+    def __init__(self, held: HeldFolder, made: tuple[Path, ...] = (), run_id: str = "") -> None:
+        self.held = held
+        self._saved_rows = SavedRows(held)
         self._run_id = run_id  # "": that of the run that is in the folder already
         self._whose: Identity | None = None
         self._made = made  # folders above it that were not there before
@@ -72,57 +72,40 @@ class RunFolder:
         self._now = UnderWay()
         self._told = (0, 0, 0)
         self._left: TimeLeft | None = None
-        sweep_run(path)
+        sweep_run(held)
 
     @classmethod
-    def create(cls, base: str, run: Run) -> RunFolder:
+    def open(cls, folder: str | Path) -> RunFolder:
+        """The folder of a run that was made before. Raises ArchiveError."""
+        return cls(open_folder(folder_of(str(folder))))
+
+    @classmethod
+    def create(cls, base: str, run: Run, *, private: bool = False) -> RunFolder:
         """Makes `base/<time>-<name>`, never one that exists, with its run.json. Raises ArchiveError.
 
-        It appears whole, by a rename: whoever sees the folder can read it.
+        It appears whole, by a rename: whoever sees the folder can read it. `private`: it will hold names of files,
+        processes or statements of others, and only its owner may look into it; what root makes is always so.
         """
         root = Path(base)
         made = tuple(folder for folder in (root, *root.parents) if not folder.exists())
         started_s = run.started_unix_ns / 1e9 if run.started_unix_ns else time.time()  # an import may not know
         stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(started_s))
         slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
-        fresh = root / f".{stamp}-{slug}.{os.getpid()}.new"
-        held = None
-        try:
-            root.mkdir(parents=True, exist_ok=True)
-            sweep_unborn(root)
-            held = make_unborn(fresh)
-            folder = cls(fresh, made, run.run_id or new_run_id(run.started_unix_ns))
+        with growing_folder(root, numbered(f"{stamp}-{slug}"), private=private or run.tape is not None) as held:
+            folder = cls(held, made, run.run_id or new_run_id(run.started_unix_ns))
             folder.save(run)
             folder._own(run)
-            folder._rename(root, f"{stamp}-{slug}")
-        except OSError as error:
-            shutil.rmtree(fresh, ignore_errors=True)
-            raise ArchiveError(
-                f"cannot create a run folder in {base}: {error.strerror}",
-                "choose another directory with --out DIR",
-            ) from error
-        finally:
-            if held is not None:
-                os.close(held)
         return folder
 
-    def _rename(self, root: Path, name: str) -> None:
-        for attempt in range(1, 1000):
-            path = root / (name if attempt == 1 else f"{name}-{attempt}")
-            try:
-                if not path.exists():
-                    self.path = self.path.rename(path)
-                    return
-            except OSError as error:
-                # Another iocast took the name between the question and the answer.
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise
-        raise FileExistsError(errno.EEXIST, "it already has 1000 folders of this second")
+    @property
+    def path(self) -> Path:
+        """Where the folder is by now."""
+        return self.held.find()
 
     def _own(self, run: Run) -> None:
         """A run that is only beginning says whose it is, so that it is known for dead when its process is."""
         if run.status == "running":
-            self._owner = this_process()
+            self._owner = this_process(host=run.host.name if run.tape else None)  # it may be hidden
             self._tell(self._now)
 
     @property
@@ -132,11 +115,11 @@ class RunFolder:
 
     def _identity(self) -> Identity:
         if self._whose is None:
-            self._whose = _identity_of(load(str(self.path)))
+            self._whose = _identity_of(load(str(self.held.place)))
         return self._whose
 
     def _schema(self) -> int:
-        path = self.path / RUN_FILE
+        path = self.held.place / RUN_FILE
         return version_of(path, regular_bytes(path)) if path.exists() else SCHEMA_VERSION
 
     def save(self, run: Run) -> None:
@@ -146,21 +129,21 @@ class RunFolder:
         older = not self._run_id and self._schema() < SCHEMA_VERSION
         self._whose = _identity_of(run)
         if older:
-            renew_tables(self.path, run, self._whose)
+            renew_tables(self.held, run, self._whose)
         self._run_id = run.run_id
         self._rows += tuple(row_so_far(record) for record in run.measured[len(self._rows) :])
         if run.status == "running":
             self._save_what_is_new(run)
         else:
-            put_readable(self.path / RUN_FILE, document_of(run))
-            remove_rows(self.path)
-        save_summary(self.path, summary_of(run))
+            put_readable(self.held, RUN_FILE, document_of(run))
+            self._saved_rows.remove()
+        save_summary(self.held, summary_of(run))
 
     def _save_what_is_new(self, run: Run) -> None:
         """The phases go into a file of their own, one after the other, and are not written again."""
         known = self._document
         if known is None:
-            remove_rows(self.path)
+            self._saved_rows.remove()
         rest = msgspec.structs.replace(run, phases=())
         new = len(run.phases) > self._appended
         if new and known is not None:  # the line of a phase has them, too
@@ -169,21 +152,25 @@ class RunFolder:
                 rest = msgspec.structs.replace(rest, plan=known.plan, tape=known.tape)
         texts = {} if run.tape is None else dict(run.tape.texts)
         if rest != known:
-            put_readable(self.path / RUN_FILE, document_of(rest))
+            put_readable(self.held, RUN_FILE, document_of(rest))
             self._document = rest
             self._texts |= {} if rest.tape is None else rest.tape.texts
         if new:
             fresh = {subject: text for subject, text in texts.items() if self._texts.get(subject) != text}
-            append_rows(self.path, run, self._appended, fresh)
+            self._saved_rows.append(run, self._appended, fresh)
             self._appended = len(run.phases)
             self._texts |= fresh
 
     def save_phase(self, number: int, name: str, intervals: ArrowStream | None, samples: tuple[Sample, ...]) -> None:
         """Writes the series (an imported phase has none) and the samples of one phase. Raises ArchiveError."""
         if intervals is not None:
-            save_intervals(self.path, number, self._identity(), name, intervals)
+            save_intervals(self.held, number, self._identity(), name, intervals)
         if samples:
-            save_samples(self.path, number, self._identity(), name, samples)
+            save_samples(self.held, number, self._identity(), name, samples)
+
+    def save_reel(self, number: int, phase: str) -> None:
+        """Makes a reel of a tape, which was written moment by moment, the table of that phase. Raises ArchiveError."""
+        save_reel(self.held, number, self._identity(), phase)
 
     def begin(self, phase: str, number: int, total: int, left: TimeLeft | None = None) -> None:
         """A phase begins: whoever follows the run is told by `tick` how far it is."""
@@ -213,21 +200,27 @@ class RunFolder:
         )
         self._tell(self._now)
 
+    def unkept(self) -> str:
+        """Waits until storage holds the folder; why it does not, "" where it does."""
+        try:
+            self.held.make_durable()
+        except OSError as error:
+            return error.strerror or str(error)
+        return ""
+
     def end(self) -> None:
         """Nothing is under way any more."""
         with contextlib.suppress(OSError):
-            (self.path / UNDER_WAY_FILE).unlink(missing_ok=True)
+            self.held.remove(UNDER_WAY_FILE)
 
     def _tell(self, now: UnderWay) -> None:
         with contextlib.suppress(ArchiveError):  # a run does not fail for those who watch it
-            save_under_way(self.path, msgspec.structs.replace(now, rows=self._rows, owner=self._owner))
+            save_under_way(self.held, msgspec.structs.replace(now, rows=self._rows, owner=self._owner))
 
     def discard(self) -> None:
         """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        with contextlib.suppress(OSError):  # not empty: another run is in it
-            for folder in self._made:
-                folder.rmdir()
+        self.held.discard()
+        remove_empty(self._made)
 
 
 def _thinned(course: Course) -> Course:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.file_names import DOCUMENTS, EXPERIMENTS, INTERVALS, RUN_FILE, SAMPLES
 from iocast.archive.ownership import owner_alive
 from iocast.archive.summary_file import read_summary
-from iocast.archive.writing.leftovers import new_files
+from iocast.archive.writing.held_folder import HeldFolder, open_folder
+from iocast.archive.writing.leftovers import leftovers_of, tables_of
+from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.errors import ArchiveError, SpecError
 
 LONGEST_NAME = 120
-_TABLE = re.compile(r"\d+\.parquet")
+_TABLES = {INTERVALS: re.compile(r"\d{3,}\.parquet"), SAMPLES: re.compile(r"\d{3,}\.(parquet|jsonl)")}
 
 
 def rename_run(folder: str, name: str) -> str:
@@ -32,10 +34,11 @@ def rename_run(folder: str, name: str) -> str:
     if new == old:
         return str(old)
     _refuse_under_way(str(old))
-    if os.path.lexists(new):
-        raise ArchiveError(f"{new} already exists", "choose another name")
     try:
-        old.rename(new)
+        above = open_folder(old.parent, links=True)
+        rename_to_free_name(above.descriptor, old.name, name)
+    except FileExistsError:
+        raise ArchiveError(f"{new} already exists", "choose another name") from None
     except OSError as error:
         raise ArchiveError(
             f"cannot rename {old}: {error.strerror}", "check the permissions of its directory"
@@ -53,9 +56,13 @@ def delete_run(folder: str) -> tuple[str, ...]:
         raise ArchiveError(f"{path} is not a run folder", "give the folder that has a run.json")
     for each in (path, *_experiments_of(path)):
         _refuse_under_way(str(each))
+    above, held = open_folder(path.parent, links=True), open_folder(path)
     try:
-        _delete(path)
-        return tuple(sorted(each.name for each in path.iterdir())) if path.exists() else ()
+        _delete(held)
+        if left := held.names():
+            return tuple(sorted(left))
+        above.remove_folder(path.name, held)
+        return ()
     except OSError as error:
         raise ArchiveError(
             f"cannot delete {error.filename or path}: {error.strerror}", "check the permissions of the folder"
@@ -78,38 +85,36 @@ def _refuse_under_way(folder: str) -> None:
         )
 
 
-def _delete(run: Path) -> None:
-    _unlink(tuple(new_files(run)))
-    for tables in (run / INTERVALS, run / SAMPLES):
-        if _is_own_folder(tables):
-            _unlink(each for each in tables.iterdir() if _TABLE.fullmatch(each.name))
-            _remove_if_empty(tables)
-    _delete_runs_in(run / EXPERIMENTS)
-    _unlink(run / name for name in DOCUMENTS)
-    _remove_if_empty(run)
+def _delete(run: HeldFolder) -> None:
+    for room, name in tuple(leftovers_of(run)):
+        room.remove(name)
+    for room in tuple(tables_of(run)):
+        for name in filter(_TABLES[room.path.name].fullmatch, room.names()):
+            room.remove(name)
+        run.remove_folder(room.path.name, room)
+    if run.has_folder(EXPERIMENTS):
+        _delete_runs_in(run.folder(EXPERIMENTS))
+        run.remove_folder(EXPERIMENTS, run.folder(EXPERIMENTS))
+    for name in DOCUMENTS:
+        run.remove(name)
 
 
-def _delete_runs_in(folder: Path) -> None:
+def _delete_runs_in(folder: HeldFolder) -> None:
     """The runs in a folder and in its groups."""
-    if _is_own_folder(folder):
-        for each in folder.iterdir():
-            if (each / RUN_FILE).is_file() and _is_own_folder(each):
-                _delete(each)
+    for name in folder.names():
+        if folder.has_folder(name):
+            below = folder.folder(name)
+            if RUN_FILE in below.names():
+                if _is_run(below):
+                    _delete(below)
             else:
-                _delete_runs_in(each)
-        _remove_if_empty(folder)
+                _delete_runs_in(below)
+            folder.remove_folder(name, below)
 
 
-def _is_own_folder(path: Path) -> bool:
-    return path.is_dir() and not path.is_symlink()
-
-
-def _unlink(files: Iterable[Path]) -> None:
-    for file in files:
-        if not (file.is_dir() and not file.is_symlink()):
-            file.unlink(missing_ok=True)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    if not any(folder.iterdir()):
-        folder.rmdir()
+def _is_run(folder: HeldFolder) -> bool:
+    """Whether its run.json can be read: any other file of that name is somebody's."""
+    try:
+        return bool(read_summary(str(folder.place)).run_id)
+    except ArchiveError:
+        return False

@@ -25,6 +25,7 @@ from iocast.archive.parquet import (
 )
 from iocast.archive.soundness import fault_of_buckets
 from iocast.archive.warm_up import warm_up_of
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import Course, Interval, Measurement
 from iocast.model.run import MARKS, OpSeries, PhaseRecord, Series
@@ -55,9 +56,9 @@ INTERVAL_COLUMNS = (
 )
 
 
-def save_intervals(folder: Path, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
+def save_intervals(folder: HeldFolder, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
     """Writes the table of one phase. Raises ArchiveError."""
-    write(folder / INTERVALS / f"{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
+    write(folder, f"{INTERVALS}/{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
 
 
 # Each operation of each interval; and how many of its I/Os took at most as long as each quantile of the phase.

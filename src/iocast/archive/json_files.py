@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from iocast.archive.guarded.regular_file import regular_bytes
-from iocast.archive.writing.whole_files import put_whole
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
 
 T = TypeVar("T")
@@ -45,17 +45,17 @@ def refuse_swollen(text: bytes) -> None:
         raise msgspec.ValidationError(f"it has more than {MOST_VALUES:,} values")
 
 
-def put(path: Path, text: bytes) -> None:
-    """Writes a file beside its place and renames it: it is there whole, or as it was. Raises ArchiveError."""
+def put(folder: HeldFolder, name: str, text: bytes) -> None:
+    """Writes a file of a folder: it is there whole, or as it was. Raises ArchiveError."""
     try:
-        put_whole(path, text + b"\n")
+        folder.put(name, text + b"\n")
     except OSError as error:
-        raise unwritable(path.parent, error.strerror or str(error)) from error
+        raise unwritable(folder.path, error.strerror or str(error)) from error
 
 
-def put_readable(path: Path, value: object) -> None:
+def put_readable(folder: HeldFolder, name: str, value: object) -> None:
     """The same for a value, indented for people."""
-    put(path, msgspec.json.format(msgspec.json.encode(value), indent=1))
+    put(folder, name, msgspec.json.format(msgspec.json.encode(value), indent=1))
 
 
 def unwritable(path: Path, why: str) -> ArchiveError:

@@ -1,13 +1,14 @@
-"""Closes a run whose process died: it becomes "interrupted", with the rows that were saved until then."""
+"""Closes a run whose process died: it becomes "interrupted", with the rows or moments that were saved until then."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from iocast.archive.file_names import folder_of
+from iocast.archive.file_names import SAMPLES, folder_of
 from iocast.archive.folder import RunFolder
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
+from iocast.archive.tapes.unfinished_reels import unfinished_reels
 from iocast.model.run import Run
 
 
@@ -21,7 +22,12 @@ def mend(folder: str) -> bool:
     run = load(folder)
     if not is_dead(run, folder):
         return False
-    closing = RunFolder(folder_of(folder))
+    closing = RunFolder.open(folder)
+    reels = unfinished_reels(closing.held.place)
+    for number in [each for each in reels if each < len(run.phases)]:
+        closing.save_reel(number, run.phases[number].phase.name)
     closing.save(replace(run, status="interrupted"))
+    for file in reels.values():
+        closing.held.folder(SAMPLES).remove(file.name)
     closing.end()
     return True

@@ -11,6 +11,7 @@ import msgspec
 from iocast.archive.file_names import NOTES_FILE, RUN_FILE, folder_of
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import decoded, not_understood, put_readable
+from iocast.archive.writing.held_folder import open_folder
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.summary import Notes
@@ -35,12 +36,13 @@ def save_notes(folder: str, notes: Notes) -> Notes:
     """
     kept, path = _checked(notes), folder_of(folder) / NOTES_FILE
     load_notes(folder)
-    sweep_run(path.parent)
+    held = open_folder(path.parent)
+    sweep_run(held)
     if kept:
-        put_readable(path, {"notes_version": VERSION, **msgspec.structs.asdict(kept)})
+        put_readable(held, NOTES_FILE, {"notes_version": VERSION, **msgspec.structs.asdict(kept)})
         return kept
     try:
-        path.unlink(missing_ok=True)
+        held.remove(NOTES_FILE)
     except OSError as error:
         raise ArchiveError(f"cannot remove {path}: {error.strerror}", "check the permissions of the folder") from error
     return kept

@@ -16,6 +16,7 @@ from iocast.archive.run_document import run_of
 from iocast.archive.running.saved_rows import with_saved_rows
 from iocast.archive.sample_tables import load_samples
 from iocast.archive.soundness import fault_of
+from iocast.archive.tapes.unfinished_reels import with_unfinished_reels
 from iocast.archive.warm_up import samples_from, warm_up_of
 from iocast.errors import ArchiveError
 from iocast.model.run import PhaseRecord, Run, Series, at_once
@@ -26,6 +27,7 @@ def load(folder: str) -> Run:
     """Reads a run folder (or its run.json). Raises ArchiveError when it is none, or of a newer iocast."""
     path = folder_of(folder)
     run = with_saved_rows(run_of(path / RUN_FILE, _text(folder, path)), path)
+    run = with_unfinished_reels(run, path)
     if fault := fault_of(run):
         raise not_understood(path / RUN_FILE, fault)
     return msgspec.structs.replace(run, phases=tuple(_with_series(run, path)))

@@ -12,13 +12,13 @@ from iocast.model.summary import Owner
 _ZOMBIE = "ZXx"  # states of a process that is gone and only waits to be buried
 
 
-def this_process(root: Path = Path("/proc")) -> Owner | None:
-    """This process as the owner of a run; None where the kernel does not say."""
+def this_process(root: Path = Path("/proc"), host: str | None = None) -> Owner | None:
+    """This process as the owner of a run that calls its machine `host`; None where the kernel does not say."""
     ticks = _started_ticks(os.getpid(), root)
     if ticks is None:
         return None
     return Owner(
-        host=socket.gethostname(),
+        host=socket.gethostname() if host is None else host,
         boot_id=_boot_id(root),
         pid_namespace=_pid_namespace(root),
         pid=os.getpid(),
@@ -43,7 +43,8 @@ def lives(owner: Owner, root: Path = Path("/proc")) -> bool | None:
         return False if owner.host == socket.gethostname() else None
     if owner.pid_namespace != _pid_namespace(root):
         return None
-    return _started_ticks(owner.pid, root) == owner.started_ticks
+    ticks = _started_ticks(owner.pid, root)
+    return ticks is not None and abs(ticks - owner.started_ticks) <= 1  # offsets of a time namespace are no whole ticks
 
 
 def _boot_id(root: Path) -> str:
@@ -58,9 +59,21 @@ def _pid_namespace(root: Path) -> str:
 
 
 def _started_ticks(pid: int, root: Path) -> int | None:
-    """The start of a process in ticks since the start of the machine; None when there is none."""
+    """The start of a process in ticks since the start of the machine; None when there is none.
+
+    In a time namespace the kernel adds an offset for whoever reads: without it the ticks are the same everywhere.
+    """
     fields = _text(root / str(pid) / "stat").rpartition(")")[2].split()  # the name before it may hold anything
-    return int(fields[19]) if len(fields) > 19 and fields[0] not in _ZOMBIE else None
+    return int(fields[19]) - _offset_ticks(root) if len(fields) > 19 and fields[0] not in _ZOMBIE else None
+
+
+def _offset_ticks(root: Path) -> int:
+    for line in _text(root / "self/timens_offsets").splitlines():
+        name, *offset = line.split()
+        if name == "boottime" and len(offset) == 2:
+            seconds, ns = map(int, offset)
+            return (seconds * 10**9 + ns) * os.sysconf("SC_CLK_TCK") // 10**9
+    return 0
 
 
 def _text(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from iocast.archive.guarded.reading_database import reading_database, tables_in
 from iocast.archive.json_files import BROKEN, unwritable
-from iocast.archive.writing.whole_files import NEW, growing
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
 
 if TYPE_CHECKING:
@@ -63,8 +63,17 @@ def database() -> DuckDBPyConnection:
     return duckdb.connect(config={"enable_external_file_cache": False})
 
 
+@functools.cache
+def _writing_database() -> DuckDBPyConnection:
+    """With one thread: each would hold a row group, 60 MB, and take a processor from those who are watched."""
+    import duckdb
+
+    return duckdb.connect(config={"enable_external_file_cache": False, "threads": 1})
+
+
 def write(
-    path: Path,
+    folder: HeldFolder,
+    table: str,
     columns: tuple[Column, ...],
     source: str,
     whose: Identity,
@@ -72,27 +81,26 @@ def write(
     rows: ArrowStream | None = None,
     parameters: tuple[object, ...] = (),
 ) -> None:
-    """Writes `columns` of `source`, after the `KEYS`, as one Parquet file. Raises ArchiveError.
+    """Writes `columns` of `source`, after the `KEYS`, as the Parquet file ROOM/NAME of a folder. Raises ArchiveError.
 
     `source` is what SQL selects from; the name `rows` in it stands for that Arrow stream.
     """
     import duckdb
 
+    room, _, name = table.partition("/")
+    path = folder.path / table
     keys = ", ".join(f"?::{key.type} AS {key.name}" for key in KEYS)
     values = ", ".join(f"{column.name}::{column.type} AS {column.name}" for column in columns)
     query = f"SELECT {keys}, {values} FROM {source}"
     try:
-        path.parent.mkdir(exist_ok=True)
-        with growing(path.with_name(path.name + NEW)) as file, database().cursor() as connection:
-            target = str(file.path).replace("'", "''")
-            # DuckDB finds the stream by its name in this function. It writes into our locked file, not beside it.
-            copied = f"COPY ({query}) TO '{target}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
+        with folder.folder(room).growing(name) as file, _writing_database().cursor() as connection:
+            # DuckDB finds the stream by its name in this function. It writes into our open file, not beside it.
+            copied = f"COPY ({query}) TO '{file.place}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
             connection.execute(copied, [*whose, phase, *parameters])
-            os.replace(file.path, path)
     except OSError as error:
         raise unwritable(path, error.strerror or str(error)) from error
     except duckdb.Error as error:
-        raise unwritable(path, str(error)) from error
+        raise unwritable(path, reason(error)) from error
 
 
 # What a query for `rows_of_phases` selects from: the tables of all phases as one, with the number of the phase.
@@ -190,12 +198,21 @@ def relation_of(file: str) -> DuckDBPyRelation:
         raise unreadable(Path(file), reason(error), "it") from error
 
 
-_KINDS = re.compile(r".*(Parquet argument error|Parquet error|External): ")  # what Arrow puts before the core's words
+# What Arrow puts before the core's words, and DuckDB before those of the system.
+_KINDS = re.compile(r".*(Parquet argument error|Parquet error|External): |^[A-Z][A-Za-z ]* Error: ")
+_NUMBER = re.compile(r'"errno":"(\d+)"')  # DuckDB packs an error of another thread into its own, as JSON
+_MESSAGE = re.compile(r'"exception_message":"((?:[^"\\]|\\.)*)"')
 
 
 def reason(error: Exception) -> str:
-    """Why a table could not be read, in one line: the core's own words where it was the core that refused it."""
-    return _KINDS.sub("", str(error.args[0]).partition("\n")[0])
+    """Why a table could not be read or written, in one line: the words of the core or of the system, where it was one
+    of these that refused it."""
+    text = str(error.args[0]) if error.args else type(error).__name__
+    if number := _NUMBER.search(text):
+        return os.strerror(int(number[1]))
+    if message := _MESSAGE.search(text):
+        text = message[1]
+    return _KINDS.sub("", text.partition("\n")[0]).partition(" (os error ")[0]
 
 
 def unreadable(file: Path, why: str, what: str) -> ArchiveError:

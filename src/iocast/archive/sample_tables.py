@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from iocast.archive.file_names import SAMPLES
+from iocast.archive.file_names import SAMPLES, open_reel_name
+from iocast.archive.json_files import not_understood
 from iocast.archive.parquet import PHASES, Asked, Column, Identity, rows_of_phases, write
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.run import Sample
 
 SAMPLE_COLUMNS = (
@@ -23,14 +24,31 @@ SAMPLE_COLUMNS = (
 SAMPLE_NAMES = tuple(column.name for column in SAMPLE_COLUMNS)
 SAMPLE_VALUES = ", ".join(f"{column.name}::{column.type}" for column in SAMPLE_COLUMNS)
 MOST_SAMPLES = 5_000_000  # of a run: 600 MB
+_MOST_NAMES = 200_000
 # One list for each column, in their order.
 _SOURCE = "(SELECT {})".format(", ".join(f"unnest(?::{column.type}[]) AS {column.name}" for column in SAMPLE_COLUMNS))
 
 
-def save_samples(folder: Path, number: int, whose: Identity, phase: str, samples: tuple[Sample, ...]) -> None:
+def save_samples(folder: HeldFolder, number: int, whose: Identity, phase: str, samples: tuple[Sample, ...]) -> None:
     """Writes the table of one phase. Raises ArchiveError."""
     lists = tuple([getattr(sample, column.name) for sample in samples] for column in SAMPLE_COLUMNS)
-    write(folder / SAMPLES / f"{number:03}.parquet", SAMPLE_COLUMNS, _SOURCE, whose, phase, parameters=lists)
+    write(folder, _table(number), SAMPLE_COLUMNS, _SOURCE, whose, phase, parameters=lists)
+
+
+def _table(number: int) -> str:
+    return f"{SAMPLES}/{number:03}.parquet"
+
+
+def save_reel(folder: HeldFolder, number: int, whose: Identity, phase: str) -> None:
+    """Makes a table of a reel that was written moment by moment. Raises ArchiveError."""
+    from iocast._core import CoreError, OpenReel
+
+    file = f"{SAMPLES}/{open_reel_name(number)}"
+    try:
+        rows = OpenReel(str(folder.place / file))
+    except CoreError as error:
+        raise not_understood(folder.path / file, error.args[0]) from error
+    write(folder, _table(number), SAMPLE_COLUMNS, "rows", whose, phase, rows)
 
 
 def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
@@ -38,13 +56,22 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     # In the order in which they were written, which is that of time.
     query = f"SELECT phase, {SAMPLE_VALUES} FROM {PHASES}"
     asked = Asked(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
-    found = rows_of_phases(folder / SAMPLES, asked, sample_of)
+    found = rows_of_phases(folder / SAMPLES, asked, Samples())
     return {number: tuple(samples) for number, samples in found.items()}
 
 
-def sample_of(row: tuple[Any, ...]) -> Sample:
-    """A row of a table; its names are kept once, not for each row. Raises ValidationError."""
-    time_ns, observer, subject, metric, value = row
-    if not math.isfinite(value):
-        raise msgspec.ValidationError(f"a value is {value}")
-    return Sample(time_ns, sys.intern(observer), sys.intern(subject), sys.intern(metric), value)
+class Samples:
+    """Makes samples of the rows of tables. A name is kept once, not for each row, and forgotten after many others."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def __call__(self, row: tuple[Any, ...]) -> Sample:
+        """A row as a sample. Raises ValidationError."""
+        time_ns, observer, subject, metric, value = row
+        if not math.isfinite(value):
+            raise msgspec.ValidationError(f"a value is {value}")
+        if len(self._names) > _MOST_NAMES:
+            self._names.clear()
+        once = self._names.setdefault
+        return Sample(time_ns, once(observer, observer), once(subject, subject), once(metric, metric), value)

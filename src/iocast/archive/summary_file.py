@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -12,12 +13,27 @@ from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
+from iocast.archive.writing.held_folder import HeldFolder, open_folder
+from iocast.errors import ArchiveError
 from iocast.model.summary import DEAD, Summary, summary_of
 
 
-def save_summary(folder: Path, summary: Summary) -> None:
+def save_summary(folder: HeldFolder, summary: Summary) -> None:
     """Writes the line that lists show of a run. Raises ArchiveError."""
-    put(folder / SUMMARY_FILE, msgspec.json.encode(summary))
+    put(folder, SUMMARY_FILE, msgspec.json.encode(summary))
+
+
+def keep_summary(folder: str, summary: Summary) -> None:
+    """The same in the folder of a run that has ended, and of no other. Raises ArchiveError."""
+    save_summary(open_run(folder, summary.run_id), summary)
+
+
+def open_run(folder: str, run_id: str) -> HeldFolder:
+    """The folder of this very run, to add to it what was made of it. Raises ArchiveError where it is another by now."""
+    held = open_folder(Path(folder))
+    if read_summary(str(held.place)).run_id != run_id:
+        raise ArchiveError(f"{folder} is not the folder of this run: it was replaced", "look where it was moved to")
+    return held
 
 
 def read_summary(folder: str) -> Summary:
@@ -33,6 +49,6 @@ def read_summary(folder: str) -> Summary:
 
 def _kept(folder: str) -> Summary | None:
     try:
-        return parsed(regular_bytes(Path(folder, SUMMARY_FILE), LARGEST_SMALL), Summary)
+        return parsed(regular_bytes(os.path.join(folder, SUMMARY_FILE), LARGEST_SMALL), Summary)
     except (OSError, *BROKEN):
         return None

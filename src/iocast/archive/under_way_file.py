@@ -9,12 +9,13 @@ import msgspec
 from iocast.archive.file_names import UNDER_WAY_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.summary import UnderWay
 
 
-def save_under_way(folder: Path, now: UnderWay) -> None:
+def save_under_way(folder: HeldFolder, now: UnderWay) -> None:
     """Writes how far the run is. Raises ArchiveError."""
-    put(folder / UNDER_WAY_FILE, msgspec.json.encode(now))
+    put(folder, UNDER_WAY_FILE, msgspec.json.encode(now))
 
 
 def load_under_way(folder: str) -> UnderWay | None:

@@ -139,22 +139,31 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         print("stopped", file=sys.stderr)
         return 130
     except RuntimeError as error:
-        if str(error) != _INTERRUPTED:
-            raise
-        print("stopped", file=sys.stderr)
-        return 130
+        if str(error) == _INTERRUPTED:
+            print("stopped", file=sys.stderr)
+            return 130
+        return _too_many(error)
     except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken
         discard_output()  # whoever read our output has gone: that is their right
         return 0
     except OSError as error:
         # What fails on a file that was opened by name is an IocastError by now: this is the output.
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
-            raise
+            return _too_many(error)
         discard_output()
         return _refused(
             f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed"
         )
     return code if isinstance(code, int) else 0
+
+
+def _too_many(error: Exception) -> int:
+    """Where a library wanted one more thread or process than there may be. Raises any other error again."""
+    from iocast.starting import NO_MORE, WAY_OUT, is_refused
+
+    if not is_refused(error):
+        raise error
+    return _refused(NO_MORE, WAY_OUT)
 
 
 def _refused(message: str, hint: str) -> int:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.live.watched_options import beside_options
-from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing
+from iocast.commands.shell.options import anonymous_option, full_option, grading, page_option, run_options, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
     from iocast.sessions.live.asked_sources import Asked
 
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @full_option
 @showing
 @page_option
+@anonymous_option
 @grading
 def card(
     path: str,
@@ -49,6 +51,7 @@ def card(
     form: str,
     page: bool,
     asked: GradeAsked,
+    names: Pseudonyms | None,
 ) -> int:
     """Measure PATH and show its I/O report card.
 
@@ -60,7 +63,9 @@ def card(
 
     options = replace(options, beside=beside)
     job, listener = f"card-{preset}", TerminalListener(form)
-    request = MeasureRequest(job=job, path=path, options=options, asked=asked, page=page, diagnosing=diagnosing)
+    request = MeasureRequest(
+        job=job, path=path, options=options, asked=asked, page=page, diagnosing=diagnosing, names=names
+    )
     if server:
         from iocast.sessions.database.with_server import measure_with_server
 

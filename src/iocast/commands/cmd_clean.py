@@ -15,7 +15,7 @@ from iocast.commands.shell.showing import print_json, put, say
 def clean(path: str, dry_run: bool, as_json: bool) -> int:
     """Remove what iocast created in PATH (default: the current directory): work files, a server that a kill left."""
     from iocast.sessions.clean_up import clean_up
-    from iocast.text import capacity
+    from iocast.text import capacity, shown
 
     cleaned = clean_up(path, dry_run=dry_run)
     if as_json:
@@ -25,9 +25,9 @@ def clean(path: str, dry_run: bool, as_json: bool) -> int:
         return 0
     verb = "would remove" if dry_run else "removed"
     for name, freed_bytes in cleaned.removed:
-        put(f"{verb} {name} ({capacity(freed_bytes)})")
+        put(f"{verb} {shown(name)} ({capacity(freed_bytes)})")
     for name, why in cleaned.left:
-        say(f"kept: {name} {why}")
+        say(f"kept: {shown(name)} {why}")
     if not cleaned.removed:
         put(f"no iocast work files in {path}")
     return 0

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
-from iocast.commands.shell.options import filing, presenting, within
-from iocast.commands.shell.showing import Into, deliver, deliver_report
+from iocast.commands.shell.options import anonymous_option, filing, presenting, within
+from iocast.commands.shell.showing import Into, deliver_report
+
+if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
 
 
 @click.command()
@@ -13,7 +18,8 @@ from iocast.commands.shell.showing import Into, deliver, deliver_report
 @within
 @filing
 @presenting
-def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: str) -> int:
+@anonymous_option
+def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: str, names: Pseudonyms | None) -> int:
     """Compare runs against the baseline A.
 
     Each of A, B ... is a run folder, a name that `iocast runs` lists in DIR, or a folder of run folders (from
@@ -24,12 +30,13 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
 
     if len(folders) < 2:
         raise click.UsageError("at least two folders are needed: the first is the baseline")
+    from iocast.sessions.anonymous.anonymous_copies import copies_of
+    from iocast.sessions.comparing import compare as compared
     from iocast.sessions.profiling.compare_profiles import all_profiles, compare_profiles
 
-    if all_profiles(folders):
-        deliver_report(compare_profiles(folders).report(charts=into is not None), form, into)
-        return 0
-    from iocast.sessions.comparing import compare as compared
-
-    deliver(compared(tuple(find_run(directory, folder) for folder in folders)), form, into)
+    profiles = all_profiles(folders)
+    given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
+    with copies_of(given, names) as copied:
+        found = compare_profiles(copied.folders) if profiles else compared(copied.folders)
+        deliver_report(copied.told(found.report(charts=into is not None)), form, into)
     return 0

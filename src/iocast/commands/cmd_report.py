@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
-from iocast.commands.shell.options import filing_of_runs, grading, showing_matrices, within
+from iocast.commands.shell.options import anonymous_option, filing_of_runs, grading, showing_matrices, within
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
+
+if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
 
 
 @click.command()
@@ -19,6 +24,7 @@ from iocast.model.grading import GradeAsked
 @click.option(
     "--files", metavar="DIR", default="", help="Write ORION's files of a run of `iocast matrix` into DIR instead."
 )
+@anonymous_option
 @grading
 def report(
     runs: tuple[str, ...],
@@ -28,6 +34,7 @@ def report(
     form: str,
     files: str,
     asked: GradeAsked,
+    names: Pseudonyms | None,
 ) -> int:
     """Show the card of RUN again, without any I/O to its target.
 
@@ -42,12 +49,14 @@ def report(
     if files and into is not None:
         raise SpecError("--files and -o together", "give one of them: -o writes the card, --files ORION's files")
     if files:
+        from iocast.sessions.anonymous.anonymous_copies import copies_of
         from iocast.sessions.forecasting.matrix import write_again_for_orion
 
-        write_again_for_orion(folders, files, listener, force=force)
+        with copies_of(folders, names) as copied:
+            write_again_for_orion(copied.folders, files, listener, force=force)
         return 0
     if into is None:
-        passed = [show_again(folder, asked, listener) for folder in folders]
+        passed = [show_again(folder, asked, listener, names) for folder in folders]
     else:
-        passed = write_again(folders, ReportFile(into.path, into.theme, force), asked, listener)
+        passed = write_again(folders, ReportFile(into.path, into.theme, force), asked, listener, names)
     return int(not all(passed))

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.live.watched_options import beside_options
-from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing_files
+from iocast.commands.shell.options import (
+    anonymous_option,
+    full_option,
+    grading,
+    page_option,
+    run_options,
+    showing_files,
+)
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
     from iocast.sessions.live.asked_sources import Asked
 
 
@@ -24,9 +32,17 @@ if TYPE_CHECKING:
 @full_option
 @showing_files
 @page_option
+@anonymous_option
 @grading
 def run(
-    job: str, path: str, options: RunOptions, beside: Asked | None, form: str, page: bool, asked: GradeAsked
+    job: str,
+    path: str,
+    options: RunOptions,
+    beside: Asked | None,
+    form: str,
+    page: bool,
+    asked: GradeAsked,
+    names: Pseudonyms | None,
 ) -> int:
     """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the current directory).
 
@@ -40,5 +56,6 @@ def run(
 
     options = replace(options, beside=beside)
     listener = TerminalListener(form)
-    measured = measure(MeasureRequest(job=job, path=path, options=options, asked=asked, page=page), listener)
+    request = MeasureRequest(job=job, path=path, options=options, asked=asked, page=page, names=names)
+    measured = measure(request, listener)
     return listener.exit_code or int(not measured.passed)

@@ -75,6 +75,12 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_js
         say(url)
         if local:
             say(f"to add notes, rename or delete: {full}")
+    if not local:
+        port = listening.getsockname()[1]
+        say(
+            "note: nothing is encrypted: whoever can listen to this network reads the token, the pages and the changes;"
+            f" serve on 127.0.0.1 and use `ssh -L {port}:127.0.0.1:{port} HOST`, or put a TLS proxy in front"
+        )
     say("press Ctrl-C to stop")
     with live_frames(asked) if watch else nullcontext() as live, PageProcess(directory) as pages:
         run(make_app(directory, token, read_freely=local, live=live, make=pages.make), listening)

@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable
 
 from iocast.databases.query import LostError, RefusedError, Session
-from iocast.errors import IocastError
+from iocast.errors import IocastError, LoadError
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
+from iocast.starting import starting
 
 
 class ActivityPoller:
@@ -28,7 +29,11 @@ class ActivityPoller:
 
     def start(self) -> None:
         """Begins to look."""
-        self._thread.start()
+        try:
+            with starting():
+                self._thread.start()
+        except LoadError as error:
+            self.why = f"sessions: {error.message}"
 
     def stop(self) -> None:
         """Ends; harmless when called twice."""

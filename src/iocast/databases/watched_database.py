@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Protocol
 
 from msgspec import Struct
 
+from iocast._core import unix_ns
 from iocast.databases.activity import ActivityPoller
 from iocast.databases.clock_offset import ClockOffset
 from iocast.databases.database import DatabaseObserver, Server
@@ -17,8 +17,12 @@ from iocast.databases.secrets_in_texts import without_secrets
 from iocast.errors import DatabaseError, IocastError
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
 from iocast.formats.database_rows.followed_rows import Followed
-from iocast.formats.database_rows.row_shapes import Row, number, samples_of, subject_of
+from iocast.formats.database_rows.row_shapes import Row, samples_of, subject_of
+from iocast.formats.foreign_numbers import moment_ns
 from iocast.model.run import Sample
+
+_MOST_TEXT = 16_000_000  # characters of the texts that are remembered
+_OF_A_TEXT = 100  # that each takes beside its own
 
 
 class Circumstances(Struct, frozen=True, kw_only=True):
@@ -72,7 +76,7 @@ class WatchedDatabase:
         self._server: Server | None = None
         self._queries: tuple[Query, ...] = ()
         self._followed: dict[str, Followed] = {}
-        self._counts = ActivityCounts(engine.name, time.time_ns())
+        self._counts = ActivityCounts(engine.name, unix_ns())
         self._poller: ActivityPoller | None = None
         self._static: tuple[str, ...] = ()
         self._passing: dict[str, str] = {}  # what cannot be seen at present, by what it is
@@ -163,9 +167,9 @@ class WatchedDatabase:
                 self._give_up(query, error)
                 continue
             self._passing.pop(query.name, None)
-            out += self._told(query, time.time_ns(), rows, now)
+            out += self._told(query, unix_ns(), rows, now)
         if self._poller:
-            out += self._counts.samples(time.time_ns())
+            out += self._counts.samples(unix_ns())
         return out
 
     def _give_up(self, query: Query, error: RefusedError) -> None:
@@ -188,7 +192,7 @@ class WatchedDatabase:
         epoch_ns, own = now.started_ns, dict[str, int]()
         if query.reset:
             for row in rows:
-                reset_ns = round((number(row.get(query.reset)) or 0.0) * 1e9)
+                reset_ns = moment_ns(row.get(query.reset))
                 if query.resets == "view":
                     epoch_ns = max(epoch_ns, reset_ns)
                 elif reset_ns:
@@ -208,11 +212,20 @@ class WatchedDatabase:
             try:
                 found = self._engine.texts(self._session, self._counts, self._texts)
                 self._texts |= {subject: without_secrets(text) for subject, text in found.items()}
+                self._forget_texts()
             except RefusedError as error:
                 self._passing["texts"] = f"texts: {error.message}"
             except LostError as error:
                 self._drop(error.message)
         return dict(self._texts)
+
+    def _forget_texts(self) -> None:
+        """The oldest go: statements are new for days on a server whose texts are not alike."""
+        excess = sum(map(len, self._texts.values())) + _OF_A_TEXT * len(self._texts) - _MOST_TEXT
+        for subject in list(self._texts) if excess > 0 else ():
+            if excess <= 0:
+                break
+            excess -= len(self._texts.pop(subject)) + _OF_A_TEXT
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

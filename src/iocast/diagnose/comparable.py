@@ -14,6 +14,7 @@ from iocast.diagnose.thresholds import worst
 from iocast.model.codes import DifferenceCode, FindingCode, TrustCode
 from iocast.model.finding import Grade
 from iocast.model.plan import Phase
+from iocast.model.results.comparison import Unlike
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import MixItem, Unstated, Workload
 from iocast.text import capacity, counted
@@ -64,14 +65,6 @@ class Side(Struct, frozen=True):
     ] = {}  # those of weight in any run, the gravest first, and whether they are certain
 
 
-class Unlike(Struct, frozen=True):
-    """Something that differs between two sides besides the results."""
-
-    code: DifferenceCode
-    first: str
-    other: str
-
-
 class Pair(Struct, frozen=True):
     """The repeats of one row on both sides. `why_not` says why they must not be compared ("" when they may)."""
 
@@ -108,16 +101,17 @@ def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]
     same = {pair.name: pair.other[0].phase.name for pair in rows}
     seen = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
     found = [
-        Unlike(code, " / ".join(before), " / ".join(after))
+        Unlike(code=code, first=" / ".join(before), other=" / ".join(after))
         for code in seen[0]
         if (before := seen[0][code]) != (after := seen[1].get(code, ())) or (len(before) > 1 and code != "seed")
     ]
     renamed = [names for names in same.items() if names[0] != names[1]]
     if renamed:
-        found.append(Unlike("row_names", *(_listed(list(names)) for names in zip(*renamed, strict=True))))
+        first_names, other_names = (_listed(list(names)) for names in zip(*renamed, strict=True))
+        found.append(Unlike(code="row_names", first=first_names, other=other_names))
     alone = [name for name in _rows(first) if name not in same], [n for n in _rows(other) if n not in same.values()]
     if any(alone):
-        found.append(Unlike("rows_alone", *map(_listed, alone)))
+        found.append(Unlike(code="rows_alone", first=_listed(alone[0]), other=_listed(alone[1])))
     return tuple(found)
 
 

@@ -30,6 +30,7 @@ FIGURES: dict[FindingCode, Callable[[Evidence], float]] = {
     "generator_bound": lambda seen: max(seen.get("cpu_share", 0.0), seen.get("queued_share", 0.0)),
     "errors": _most("failed_share"),
     "end_of_file": _most("failed_share"),
+    "file_shrank": _most("lost_bytes"),
     "short_ios": _most("short_ios"),
     "hung": _most("abandoned_ios"),
     "faster_than_memory": _most("bytes_per_s"),

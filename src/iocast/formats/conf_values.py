@@ -6,11 +6,12 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from iocast.formats.foreign_numbers import number_of, whole_of
 from iocast.formats.shell_assignments import Assignment, Fault
 
-_WHOLE = re.compile(r"\d{1,15}")
-_SECONDS = re.compile(r"\d{0,9}\.?\d{1,9}|\d{1,9}\.")
-_SIZE = re.compile(r"(\d{1,12}) *([MGT]?)")
+_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+_SECONDS = re.compile(r"\d{0,9}\.?\d{1,9}|\d{1,9}\.", re.ASCII)
+_SIZE = re.compile(r"(\d{1,12}) *([MGT]?)", re.ASCII)
 _UNITS = {"M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _OCTAL = "write it without the leading 0: a shell reads 010 as 8"
 
@@ -42,16 +43,17 @@ class ConfValues:
     def whole(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
         """A whole number within its limits; the default after a fault."""
         text = self.text(name, str(default)).strip()
+        value = whole_of(text) or 0
         if not _WHOLE.fullmatch(text):
             self.fault(name, "not a whole number", f"write {name}={default}")
         elif len(text) > 1 and text.startswith("0"):
             self.fault(name, "a number of base 8 to the shell", _OCTAL)
-        elif int(text) < least:
+        elif value < least:
             self.fault(name, f"the least is {least:,}", f"write {name}={max(least, default)}")
-        elif most is not None and int(text) > most:
+        elif most is not None and value > most:
             self.fault(name, f"the most is {most:,}", f"write {name}={min(most, default)}")
         else:
-            return int(text)
+            return value
         return default
 
     def share(self, name: str, default: int) -> int:
@@ -69,7 +71,8 @@ class ConfValues:
         if not found:
             self.fault(name, "not a number of blocks, nor one with M, G or T", f"write {name}={default}")
             return least
-        blocks = int(found[1]) * _UNITS[found[2]] // block_bytes if found[2] else int(found[1])
+        stated = whole_of(found[1]) or 0
+        blocks = stated * _UNITS[found[2]] // block_bytes if found[2] else stated
         if blocks < least:
             size = f" of {block_bytes:,} bytes" if found[2] else ""
             said = f"{blocks:,} blocks{size}; the least is {least:,}"
@@ -83,7 +86,7 @@ class ConfValues:
         if not _SECONDS.fullmatch(text):
             self.fault(name, "not a number of seconds", f"write {name}={default}")
             text = default
-        return round(float(text) * 1e9)
+        return round((number_of(text) or 0.0) * 1e9)
 
     def flag(self, name: str, default: bool) -> bool:
         """TRUE or FALSE, in capitals: the tools compare the text, so that "true" would be off."""

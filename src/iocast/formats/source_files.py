@@ -24,7 +24,6 @@ MOST_LINES = 10_000_000  # blank ones take eight times their size in memory
 LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as splitlines() sees them
 GZIP = b"\x1f\x8b"
 _COLOURS = re.compile(r"\x1b\[[\d;]{0,20}[mK]")  # and ends of lines, as terminals are told
-LARGEST_NUMBER = float(1 << 64)  # counters of every tool end here
 WRONG_FILE = "give the file exactly as the tool wrote it"
 
 
@@ -80,7 +79,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
     try:
         # A pipe can be read only once, and reading waits for its writer.
         if not stat.S_ISREG(os.stat(path).st_mode):
-            raise SourceError(f"{path} is not a regular file", "give result files of another tool")
+            raise SourceError(f"{path} is not a regular file", "save the results to a file, and give that")
         with cast("IO[bytes]", gzip.open(path, "rb") if is_gzip(path) else open(path, "rb", opener=_unwaiting)) as file:
             yield file
     except (OSError, EOFError, zlib.error) as error:
@@ -123,22 +122,3 @@ def csv_cells(path: str, line: int, text: str) -> list[str]:
         return next(csv.reader([text]), [])
     except csv.Error as error:
         raise refuse(path, line, f"not a row of a CSV file: {error}") from None
-
-
-def number(path: str, line: int, text: str, what: str) -> float:
-    """A number as it stands in the file. Raises SourceError for anything else: not-a-number, below 0, beyond 2**64."""
-    try:
-        value = float(text)
-    except ValueError:
-        raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a number') from None
-    if value != value or value in (float("inf"), float("-inf")):
-        raise refuse(path, line, f"{what} is {text.strip()[:40]}: the tool measured nothing there")
-    return bounded(path, line, value, what)
-
-
-def bounded(path: str, line: int, value: float, what: str) -> float:
-    """The same value. Raises SourceError when no tool can have measured it: below 0, or beyond 2**64."""
-    if not 0 <= value <= LARGEST_NUMBER:
-        shown = "below 0" if value < 0 else "larger than any counter"
-        raise refuse(path, line, f"{what} is {shown}: the file is damaged")
-    return value

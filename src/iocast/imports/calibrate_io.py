@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 
-from iocast.formats.source_files import Head, number, read_whole_lines, refuse
+from iocast.formats.foreign_numbers import number
+from iocast.formats.source_files import Head, read_whole_lines, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.foreign_numbers import number, number_of, whole
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
@@ -62,7 +63,7 @@ def _plain(line: str) -> str:
 
 def _rows(path: str, text: str) -> list[Row]:
     measured = _MEASURED.search(text)
-    seconds = float(measured[1]) if measured and int(measured[1]) else None
+    seconds = (number_of(measured[1]) or None) if measured else None
     share: dict[str, float] = {}
     rows = []
     for at, line in enumerate(text.splitlines(), 1):
@@ -95,7 +96,8 @@ def _row(
     path: str, at: int, found: re.Match[str], result: re.Match[str], share: dict[str, float], seconds: float | None
 ) -> Row:
     moved_per_s = number(path, at, result[1], "MB/s") * 1e6
-    size = int(found["size"]) * _UNITS[found["unit"]] if found["size"] else None
+    figures = {name: whole(path, at, found[name], name) for name in ("size", "qd", "depth", "threads") if found[name]}
+    size = figures["size"] * _UNITS[found["unit"]] if "size" in figures else None
     rate = number(path, at, result[2], "IOPS") if result[2] else moved_per_s / size if size else None
     mean_ns = number(path, at, result[3], "the mean time") * 1e3 if result[3] else None
     length = seconds or 1.0
@@ -115,14 +117,14 @@ def _row(
         )
     sequential = found["kind"] in ("SEQ", "Sequential")
     name = f"{'' if sequential else 'rand'}{'rw' if len(share) > 1 else next(iter(share))}"  # as iocast names rows
-    depth = found["depth"] or found["qd"] or ("1" if found["threads"] else None)
+    depth, users = figures.get("depth", figures.get("qd")), figures.get("threads")
     return Row(
         name=f"{name} {found['size']}{found['unit'].lower()}" if size else name,
         test=name,
         ops=tuple(ops),
         elapsed_ns=round(length * 1e9),
-        users=int(found["threads"]) if found["threads"] else 1 if found["qd"] else None,
-        depth=int(depth) if depth else None,
+        users=1 if users is None and found["qd"] else users,
+        depth=1 if depth is None and users is not None else depth,
         locality=Sequential() if sequential else Uniform(),
         arrival=Closed(),
         derived=("ios", *(() if seconds else ("length",))),

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from iocast.formats.source_files import Head, number, read_text, read_whole_lines, refuse
+from iocast.formats.foreign_numbers import number, number_of, whole_of
+from iocast.formats.source_files import Head, read_text, read_whole_lines, refuse
 from iocast.imports import consistency
 from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.histogram import Histogram
@@ -156,15 +157,15 @@ def _text(path: str, text: str) -> tuple[str, list[Row]]:
         did = {op: _did(path, *tables[name], marks.get(op, {})) for name, op in _OPS}
         load = asked[place] if place < len(asked) else _Asked()
         length = number(path, first, seconds[1], "the test time")
-        rows.append(_row(path, load, length, int(threads[1]) if threads else None, did))
+        rows.append(_row(path, load, length, whole_of(threads[1]) if threads else None, did))
     return computer[1] if computer else "", rows
 
 
 def _asked(part: str) -> _Asked:
     """The load of a timespan from its words: of several targets only what they have in common."""
     paths = _PATH.findall(part)
-    sizes = {int(value) * _UNITS[unit] for value, unit in _SIZE.findall(part)}
-    depths = {int(value) for value in _OUTSTANDING.findall(part)}
+    sizes = {(whole_of(value) or 0) * _UNITS[unit] for value, unit in _SIZE.findall(part)}
+    depths = {whole_of(value) for value in _OUTSTANDING.findall(part)}
     random, sequential = "using random I/O" in part, "using sequential I/O" in part
     cached = "using software cache" in part
     through, back = "writethrough on" in part, "writethrough off" in part
@@ -227,8 +228,8 @@ def _marks(path: str, first: int, part: str) -> dict[Op, dict[float, float]]:
 def _percent(word: str) -> float:
     """ "25th", "3-nines", "min" or "max" as per cent."""
     if word.endswith("-nines"):
-        return 100 - 10.0 ** (2 - int(word[0]))
-    return {"min": 0.0, "max": 100.0}.get(word) if word in ("min", "max") else float(word[:-2])  # type: ignore[return-value]
+        return 100 - 100 * (number_of(f"1e-{word[0]}") or 0.0)
+    return {"min": 0.0, "max": 100.0}.get(word, number_of(word[:-2]) or 0.0)
 
 
 def _xml(path: str, text: str) -> tuple[str, list[Row]]:
@@ -290,7 +291,7 @@ def _of_profile(span: Element) -> _Asked:
 
     def whole(*names: str) -> int | None:
         text = common(*names)
-        return int(text) if text and text.isdecimal() and len(text) < 13 else None
+        return whole_of(text)
 
     cached = {"true": False, "false": True}.get((common("DisableOSCache", "DisableAllCache") or "").lower())
     random = common("Random") is not None

@@ -20,6 +20,7 @@ from iocast.formats.fio.job_options import (
 )
 from iocast.formats.fio.normal_text import StartLine
 from iocast.formats.fio.quantities import read_size
+from iocast.formats.foreign_numbers import whole_of
 from iocast.model.workload import Arrival, Closed, Constant, Locality, Op, Poisson, Sequential, Sync, Uniform, Unstated
 
 SECTOR = 512
@@ -140,7 +141,7 @@ def size_of_all(op: Op, moved_bytes: int, ios: int) -> int | None:
 
 
 def _whole(text: str) -> int | None:
-    return int(text) if text.isdecimal() and len(text) < 20 and int(text) > 0 else None
+    return whole_of(text) or None
 
 
 def _sum(text: str) -> float | None:
@@ -149,4 +150,4 @@ def _sum(text: str) -> float | None:
         parts = [read_size(part.strip()) for part in text.split(",") if part.strip()]
     except SpecError:
         return None
-    return float(sum(parts)) if parts else None
+    return sum(parts) if parts else None

@@ -186,7 +186,7 @@ def _samples_of(logs: Sequence[JobLog]) -> tuple[Sample, ...]:
             metric, factor = METRICS[log.kind]
             factor = log.unit_ns() if log.kind in LATENCIES else factor
             found += [
-                Sample(entry.time_ms * 1_000_000, "fio", OPS[entry.direction], metric, float(entry.value * factor))
+                Sample(entry.time_ms * 1_000_000, "fio", OPS[entry.direction], metric, entry.value * factor)
                 for entry in log.means
             ]
     return tuple(sorted(found, key=lambda sample: sample.time_ns))

@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from iocast.errors import SpecError
-from iocast.formats.source_files import Head, number, read_whole_lines, refuse
+from iocast.formats.foreign_numbers import number, whole, whole_of
+from iocast.formats.source_files import Head, read_whole_lines, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse, Quantile
@@ -101,7 +102,8 @@ def _of_table(path: str, at: int, found: re.Match[str]) -> Row:
     values = [number(path, at, found[name], name) for name in ("mb", "ms", "iops")]
     rest = [number(path, at, found[place], "a time") if found[place] else None for place in (7, 8, 9)]
     buckets = _buckets((0, *TABLE_EDGES), shares)
-    return _row(path, at, found["test"], int(found["users"]), found["size"], op, values, rest, buckets, quantiles)
+    users = whole(path, at, found["users"], "users")
+    return _row(path, at, found["test"], users, found["size"], op, values, rest, buckets, quantiles)
 
 
 def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
@@ -109,7 +111,7 @@ def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
         return number(path, at, cells[name], name)
 
     edges = [name for name in MATRIX[9:25] if name in cells]
-    highs = [int(name.lstrip("ums")) * _UNIT[name.rstrip("0123456789")] for name in edges]
+    highs = [(whole_of(name.lstrip("ums")) or 0) * _UNIT[name.rstrip("0123456789")] for name in edges]
     buckets = _buckets((0, *highs[:-1]), [value(name) for name in edges]) if edges else ()
     quantiles = [
         Quantile(q, round(value(name) * MS))
@@ -119,7 +121,7 @@ def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
     rest = [value(name) if name in cells else None for name in ("min", "max", "std")]
     values = [value(name) for name in ("MB", "lat", "iops")]
     test = cells["name"]
-    return _row(path, at, test, int(value("users")), cells["bs"], _op(test), values, rest, buckets, quantiles)
+    return _row(path, at, test, round(value("users")), cells["bs"], _op(test), values, rest, buckets, quantiles)
 
 
 def _csv(path: str, text: str) -> list[Row]:

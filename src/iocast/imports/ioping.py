@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import re
 
-from iocast.formats.source_files import Head, bounded, number, read_text, refuse
+from iocast.formats.foreign_numbers import bounded, number
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse

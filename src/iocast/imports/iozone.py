@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import re
 
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.foreign_numbers import number, whole
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.run import Run, Source
 from iocast.model.workload import Closed, Locality, Op, Sequential, Sync, Uniform, Unstated
@@ -84,7 +85,7 @@ def _rows(path: str, text: str) -> list[Row]:
         elif under and (found := _LINE.match(line)):
             if at == len(lines) and not text.endswith("\n"):
                 break  # cut inside of a figure, perhaps
-            file_kib, record_kib = int(found[1]), int(found[2])
+            file_kib, record_kib = (whole(path, at, each, "a size") for each in found.groups())
             for each in _FIGURE.finditer(line[found.end() :]):
                 if each.end() not in _COLUMNS:
                     raise refuse(path, at, f'"{each[0][:40]}" stands under no heading')
@@ -92,8 +93,8 @@ def _rows(path: str, text: str) -> list[Row]:
                 rows += _row(*_COLUMNS[each.end()], value, operations, file_kib, record_kib, 1, direct, durable)
         elif child := _CHILDREN.match(line):
             name, op, order = _of_child(child[2])
-            file_kib, record_kib = (int(records[1]), int(records[2])) if records else (0, 0)
-            users = int(child[1])
+            file_kib, record_kib = (whole(path, at, each, "a size") for each in (records.groups() if records else "00"))
+            users = whole(path, at, child[1], "the children")
             value = number(path, at, child[3], name)
             ops = child[4] == "ops"
             rows += _row(name, op, order, value, ops, users * file_kib, record_kib, users, direct, durable)

@@ -119,9 +119,9 @@ def _row(path: str, records: list[Record]) -> Row:
         if grown < 0:
             raise refuse(path, last.line, f"the count of bucket {bound} fell: the counters were reset in between")
         low_ns, high_ns = edges_ns(path, last, bound)
-        buckets += [Bucket(low_ns, high_ns, float(grown))] if grown else []
+        buckets += [Bucket(low_ns, high_ns, grown)] if grown else []
     total = round(sum(each.weight for each in buckets))
-    times = Coarse(total=total, buckets=tuple(buckets), whole=float(total))
+    times = Coarse(total=total, buckets=tuple(buckets), whole=total)
     span_ns = span_us(first.moment_us, last.moment_us) * 1000
     if span_ns < 0:
         raise refuse(path, last.line, "its timestamp lies before that of the first record")

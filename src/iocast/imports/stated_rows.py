@@ -143,7 +143,7 @@ def _mix(row: Row) -> tuple[MixItem, ...]:
     total = sum(each.ios for each in kept)
     shares = (round(100 * each.ios / total) if total else 1 for each in kept)
     return tuple(
-        MixItem(each.op, each.size_bytes or 0, float(share) if len(kept) > 1 else 1.0)
+        MixItem(each.op, each.size_bytes or 0, share if len(kept) > 1 else 1.0)
         for each, share in zip(kept, shares, strict=True)
     )
 
@@ -173,7 +173,7 @@ def _measurement(row: Row, workload: Workload) -> Measurement:
         asked_rate_per_s=paced,
         issuing_ns=row.elapsed_ns,
         depth_mean=busy_ns / row.elapsed_ns if row.elapsed_ns else 0.0,
-        in_flight_ns=float(busy_ns),
+        in_flight_ns=busy_ns,
         ios=sum(each.ios for each in row.ops),
         bytes=sum(each.bytes for each in row.ops),
         stopped="finished",

@@ -137,7 +137,7 @@ def _times(made: list[Call]) -> Histogram:
         index=index,
         count=tuple(counts[each] for each in index),
         sum_ns=sum(took),
-        sum_squares=float(sum(each * each for each in took)),
+        sum_squares=sum(each * each for each in took),
         min_ns=min(took),
         max_ns=max(took),
     )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from importlib import resources
-from pathlib import Path
 
 from msgspec.structs import replace
 
+from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
-from iocast.formats.file_kinds import special_kind
 from iocast.formats.fio.job_file import looks_like_fio
 from iocast.formats.vdbench.parameter_file import looks_like_vdbench
 from iocast.jobs.fio.fio_reading import parse_fio_job
@@ -49,22 +49,21 @@ def _read_job(path: str) -> Job:
     if path in _preset_names():
         job = parse_job(_preset_text(path), f"preset {path}")
         return replace(job, fits_target=path in _FITS_TARGET)
-    if kind := special_kind(path):
-        raise SpecError(f"{path} is {kind}, not a job file", "give a preset, or a job file that is a regular file")
+    if os.path.isdir(path):
+        raise SpecError(f"{path} is a directory, not a job file", "name the .toml file in it")
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")  # some editors begin a file with a byte order mark
+        text = written_text(path)
     except FileNotFoundError:
         names = _preset_names()
         said = f"no job file or preset called {path}{meant(path, names)}"
         raise SpecError(said, f"presets: {', '.join(names)}") from None
-    except IsADirectoryError:
-        raise SpecError(f"{path} is a directory, not a job file", "name the .toml file in it") from None
     except UnicodeDecodeError as error:
         said = f"{path} is not a job file: byte {error.start} is not UTF-8"
         raise SpecError(said, "job files are TOML text") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise SpecError(f"{path} cannot be read: {reason}") from None
+        hint = "give a preset, or a job file that is a regular file"
+        raise SpecError(f"{path} cannot be read: {reason}", hint) from None
     if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
         return parse_fio_job(text, path)
     if path.lower().endswith((".vdb", ".parm")) or looks_like_vdbench(text):

@@ -31,6 +31,7 @@ class Extents(Struct, frozen=True):
     unwritten_bytes: int  # allocated but never written, or not yet allocated
     method: str  # "FIEMAP", "SEEK_HOLE" (which cannot see unwritten extents), "none"
     why_not: str = ""  # why there is no better method
+    shared_bytes: int = 0  # in blocks which other files have too (reflinks, snapshots); FIEMAP alone knows
 
     @property
     def whole(self) -> bool:
@@ -55,9 +56,8 @@ def survey(path: str) -> Extents:
 
 def shared_bytes(descriptor: int) -> int | None:
     """Bytes of an open file that lie in blocks which other files have too (reflinks); None where that is unknown."""
-    size = os.fstat(descriptor).st_size
     try:
-        return sum(inside for inside, flags in _extents(descriptor, size) if flags & _SHARED)
+        return _by_fiemap(descriptor, os.fstat(descriptor).st_size).shared_bytes
     except OSError as error:
         if error.errno not in _NO_FIEMAP:
             raise
@@ -65,12 +65,14 @@ def shared_bytes(descriptor: int) -> int | None:
 
 
 def _by_fiemap(descriptor: int, size: int) -> Extents:
-    covered, unwritten = 0, 0
+    covered, unwritten, shared = 0, 0, 0
     for inside, flags in _extents(descriptor, size):
         covered += inside
         if flags & (_UNWRITTEN | _DELALLOC | _UNKNOWN):
             unwritten += inside
-    return Extents(size, size - covered, unwritten, "FIEMAP")
+        if flags & _SHARED:
+            shared += inside
+    return Extents(size, size - covered, unwritten, "FIEMAP", shared_bytes=shared)
 
 
 def _extents(descriptor: int, size: int) -> Iterator[tuple[int, int]]:

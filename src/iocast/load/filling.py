@@ -5,23 +5,24 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from iocast.errors import TargetError
-from iocast.load.extents import survey
+from iocast.load.extents import shared_bytes, survey
 from iocast.load.marks import (
     MAKER,
     Mark,
     held,
     identity,
     made_here,
-    mark_path,
     read_mark,
     require_ours,
     unlink_aside,
+    unlink_mark,
+    unlink_work_file,
     write_mark,
 )
 from iocast.load.os_refusals import refusal, way_out
@@ -29,6 +30,7 @@ from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Sequential, Workload
+from iocast.text import capacity
 
 BLOCK_BYTES = 1 << 20
 DEPTH = 8
@@ -65,7 +67,8 @@ def claimed_file(file: WorkFile) -> Iterator[None]:
 def _forget(path: str) -> None:
     """Takes away a mark whose file was never made, or was removed."""
     if read_mark(path) is not None and not os.path.lexists(path):
-        os.unlink(mark_path(path))
+        with suppress(OSError, TargetError):
+            unlink_mark(path)
 
 
 def create(file: WorkFile) -> None:
@@ -77,6 +80,8 @@ def create(file: WorkFile) -> None:
         try:
             require_ours(file.path, descriptor)
             write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+            if shared_bytes(descriptor):
+                os.ftruncate(descriptor, 0)  # overwritten where it stands it would be as scattered as its snapshot
             os.ftruncate(descriptor, file.size_bytes)
             _allocate(descriptor, file.size_bytes)
         finally:
@@ -166,6 +171,7 @@ def finish(file: WorkFile) -> None:
         descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
         try:
             require_ours(file.path, descriptor)
+            written_bytes = os.fstat(descriptor).st_size
             os.ftruncate(descriptor, file.size_bytes)
             os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -173,6 +179,11 @@ def finish(file: WorkFile) -> None:
         finally:
             os.close(descriptor)
         extents = survey(file.path)
+        if not extents.whole and written_bytes < file.size_bytes:
+            raise TargetError(
+                f"{file.path} shrank to {capacity(written_bytes)} of {capacity(file.size_bytes)} while it was laid out",
+                "keep other programs away from the work files, then start again",
+            )
         if not extents.whole:
             raise TargetError(
                 f"{file.path}: {extents.hole_bytes + extents.unwritten_bytes:,} bytes are still holes or unwritten "
@@ -210,9 +221,12 @@ def cut(files: tuple[WorkFile, ...]) -> None:
 def trial_file(directory: str) -> Iterator[str]:
     """A marked file of one MiB that is there while entered, to try things on. Raises TargetError."""
     file = WorkFile(str(Path(directory) / "iocast-work.trial.dat"), BLOCK_BYTES, fill=True)
-    create(file)
-    try:
-        yield file.path
-    finally:
-        os.unlink(file.path)
-        os.unlink(mark_path(file.path))
+    with claimed_file(file):
+        create(file)
+        try:
+            yield file.path
+        finally:
+            try:
+                unlink_work_file(file.path)
+            except OSError as error:
+                raise refusal("cannot remove", file.path, error) from error

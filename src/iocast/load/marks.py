@@ -91,7 +91,8 @@ def write_mark(path: str, mark: Mark) -> None:
         status = os.fstat(descriptor)
         if status.st_nlink != 1:
             raise TargetError(f"{name} has a second name (hard link)", "remove the other name, or choose another path")
-        if status.st_size and _mark_in(descriptor) is None:
+        foreign = not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0)
+        if foreign or (status.st_size and _mark_in(descriptor) is None):
             raise TargetError(f"{name} was replaced while iocast worked", "choose a directory that only you can change")
         os.pwrite(descriptor, msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n", 0)
         os.fsync(descriptor)
@@ -148,6 +149,8 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
     inode, generation = identity(descriptor)
     if (inode, generation) != (mark.inode, mark.generation):
         return False
+    if generation is None and mark.whole and stat.S_ISREG(status.st_mode) and status.st_size != mark.size_bytes:
+        return False
     return generation is not None or is_ours_alone(os.path.dirname(path) or ".", status)
 
 
@@ -183,9 +186,28 @@ def unlink_ours(path: str, is_ours: Callable[[int], bool]) -> None:
     except OSError:
         ours = False
     if not ours:
-        _put_back(aside, path)
+        try:
+            _put_back(aside, path)
+        except FileExistsError:
+            raise TargetError(
+                f"{path} was replaced twice while iocast removed it", f"what was there before is {aside} now"
+            ) from None
         raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
     os.unlink(aside)
+
+
+def unlink_work_file(path: str) -> None:
+    """Removes the file that the mark of `path` names, and the mark. Raises TargetError, OSError."""
+    mark = read_mark(path)
+    if os.path.lexists(path):
+        unlink_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
+    if os.path.lexists(mark_path(path)):
+        unlink_mark(path)
+
+
+def unlink_stray(stray: str) -> None:
+    """Removes a mark that a killed removal had given another name. Raises TargetError, OSError."""
+    unlink_ours(stray, lambda descriptor: _mark_in(descriptor) is not None)
 
 
 def unlink_mark(path: str) -> None:
@@ -216,7 +238,7 @@ def unlink_aside(path: str) -> int:
     for aside, before in _asides(directory or "."):
         size_bytes = _look(aside, allocated, None) if before == name else None
         if size_bytes is not None:
-            os.unlink(aside)
+            unlink_ours(aside, lambda descriptor: allocated(descriptor) is not None)
             freed += size_bytes
     return freed
 

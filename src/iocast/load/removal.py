@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,20 +18,19 @@ from iocast.load.marks import (
     MARK_SUFFIX,
     begun,
     held,
-    is_named,
     made_here,
     mark_path,
     read_mark,
     stray_marks,
     unlink_aside,
-    unlink_mark,
-    unlink_ours,
+    unlink_stray,
+    unlink_work_file,
 )
 from iocast.load.os_refusals import refusal
 from iocast.load.tree_files import is_tree, opened_tree, remove_tree
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
-_OURS = re.compile(re.escape(WORK_NAME) + r"\.\w+\.dat")
+_OURS = re.compile(re.escape(WORK_NAME) + r"\.(\d+|image|trial)\.dat")
 
 # Who uses these files, in a sentence each: told by the room that looks at the machine.
 Users = Callable[[Sequence[str]], Mapping[str, Sequence[str]]]
@@ -56,11 +56,7 @@ def remove(path: str) -> int:
     if is_tree(path):
         return remove_tree(path)
     freed = unlink_aside(path) + _allocated(path)
-    if os.path.lexists(path):
-        mark = read_mark(path)
-        unlink_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
-    if os.path.lexists(mark_path(path)):
-        unlink_mark(path)
+    unlink_work_file(path)
     return freed
 
 
@@ -82,14 +78,20 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
             left.append((name, why))
     for stray in stray_marks(path):
         if not dry_run:
-            os.unlink(stray)
+            try:
+                unlink_stray(stray)
+            except (TargetError, OSError):
+                left.append((stray, "was replaced while iocast removed it, and was put back"))
+                continue
         removed.append((stray, 0))
     place = str(Path(path) / MOUNT_NAME)
     if os.path.isdir(place) and not os.path.islink(place):
         try:
             removed += _removed_directory(place, dry_run)
         except OSError as error:
-            left.append((place, f"is not empty, or in use ({error.strerror})"))
+            foreign = error.errno == errno.EPERM
+            why = "was not created by iocast" if foreign else f"is not empty, or in use ({error.strerror})"
+            left.append((place, why))
     return Cleaned(tuple(removed), tuple(left))
 
 
@@ -131,6 +133,9 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
 
 def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
     """The empty directory that a killed experiment mounted its images on. Raises OSError."""
+    status = os.lstat(place)
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) != 0o700:
+        raise OSError(errno.EPERM, "iocast did not make it")
     if os.path.ismount(place) or os.listdir(place):
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
     if not dry_run:

@@ -57,6 +57,7 @@ class TreeFound(Struct, frozen=True):
     left_over: int  # renamed files, second names, links, directories beside files
     wrong_size: int
     bytes: int
+    named_elsewhere: int
     foreign: int
     foreign_names: tuple[str, ...]
 
@@ -229,9 +230,11 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
     path = file.path
     try:
         if not os.path.lexists(path):
+            begun_ns = _now_there_ns(path)
             os.mkdir(path, 0o700)
             descriptor = os.open(path, _OPEN)
             try:
+                _require_just_made(path, descriptor, begun_ns)
                 os.fchmod(descriptor, _MODE)
                 _refuse_without_modes(path, descriptor)
                 write_mark(path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
@@ -252,6 +255,30 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
         raise refusal("cannot make a tree in", path, error) from error
 
 
+def _now_there_ns(path: str) -> int:
+    """The time by the clock of the file system: that of a file without a name, or of the mark, which is written first.
+    Raises OSError."""
+    try:
+        descriptor = os.open(os.path.dirname(path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return os.lstat(mark_path(path)).st_mtime_ns
+    try:
+        return os.fstat(descriptor).st_mtime_ns
+    finally:
+        os.close(descriptor)
+
+
+def _require_just_made(path: str, descriptor: int, begun_ns: int) -> None:
+    """Raises TargetError where an open directory may be another than the one that was made a moment ago: others, who
+    may rename in the directory above, put theirs there.
+    """
+    status = os.fstat(descriptor)
+    new = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o777 == 0o700 and not os.listdir(descriptor)
+    alone = is_ours_alone(os.path.dirname(path) or ".", status)
+    if not new or not (alone or status.st_mtime_ns >= begun_ns):
+        raise TargetError(f"{path} was replaced while iocast made it", "choose a directory that only you can change")
+
+
 def _refuse_without_modes(path: str, descriptor: int) -> None:
     if stat.S_IMODE(os.fstat(descriptor).st_mode) != _MODE:
         os.rmdir(path)
@@ -262,9 +289,16 @@ def _refuse_without_modes(path: str, descriptor: int) -> None:
 
 
 def _write_shape(place: int, wanted: TreePlan) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(SHAPE_NAME, flags, 0o600, dir_fd=place)
     try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or status.st_uid != os.geteuid():
+            raise TargetError(
+                f"{SHAPE_NAME} in the tree is no file of its own: it has a second name, or another owner",
+                "move the tree away, and start again",
+            )
+        os.ftruncate(descriptor, 0)
         os.write(descriptor, _json(wanted).encode())
         os.fsync(descriptor)
     finally:

@@ -11,15 +11,16 @@ import math
 import os
 import secrets
 import struct
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from iocast._core import unix_ns
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError, LoadError, TargetError
 from iocast.load.core_phases import core
 from iocast.load.marks import identity
@@ -68,15 +69,20 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True):
 class Journal:
     """An open journal."""
 
-    def __init__(self, folder: Path, description: Description) -> None:
+    def __init__(self, folder: Path, description: Description, descriptor: int) -> None:
         self.folder, self.description = folder, description
-        self._descriptor = os.open(folder / "journal.bin", os.O_RDWR | os.O_CLOEXEC)
+        self._descriptor = descriptor
 
     @property
     def plan(self) -> VerifyPlan:
         """What a phase is told that writes into it."""
         told = self.description
         return VerifyPlan(str(self.folder / "journal.bin"), told.run_id, told.block_bytes, told.first_blocks)
+
+    @property
+    def opened(self) -> dict[str, int]:
+        """Its path in plans, and the descriptor that it is reached by."""
+        return {self.plan.journal: self._descriptor}
 
     def sync(self) -> None:
         """Writes to the storage of the run folder what the journal has so far."""
@@ -100,28 +106,29 @@ def block_bytes(phases: tuple[Phase, ...]) -> int:
     return math.gcd(*said, *sizes, *(phase.region_start_bytes for phase in phases))
 
 
-def begin(plan: Plan, layout: Layout, run_folder: Path) -> Journal | None:
+def begin(plan: Plan, layout: Layout, run_folder: HeldFolder) -> Journal | None:
     """The journal of a run that is about to begin; None when nothing is verified. Raises ArchiveError."""
     phases = tuple(phase for phase in plan.phases if phase.verify)
     if not phases:
         return None
-    folder = run_folder.absolute() / FOLDER
+    path = run_folder.path.absolute() / FOLDER
     files = []
     for file in layout.files:
         inode, generation = _identity(file.path) if plan.target.kind != "block" else (None, None)
         files.append(JournalFile(file.path, file.size_bytes, inode, generation))
     description = Description(secrets.randbits(63), block_bytes(phases), tuple(files), _boot_id())
     try:
-        folder.mkdir()
-        descriptor = os.open(folder / "journal.bin", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        folder = run_folder.folder(FOLDER)
+        journal = Journal(path, description, folder.create("journal.bin"))
         try:
-            _lay_out(descriptor, description, folder)
-        finally:
-            os.close(descriptor)
-        (folder / "journal.json").write_bytes(msgspec.json.format(msgspec.json.encode(description), indent=1))
-        return Journal(folder, description)
+            journal.forget()
+            folder.put("journal.json", msgspec.json.format(msgspec.json.encode(description), indent=1))
+        except BaseException:
+            journal.close()
+            raise
+        return journal
     except OSError as error:
-        raise _unusable(folder, error.strerror or str(error)) from error
+        raise _unusable(path, error.strerror or str(error)) from error
 
 
 def on_target(plan: Plan, run_folder: Path) -> bool:
@@ -186,7 +193,7 @@ def read_back(
         "files": [(file.path, file.size_bytes) for file in description.files],
         "durable_only": durable_only,
     }
-    started = time.time_ns()
+    started = unix_ns()
     module = core()
     try:
         found = msgspec.json.decode(module.read_back(msgspec.json.encode(asked).decode(), on_tick), type=_Found)

@@ -81,7 +81,7 @@ def lay_out(plan: Plan) -> Layout:
 
     A device and a file that iocast did not make are taken as they are, to be read only.
     """
-    target, wanted = plan.target, plan.files
+    target, wanted, writes = plan.target, plan.files, any(phase.workload.writes for phase in plan.phases)
     if target.members:
         each = [_as_it_is(member) for member in target.members]
         files = tuple(file for layout in each for file in layout.files)
@@ -91,16 +91,16 @@ def lay_out(plan: Plan) -> Layout:
     try:
         if permission_of(target).code == "foreign_file":
             return _foreign(target)
-        files = tuple(_work_file(path, wanted.size_bytes) for path in work_paths(target, wanted.count))
+        files = tuple(_work_file(path, wanted.size_bytes, writes) for path in work_paths(target, wanted.count))
+        layout = Layout(files, own=True, notes=_shared_notes(files))
     except OSError as error:
         raise refusal("cannot read", error.filename or target.path, error) from error
-    layout = Layout(files, own=True)
-    changed = files if any(phase.workload.writes for phase in plan.phases) else [file for file in files if file.fill]
+    changed = files if writes else [file for file in files if file.fill]
     refuse_fixed(*(path for file in changed for path in (file.path, mark_path(file.path))))
     if layout.fill_bytes:
         refuse_fixed(os.path.dirname(files[0].path))
         _check_writable(os.path.dirname(files[0].path))
-    if any(phase.workload.writes for phase in plan.phases):
+    if writes:
         _check_files_writable(layout)
     _check_room(target, layout)
     return layout
@@ -116,7 +116,7 @@ def _as_it_is(member: Target) -> Layout:
         raise refusal("cannot read", error.filename or member.path, error) from error
 
 
-def _work_file(path: str, size_bytes: int) -> WorkFile:
+def _work_file(path: str, size_bytes: int, writes: bool) -> WorkFile:
     if not os.path.lexists(path):
         mark = mark_path(path)
         if os.path.lexists(mark) and read_mark(path) is None and not begun(path):
@@ -132,7 +132,26 @@ def _work_file(path: str, size_bytes: int) -> WorkFile:
             "remove this name (rm), or choose another directory",
         )
     same = made.whole and made.size_bytes == size_bytes == status.st_size
-    return WorkFile(path, size_bytes, fill=not (same and survey(path).whole))
+    if not same:
+        return WorkFile(path, size_bytes, fill=True)
+    extents = survey(path)
+    # Writes to a block that a snapshot has too go to a new one: laid out anew, the file has blocks of its own again.
+    return WorkFile(path, size_bytes, fill=not extents.whole or (writes and extents.shared_bytes > 0))
+
+
+def _shared_notes(files: tuple[WorkFile, ...]) -> tuple[str, ...]:
+    """What a run that writes does with blocks that snapshots and reflinked copies have too."""
+    shared = {file.path: _shared_bytes(file.path) for file in files if file.fill}
+    return tuple(
+        f"{path} shares {shared_bytes / _MIB:,.1f} MiB with a snapshot or a reflinked copy: it is laid out anew, in "
+        "blocks of its own; the snapshot keeps its blocks"
+        for path, shared_bytes in shared.items()
+        if shared_bytes
+    )
+
+
+def _shared_bytes(path: str) -> int:
+    return survey(path).shared_bytes if os.path.exists(path) else 0
 
 
 def _not_ours(path: str) -> TargetError:
@@ -176,7 +195,7 @@ def _check_room(target: Target, layout: Layout) -> None:
         return
     reserve = min(int(target.total_bytes * RESERVE_SHARE), RESERVE_MOST_BYTES)
     room = max(0, target.free_bytes - reserve)
-    allocated = [min(_allocated(file.path), file.size_bytes) for file in layout.files]
+    allocated = [_own_blocks(file) for file in layout.files]
     if sum(file.size_bytes for file in layout.files) - sum(allocated) <= room:
         return
     count = len(layout.files)
@@ -188,6 +207,12 @@ def _check_room(target: Target, layout: Layout) -> None:
         f"{_mib(target.free_bytes)} are free, of which {_mib(reserve)} must stay free",
         f"{less}, or give another path",
     )
+
+
+def _own_blocks(file: WorkFile) -> int:
+    """What the file needs no new room for: shared blocks stay with the snapshot when it is laid out anew."""
+    allocated = min(_allocated(file.path), file.size_bytes)
+    return max(0, allocated - _shared_bytes(file.path)) if file.fill else allocated
 
 
 def _round_down(size_bytes: int) -> int:

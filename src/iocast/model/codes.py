@@ -11,6 +11,7 @@ FindingCode = Literal[
     # The measurement itself is at fault.
     "nothing_done",
     "end_of_file",
+    "file_shrank",
     "errors",
     "short_ios",
     "hung",

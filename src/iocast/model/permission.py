@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -24,6 +25,10 @@ _REASONS: dict[PermissionCode, str] = {
 }
 
 
+# Of a loop device as it was named once: by device and inode of its file alone, or by the number of the device below.
+_UNBORN = re.compile(r"loop:\d+:\d+(:\d+)?(\+\d+)?(\.\.\d+)?(-part\d+)?")
+
+
 class Permission(Struct, frozen=True):
     """Whether a target may be written to; `code` says why, or why not."""
 
@@ -34,6 +39,13 @@ class Permission(Struct, frozen=True):
     def reason(self) -> str:
         """The code as people read it: "a block device"."""
         return _REASONS[self.code]
+
+
+def why_outdated(name: str) -> str:
+    """Why a name given to `--destroy` names nothing any more, as the end of a sentence; "" for all others."""
+    if not _UNBORN.fullmatch(name):
+        return ""
+    return "; it lacks the generation and birth time of the file, so it may name a later file with the same inode"
 
 
 def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Permission:
@@ -52,7 +64,8 @@ def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Pe
         case "file":
             return Permission(True, "own_files") if own_file else Permission(False, "foreign_file")
         case "block":
-            given_up = target.identity is not None and target.destroy == target.identity.name != ""
+            name = target.identity.name if target.identity is not None else ""
+            given_up = target.destroy == name != "" and not why_outdated(name)
             return Permission(True, "given_up") if given_up else Permission(False, "block_device")
         case "database":
             return Permission(True, "own_schema")

@@ -15,6 +15,7 @@ Kind = Literal[
     "names",  # a tuple of words
     "load",  # (users, depth): "4x1", "4x16"
     "bytes",
+    "decimal_bytes",  # as disks are sold: 2 TB
     "bytes_per_s",
     "rate",  # per second
     "duration",  # ns
@@ -27,9 +28,18 @@ Kind = Literal[
     "ratio",  # how many times: with three figures, however small
     "share",  # of one: 0.25 is 25 %
     "exact_share",  # the same with two decimals: 57.14 %
+    "tenth_share",  # with one decimal, of whatever sign: -3.2 %
+    "whole_share",  # with none: 45 %
+    "percentile",  # of one: 0.999 is p99.9
+    "instant",  # ns since 1970: a date and a time
+    "p_value",  # of a test, two digits
     "relative",  # of one, how much of another's performance is kept: within a tenth of it is as good
     "counts",  # how many, over buckets that the table's notes or another table name
 ]
+
+WORDS: frozenset[Kind] = frozenset(
+    {"text", "code", "names", "strip", "grade", "instant", "percentile", "decimal_bytes"}
+)  # from the left
 
 SAME = 0.10  # a "relative" cell this near to 1 is as good
 
@@ -78,6 +88,7 @@ class Row(Struct, frozen=True):
     note: str = ""
     void: bool = False
     part: bool = False
+    record: Struct | None = None  # that the cells are made of: what CSV writes, field by field
 
 
 class Table(Struct, frozen=True):
@@ -192,6 +203,7 @@ class Report(Struct, frozen=True):
     untestable: frozenset[FindingCode] = frozenset()  # suspicions that no experiment here can decide
     conclusions: tuple[Conclusion, ...] = ()
     failed: tuple[FailedDetector, ...] = ()  # detectors whose findings are missing
+    result: Struct | None = None  # of model/results: what JSON says beside the head
 
     @property
     def charts(self) -> tuple[Chart, ...]:

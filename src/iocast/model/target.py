@@ -38,11 +38,12 @@ class Layer(Struct, frozen=True, kw_only=True):
 class Identity(Struct, frozen=True, kw_only=True):
     """Which block device it is, whatever its path; two are the same device when all of this is."""
 
-    marks: tuple[str, ...]  # the best first: "wwn:naa.5000c500a1b2c3d4", "serial:S3Z1NB0K", "loop:254:0:131077"
+    marks: tuple[str, ...]  # the best first: "wwn:naa.5000c500a1b2c3d4", "serial:S3Z1NB0K", "loop:254:0:12:g7:b1.5"
     number: str  # "8:16"
     size_bytes: int
     start_bytes: int = 0  # of a partition, on its disk
     arrival: int | None = None  # the kernel's count of disks that came (diskseq): it changes with every attachment
+    why_nameless: str = ""  # of one without marks: "it has neither a serial number nor a UUID"
 
     @property
     def name(self) -> str:

@@ -29,6 +29,7 @@ from contextvars import ContextVar
 import msgspec
 
 from iocast import _core, metrics
+from iocast._core import unix_ns
 from iocast.errors import TargetError
 from iocast.model.block_times import BlockTimes, DeviceNumber, named
 from iocast.model.run import Sample
@@ -71,7 +72,7 @@ class Watching:
             while (left_ns := due_ns - time.monotonic_ns()) > 0 and not stopped():
                 time.sleep(min(left_ns / 1e9, _LOOK_S))
             seen = _read(self._core)
-            yield named(seen, {each.device: name_of(each.device) for each in seen.devices}), time.time_ns()
+            yield named(seen, {each.device: name_of(each.device) for each in seen.devices}), unix_ns()
             done += 1
 
     def close(self) -> None:

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from contextlib import ExitStack
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.counter_file import CounterFile
@@ -91,7 +91,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Times and context switches under the subject "", memory under the subject "memory"."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         try:
             times = parse_stat(self._stat.read(), self._ticks_per_s)
             memory = parse_meminfo(self._meminfo.read())

@@ -20,10 +20,10 @@ scheduler time; busy_ns of devices that serve I/Os in parallel means "not idle",
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.disk_counters import parse_counters, parse_diskstats
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
@@ -74,7 +74,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """All counters of all layers; the bytes and ns are as in the names, the rest are counts."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         everything = parse_diskstats(self._all.read()) if self._all is not None else {}
         samples: list[Sample] = []
         for name, stat in self._stats.items():

@@ -8,6 +8,8 @@ import platform
 import re
 from pathlib import Path
 
+from iocast import text
+from iocast._core import clock_set_by_ns
 from iocast.model.run import Host
 from iocast.observe.target.sysfs import read_text
 
@@ -27,6 +29,7 @@ _VIRTUAL_MAKERS = {
     "DigitalOcean": "DigitalOcean",
     "Parallels": "Parallels",
 }
+_CLOCK_SET_NS = 1_000_000_000  # less than this moves no line of a list
 _PHYSICAL_PRODUCTS = re.compile(r"\.metal\b|\bSurface\b", re.IGNORECASE)
 
 
@@ -44,6 +47,18 @@ def describe_host(root: Path = Path("/")) -> Host:
         cpu_model=cpu_model(cpuinfo),
         memory_bytes=memory_bytes(read_text(root / "proc/meminfo") or ""),
         virtualisation=virtualisation(cpuinfo, root),
+    )
+
+
+def clock_notes() -> tuple[str, ...]:
+    """That the clock of this machine was set since a run began; its times go on as if it had not been."""
+    by_ns = clock_set_by_ns()
+    if abs(by_ns) < _CLOCK_SET_NS:
+        return ()
+    way = "forward" if by_ns > 0 else "back"
+    return (
+        f"The clock of this machine was set {way} by {text.long_duration(abs(by_ns))} during the run: its times follow "
+        "the clock as it was at the start",
     )
 
 

@@ -18,9 +18,9 @@ What it cannot see: limits outside this machine or its namespace: those of the h
 from __future__ import annotations
 
 import os
-import time
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.group_counters import parse_cpu_stat
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -80,7 +80,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """What holds now: a limit may be set while a test runs."""
-        now_ns, lowest = time.time_ns(), Limits()
+        now_ns, lowest = unix_ns(), Limits()
         for folder in self._groups():
             for key, value in limits_of(folder).items():
                 lowest[key] = min(value, lowest.get(key, value))
@@ -135,7 +135,15 @@ def limits_of(folder: str) -> Limits:
 def read_or_empty(path: str) -> str:
     """The text of a file of the kernel; "" where it cannot be read."""
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            return file.read()
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # a third of the time of open(): it is done by thousands
     except OSError:
         return ""
+    text = b""
+    try:
+        while more := os.read(descriptor, 1 << 16):
+            text += more
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return text.decode("ascii", "replace")

@@ -20,10 +20,10 @@ import errno
 import fcntl
 import glob
 import os
-import time
 from collections.abc import Collection
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
@@ -55,7 +55,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """One sample for each task that could run here: 1 while it does."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         states = [*self._md(), *self._btrfs(), *self._scrub(), *self._zfs(), *self._heat()]
         return [Sample(now_ns, NAME, subject, metric, float(running)) for subject, metric, running in states]
 

@@ -25,6 +25,7 @@ import time
 from msgspec import Struct
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
@@ -81,7 +82,7 @@ class Observer:
         return samples
 
     def _ask(self, file: _Watched) -> list[Sample]:
-        now_ns, started_ns = time.time_ns(), time.monotonic_ns()
+        now_ns, started_ns = unix_ns(), time.monotonic_ns()
         try:
             size_bytes = os.lseek(file.fd, 0, os.SEEK_END)  # fstat says 0 for a block device
             found = self._residency(file.fd, size_bytes)

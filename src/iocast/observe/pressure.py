@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import errno
 import re
-import time
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.counter_file import CounterFile
@@ -61,7 +61,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """`some_ns` and `full_ns` of cpu, memory and io."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         try:
             seen = {name: parse_pressure(file.read()) for name, file in self._files.items()}
         except OSError as error:

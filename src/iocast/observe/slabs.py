@@ -16,11 +16,11 @@ What it cannot see: whose names they are: the caches are those of the whole mach
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from types import TracebackType
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.observer import BlindError
@@ -46,7 +46,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Objects in use, and bytes of the pages of each cache."""
-        now = time.time_ns()
+        now = unix_ns()
         samples = []
         for line in self._file.read_text().splitlines():
             words = line.split()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from iocast import __version__, load, metrics
+from iocast._core import follow_wall_clock, unix_ns
 from iocast.archive import RunFolder, TimeLeft, new_run_id
 from iocast.errors import IocastError, LoadError
 from iocast.load import Layout, Loader, PlannedGroup, loader_of
@@ -24,7 +24,7 @@ from iocast.model.workload import Closed
 from iocast.observe import OBSERVERS, Watch
 from iocast.observe.background import Background
 from iocast.observe.block import kept_between_phases
-from iocast.observe.host import describe_host
+from iocast.observe.host import clock_notes, describe_host
 from iocast.observe.memory_left import memory_left
 from iocast.observe.target.overwriting import held, refuse_used_files, unseen_users
 from iocast.runner.observing import Beside, Observing, server_observers
@@ -63,7 +63,8 @@ def perform(
     if (left := memory_left()) is not None:
         check_memory(plan, *left)
     loader = loader_of(plan)
-    started_unix_ns = time.time_ns()
+    follow_wall_clock()
+    started_unix_ns = unix_ns()
     run = Run(
         run_id=new_run_id(started_unix_ns),
         plan=plan,
@@ -87,7 +88,7 @@ def perform(
     ):
         run = replace(run, warnings=(*run.warnings, *_users_of(layout, writing)))
         loader.check(layout)
-        saving = Saving(RunFolder.create(out, run), run)
+        saving = Saving(RunFolder.create(out, run, private=beside is not None), run)
         job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened, beside)
         error = None
         try:
@@ -156,7 +157,7 @@ class _Performance:
         whole = self.layout.own and not self.files.waiting and not self.saving.cut_short
         self.saving.run = replace(self.saving.run, files_whole=whole)
         if not self.stopped():
-            warning = self.verifying.open(self.plan, self.layout, self.saving.folder.path)
+            warning = self.verifying.open(self.plan, self.layout, self.saving.folder.held)
             self.saving.warn(*filter(None, (warning,)))
         self._run_script()
         self._refuse_broken()
@@ -223,7 +224,7 @@ class _Performance:
         number, total, left = self._begin(shown)
         self.saving.folder.begin(shown.name, number, total, left)
         files = () if self.layout.tree else tuple(file.path for file in self.layout.files)
-        opened, spool = self._opened(plans), str(self.saving.folder.path)
+        opened, spool = self._opened(plans) | self.verifying.opened, str(self.saving.folder.held.place)
         # A tree has no work files whose pages could be counted; without one nobody asks what names cost.
         idle = metrics.PAGECACHE if self.layout.tree else metrics.SLABS
         common = tuple(each for each in OBSERVERS if idle != each.NAME)
@@ -289,4 +290,5 @@ class _Performance:
     def close(self, status: Status, error: IocastError | None = None) -> Performed:
         """Saves the final state."""
         self.verifying.close()
+        self.saving.warn(*clock_notes())
         return self.saving.close(status, error, keep=self.verifying.kept)

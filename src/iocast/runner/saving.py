@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from msgspec.structs import replace
 
 from iocast.archive import RunFolder, samples_from, series, without_warm_up
-from iocast.errors import IocastError
+from iocast.errors import ArchiveError, IocastError, LoadError
 from iocast.load import Measured
 from iocast.load.storage_failures import hung
 from iocast.model.measurement import Measurement
@@ -16,9 +16,11 @@ from iocast.model.plan import Phase
 from iocast.model.run import Blind, PhaseRecord, Run, SteadyEnd
 from iocast.model.verification import Verification
 from iocast.observe import Observed
+from iocast.observe.target.patience import within
 from iocast.runner.reporting import Progress
 
 Status = Literal["done", "interrupted", "failed"]
+_PATIENCE_S = 30
 
 
 class Performed(NamedTuple):
@@ -111,8 +113,21 @@ class Saving:
             self.folder.save(self.run)
         except IocastError as why:
             error = error or why
+        error = error or self._unkept()
         self.folder.end()  # last: a run that says it is running must say whose it is
         return Performed(self.run, self.folder.path, error)
+
+    def _unkept(self) -> IocastError | None:
+        """Results that are only in memory are lost with it: storage that failed meanwhile does not take them."""
+        try:
+            why = within(_PATIENCE_S, self.folder.unkept)
+        except LoadError:  # not one more thread may be started
+            why = self.folder.unkept()
+        if why == "":
+            return None
+        why = why or f"storage has not answered for {_PATIENCE_S} s"
+        hint = "look at the kernel log (dmesg), and choose another place for results with --out DIR"
+        return ArchiveError(f"the results in {self.folder.path} are not kept: {why}", hint)
 
 
 def _record(phase: Phase, each: Measured, seen: Observed, end: SteadyEnd | None) -> PhaseRecord:

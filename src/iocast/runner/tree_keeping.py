@@ -11,12 +11,13 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.load import Layout, Loader, WorkFile
-from iocast.load.tree_files import empty_tree, look_at, make_place, mark_tree, tree_file, tree_path
+from iocast.load.tree_files import TreeFound, empty_tree, look_at, make_place, mark_tree, tree_file, tree_path
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase, PhasePlan, Plan
 from iocast.model.tree import Present, Tree, totals, tree_plan
 from iocast.model.workload import MixItem, Workload
 from iocast.runner.refilling import Fill
+from iocast.text import counted
 
 MOST_MAKERS = 8
 
@@ -87,6 +88,7 @@ class _OneTree:
         self._loader, self._run = loader, run
         self._real = loader.real_time
         self._whole = not self._real or not self._file.fill
+        self._looked_for_links = False
         self.present: Present = "all"
 
     def fill(self) -> None:
@@ -115,6 +117,8 @@ class _OneTree:
             return
         if not self._whole and not all(phase.as_it_is for phase in phases):
             self._make()
+        elif any(phase.workload.writes for phase in phases):
+            self._unless_stopped(self._refuse_names_elsewhere)
         self.present = "all" if self._whole else "look"
 
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
@@ -162,6 +166,7 @@ class _OneTree:
                 f"{self._file.path} holds {found.foreign} names that iocast did not make: {names}",
                 "move them away, and start again",
             )
+        self._refuse_linked(found)
         if found.wrong_size:
             # A make or a write that was killed: they are made anew.
             empty_tree(self._file, self._wanted, self._go_on)
@@ -172,6 +177,20 @@ class _OneTree:
         self._whole = not found.left_over
         mark_tree(self._file, whole=self._whole)
         return True
+
+    def _refuse_names_elsewhere(self) -> None:
+        """Raises TargetError where files of the tree are somebody's, too: once a run, before they are written to."""
+        if not self._looked_for_links:
+            self._refuse_linked(look_at(self._file, self._wanted, sizes=True, go_on=self._go_on))
+            self._looked_for_links = True
+
+    def _refuse_linked(self, found: TreeFound) -> None:
+        if found.named_elsewhere:
+            names = counted(found.named_elsewhere, "name")
+            raise TargetError(
+                f"files in {self._file.path} have {names} elsewhere (hard links: a backup?), and would be written to",
+                "remove the other names, or the tree: `iocast clean` leaves the other names what they are",
+            )
 
     def _check(self, measurement: Measurement) -> None:
         """Raises TargetError when files could not be made."""

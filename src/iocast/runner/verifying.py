@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from msgspec.structs import replace
 
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.load import Layout
 from iocast.load.verify_journal import Description, Journal, begin, on_target, read_back, same_boot
 from iocast.model.plan import Length, Phase, PhasePlan, Plan
@@ -24,10 +24,10 @@ class Verifying:
         """True when the run folder has a journal."""
         return self._journal is not None
 
-    def open(self, plan: Plan, layout: Layout, folder: Path) -> str:
+    def open(self, plan: Plan, layout: Layout, folder: HeldFolder) -> str:
         """Begins to record what is written to be verified, if anything is; a warning, "" when all is well."""
         self._journal = begin(plan, layout, folder)
-        if self._journal is not None and on_target(plan, folder):
+        if self._journal is not None and on_target(plan, folder.place):
             return "The run folder is on the storage under test: a power loss may destroy the journal too"
         return ""
 
@@ -40,6 +40,11 @@ class Verifying:
         if phase.workload.writes:
             self._journal.forget()
         return told
+
+    @property
+    def opened(self) -> dict[str, int]:
+        """The journal by its path in plans, as the descriptor that it is reached by."""
+        return {} if self._journal is None else self._journal.opened
 
     def sync(self) -> None:
         """Writes to storage what the journal has so far."""

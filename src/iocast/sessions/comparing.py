@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.catalogue import labels, runs_in
-from iocast.archive.writing.fresh_folders import fresh_folder
-from iocast.errors import SpecError
+from iocast.archive.catalogue import group_kind, labels, runs_in
+from iocast.archive.writing.growing_folders import remove_empty
+from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
+from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import Job
+from iocast.model.permission import why_outdated
 from iocast.model.report import Report
 from iocast.model.target import Target
 from iocast.sessions.carry_out import Carried, carry_out
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from iocast.diagnose.comparable import Pair, Side
 
 SIDES = ("A", "B")
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Comparison(Struct, frozen=True):
@@ -157,18 +160,19 @@ def refuse_unfit(job: Job, target: Target, options: RunOptions) -> None:
 
 
 def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
-    """One run, with its line for lists of runs. Raises IocastError."""
-    done = carry_out(job, target, options, listener).or_error()
+    """One run, with its line for lists of runs, also where it failed. Raises IocastError."""
+    done = carry_out(job, target, options, listener)
     if done.folder is not None:
-        keep_judgement(done.folder)
-    return done
+        with suppress(ArchiveError) if done.error else nullcontext():  # what ended the run says more
+            keep_judgement(done.folder)
+    return done.or_error()
 
 
 def _refuse_unknown(request: AbRequest) -> None:
     known = {identity_name(find_target(path)) for path in request.paths}
     if unknown := [name for name in request.destroy if name not in known]:
         raise SpecError(
-            f"--destroy {unknown[0]} matches neither target",
+            f"--destroy {unknown[0]} matches neither target{why_outdated(unknown[0])}",
             "omit --destroy: the refusal then shows the identity of each device",
         )
 
@@ -181,11 +185,29 @@ def group_folder(out: str, name: str) -> Iterator[str]:
     """
     base = Path(out)
     made = [folder for folder in (base, *base.parents) if not folder.exists()]
-    folder = fresh_folder(base, name)
+    _sweep_empty_groups(base)
+    folder = make_named(base, name)
     try:
-        yield str(folder)
+        yield str(folder.path)
     finally:
-        with suppress(OSError):  # not empty: what was measured stays
-            for each in (*(folder / side for side in SIDES), folder, *made):
-                if each.exists():
-                    each.rmdir()
+        _remove_empty_sides(folder)
+        if folder.remove_if_empty():  # else what was measured stays
+            remove_empty(made)
+
+
+def _sweep_empty_groups(base: Path) -> None:
+    """Takes away the folders of groups whose process was killed before their first run began."""
+    with suppress(OSError):
+        above = open_base(base)
+        for name in filter(group_kind, above.names()):
+            with suppress(OSError):  # a group that is being made
+                group = above.folder(name)
+                group.claim()
+                _remove_empty_sides(group)
+                above.remove_folder(name, group)
+
+
+def _remove_empty_sides(group: HeldFolder) -> None:
+    with suppress(OSError):
+        for side in filter(group.has_folder, SIDES):
+            group.remove_folder(side, group.folder(side))

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.errors import SourceError
-from iocast.formats.file_kinds import special_kind
 from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerMade, CardMade, Imported
 from iocast.sessions.listener import Listener
@@ -21,14 +19,11 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
     """Reads files of other tools into run folders in `out`, and judges them, tapes left out. Raises IocastError."""
     from iocast import __version__, imports
 
-    for file in files:
-        if kind := special_kind(file):
-            raise SourceError(f"{file} is {kind}, not a file", "save the results to a file, and import that")
     cards = []
     with traces_named(files):
         runs = imports.read(tuple(files))
     for run in runs:
-        run = replace(run, iocast_version=__version__)
+        run = replace(run, iocast_version=__version__, run_id=archive.new_run_id(run.started_unix_ns))
         folder = archive.RunFolder.create(out, run)
         for number, record in enumerate(run.phases):
             folder.save_phase(number, record.phase.name, None, record.samples)

@@ -12,12 +12,13 @@ from iocast.jobs.job import Job
 from iocast.model.report import Section
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 
 
@@ -65,14 +66,17 @@ def _judged(
     if done.folder is None:
         return Measured(done.run, None), None
     page = request.page and done.run.status == "done"
-    card = make_card(done.run, shown_folder(done.folder), request.asked)
+    folder = shown_folder(done.folder)
+    card = make_card(done.run, folder, request.asked)
     keep_summary(card, card.report())  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside)
-    card = replace(card, beside=added)
-    listener.tell(CardMade(card, card.report()))
-    passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
-    if page:
-        leave_page(card, listener)
+    with copies_of((folder,), request.names) as copied:
+        shown = card if request.names is None else open_card(copied.folders[0], request.asked)
+        card, shown = replace(card, beside=added), replace(shown, beside=added)
+        listener.tell(CardMade(shown, copied.told(shown.report())))
+        passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
+        if page:
+            leave_page(shown, listener, folder, copied.told)
     return Measured(done.run, card, passed), failed
 
 

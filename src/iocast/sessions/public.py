@@ -56,12 +56,15 @@ def load_ramp(
     )
 
 
-def database_loaded(url: str, ramp: LoadRamp, options: RunOptions, force: bool, listener: Listener | None) -> Card:
+def database_loaded(
+    url: str, ramp: LoadRamp, options: RunOptions, beside_others: bool, listener: Listener | None
+) -> Card:
     """The card of a load through a database. Raises IocastError."""
     from iocast.sessions.database.load_db import LoadRequest, run
 
     measure = MeasureRequest(job="", path=url, options=options)
-    return _card_of(run(LoadRequest(url=url, force=force, load=ramp, measure=measure), listener or Quiet()), "load-db")
+    request = LoadRequest(url=url, beside_others=beside_others, load=ramp, measure=measure)
+    return _card_of(run(request, listener or Quiet()), "load-db")
 
 
 def _card_of(measured: Measured, name: str) -> Card:

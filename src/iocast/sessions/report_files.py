@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 from pathlib import Path
 
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import SpecError
 from iocast.model.report import Report
 from iocast.model.run import Run
@@ -14,15 +15,28 @@ WIDTH = 120  # of a text file
 SUFFIXES_OF_RUNS = {".flatfile": "flatfile"}
 
 
-def write_file(
-    report: Report, path: Path, theme: str = "light", *, force: bool = False, own: bool = False
-) -> list[Path]:
+def put_page(report: Report, folder: HeldFolder) -> None:
+    """Writes the page of a report into a folder that iocast made. Raises ArchiveError."""
+    from iocast.archive import REPORT_PAGE
+    from iocast.archive.writing import named_outputs
+
+    named_outputs.put_page(folder, REPORT_PAGE, _rendered(report, "html"))
+
+
+def _rendered(report: Report, form: str) -> bytes:
+    from iocast.report.renderers import RENDERERS
+
+    out = StringIO(newline="")
+    RENDERERS[form].render(report, out, colour=False, width=WIDTH)
+    return out.getvalue().encode(errors="backslashreplace")
+
+
+def write_file(report: Report, path: Path, theme: str = "light", *, force: bool = False) -> list[Path]:
     """Writes any report in the form that the suffix asks for; returns the files. Raises IocastError.
 
-    A file that iocast did not make is replaced with `force` only; `own` is for those of a folder that iocast made.
+    A file that iocast did not make is replaced with `force` only.
     """
     from iocast.archive.writing.named_outputs import check_output, put_output
-    from iocast.report.renderers import RENDERERS
     from iocast.report.renderers.pictures import write_pictures
 
     form = form_of(path)
@@ -32,11 +46,8 @@ def write_file(
         from iocast.report.charts.drawing.theme import THEMES
 
         return write_pictures(report, path, THEMES[theme], force=force)
-    if not own:
-        check_output(path, force=force)
-    out = StringIO(newline="")
-    RENDERERS[form].render(report, out, colour=False, width=WIDTH)
-    put_output(path, out.getvalue().encode(errors="backslashreplace"), force=force or own)
+    check_output(path, force=force)
+    put_output(path, _rendered(report, form), force=force)
     return [path]
 
 

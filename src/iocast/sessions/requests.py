@@ -16,6 +16,7 @@ from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
 
 if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms as Pseudonyms
     from iocast.sessions.live.asked_sources import Asked
 
 RUNS = "iocast-runs"  # where run folders go
@@ -43,6 +44,7 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     asked: GradeAsked = GradeAsked()
     page: bool = False  # leave the card with charts in the run folder
     diagnosing: bool = False  # test what looks abnormal by experiment
+    names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay
 
 
 def asked_job(job: Job | str, options: RunOptions) -> Job:

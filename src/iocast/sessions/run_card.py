@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from iocast.analyse.facts import Facts
@@ -32,10 +33,10 @@ def open_card(folder: str, asked: GradeAsked | None = None) -> Card:
 
 def keep_summary(card: Card, report: Report) -> None:
     """Puts the grade into the folder, for lists of runs; they do without it where the disk is full."""
-    from iocast.archive import save_summary
+    from iocast import archive
 
     with contextlib.suppress(ArchiveError):
-        save_summary(Path(card.folder), card.judged.summary(report))
+        archive.keep_summary(card.folder, card.judged.summary(report))
 
 
 def keep_judgement(folder: Path) -> None:
@@ -52,18 +53,24 @@ def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
     return False
 
 
-def leave_page(card: Card, listener: Listener) -> None:
-    """Writes the page into the run folder; the measurement is safe whether it can or not."""
-    from iocast.archive import REPORT_PAGE
-    from iocast.sessions.report_files import write_file
+def leave_page(
+    card: Card, listener: Listener, folder: str = "", told: Callable[[Report], Report] | None = None
+) -> None:
+    """Writes the page into the run folder; the measurement is safe whether it can or not.
 
-    page = Path(card.folder, REPORT_PAGE)
+    `folder` is that of the run where the card is of a copy, `told` what becomes of its report then.
+    """
+    from iocast.archive import REPORT_PAGE, open_run
+    from iocast.sessions.report_files import put_page
+
+    folder = folder or card.folder
     try:
-        write_file(card.report(charts=True), page, own=True)
+        report = card.report(charts=True)
+        put_page(told(report) if told else report, open_run(folder, card.run.run_id))
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:
-        listener.tell(PageWritten(page))
+        listener.tell(PageWritten(Path(folder, REPORT_PAGE)))
 
 
 def shown_folder(folder: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,6 +15,9 @@ from iocast.archive.copying.copy_folder import is_copy
 from iocast.archive.studies.study_folder import is_study
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.grading import GradeAsked
+from iocast.model.report import Report
+from iocast.sessions.anonymous.anonymous_copies import copies_of
+from iocast.sessions.card import Card
 from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
 from iocast.sessions.copying.copy_experiment import CopiedFile, open_copies
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
@@ -22,6 +26,9 @@ from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import check_file, form_of, write_file, write_flatfile
 from iocast.sessions.run_card import check_floor, make_card
 from iocast.sessions.studies.study_runs import Studied, open_study
+
+if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
 
 
 class ReportFile(Struct, frozen=True):
@@ -32,68 +39,66 @@ class ReportFile(Struct, frozen=True):
     force: bool = False
 
 
-def show_again(folder: str, asked: GradeAsked, listener: Listener) -> bool:
-    """Tells the card of a run, or the report of a group of runs; returns whether it earned the grade asked for.
+def show_again(folder: str, asked: GradeAsked, listener: Listener, names: Pseudonyms | None = None) -> bool:
+    """Tells the card of a run, or the report of a group of runs, with `names` without any name; returns whether it
+    earned the grade asked for.
 
     Raises ArchiveError.
     """
-    if is_copy(folder):
-        listener.tell(AnswerMade(_copies(folder, asked).report()))
-        return True
-    if is_study(folder):
-        listener.tell(AnswerMade(_study(folder, asked).report()))
-        return True
-    if is_group(folder):
-        listener.tell(AnswerMade(group_of(folder, asked).report()))
-        return True
-    run = archive.load(folder)
-    if run.tape is not None:
-        _refuse_grade(folder, asked)
-        listener.tell(AnswerMade(report_of_tape(folder)))
-        return True
-    card = make_card(run, folder, asked)
-    listener.tell(CardMade(card, card.report()))
-    return check_floor(card, asked.floor, listener)
+    with copies_of((folder,), names) as copied:
+        (place,) = copied.folders
+        card = _card(place, asked)
+        if card is None:
+            listener.tell(AnswerMade(copied.told(_report(place, asked))))
+            return True
+        listener.tell(CardMade(card, copied.told(card.report())))
+        return check_floor(card, asked.floor, listener)
 
 
-def write_again(folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, listener: Listener) -> list[bool]:
+def write_again(
+    folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, listener: Listener, names: Pseudonyms | None = None
+) -> list[bool]:
     """Writes the card of each run, with charts, into a file of its own; returns which earned the grade asked for.
 
     Raises IocastError.
     """
     passed = []
-    files = _files(into.path, folders)
-    for file in files:
-        check_file(file, force=into.force)  # all of them, before the first is written
-    for folder, file in zip(folders, files, strict=True):
-        if is_copy(folder):
-            for written in write_file(_copies(folder, asked).report(charts=True), file, into.theme, force=into.force):
-                listener.tell(FileWritten(written))
-            continue
-        if is_study(folder):
-            for written in write_file(_study(folder, asked).report(charts=True), file, into.theme, force=into.force):
-                listener.tell(FileWritten(written))
-            continue
-        if is_group(folder):
-            for written in write_file(group_of(folder, asked).report(charts=True), file, into.theme, force=into.force):
-                listener.tell(FileWritten(written))
-            continue
-        run = archive.load(folder)
-        if run.tape is not None:
-            _refuse_grade(folder, asked)
-            for written in write_file(report_of_tape(folder, charts=True), file, into.theme, force=into.force):
-                listener.tell(FileWritten(written))
-            continue
-        card = make_card(run, folder, asked)
-        if form_of(file) == "flatfile":
-            write_flatfile(run, folder, file, force=into.force)
-            listener.tell(FileWritten(file))
-            passed.append(check_floor(card, asked.floor, listener))
-            continue
-        for written in write_file(card.report(charts=True), file, into.theme, force=into.force):
-            listener.tell(FileWritten(written))
-        passed.append(check_floor(card, asked.floor, listener))
+    with copies_of(folders, names) as copied:
+        files = _files(into.path, copied.folders)
+        for file in files:
+            check_file(file, force=into.force)  # all of them, before the first is written
+        for folder, file in zip(copied.folders, files, strict=True):
+            card = _card(folder, asked)
+            if card is not None and form_of(file) == "flatfile":
+                write_flatfile(card.run, folder, file, force=into.force)
+                listener.tell(FileWritten(file))
+            else:
+                report = card.report(charts=True) if card else _report(folder, asked, charts=True)
+                for written in write_file(copied.told(report), file, into.theme, force=into.force):
+                    listener.tell(FileWritten(written))
+            if card is not None:
+                passed.append(check_floor(card, asked.floor, listener))
     return passed
+
+
+def _card(folder: str, asked: GradeAsked) -> Card | None:
+    """The card of a run of load; None for all else that a folder may have. Raises ArchiveError."""
+    if is_copy(folder) or is_study(folder) or is_group(folder):
+        return None
+    run = archive.load(folder)
+    return None if run.tape is not None else make_card(run, folder, asked)
+
+
+def _report(folder: str, asked: GradeAsked, *, charts: bool = False) -> Report:
+    """The report of what has no card: copies, a study, a group of runs, a tape. Raises ArchiveError, SpecError."""
+    if is_copy(folder):
+        return _copies(folder, asked).report(charts=charts)
+    if is_study(folder):
+        return _study(folder, asked).report(charts=charts)
+    if is_group(folder):
+        return group_of(folder, asked).report(charts=charts)
+    _refuse_grade(folder, asked)
+    return report_of_tape(folder, charts=charts)
 
 
 def _copies(folder: str, asked: GradeAsked) -> CopiedFile:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from iocast.errors import SpecError, TargetError
 from iocast.load.database.servers import is_database
 from iocast.load.work_files import own_file
+from iocast.model.permission import why_outdated
 from iocast.model.target import Target
 from iocast.text import is_text, shown
 
@@ -38,9 +39,10 @@ def _require_named(target: Target, destroy: str) -> None:
         )
     name = identity_name(target)
     if destroy != name:
-        is_ = f"is {name}" if name else "has neither a serial number nor a UUID and therefore no identity"
+        why_none = target.identity.why_nameless if target.identity is not None else "it has no identity"
+        is_ = f"is {name}" if name else f"has none: {why_none}"
         raise TargetError(
-            f"--destroy {destroy} is not the identity of {target.path}, which {is_}",
+            f"--destroy {destroy} is not the identity of {target.path}, which {is_}{why_outdated(destroy)}",
             "nothing was written; find the intended device with `lsblk`",
         )
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.errors import LoadError, SpecError
+from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.target import Target
-from iocast.sessions.events import ImageAnnounced, ImageLeftOut
+from iocast.sessions.events import ImageAnnounced, ImageLeftOut, TrialFailed
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests import MIB
 from iocast.sessions.target_finding import find_target, identity_name
@@ -50,23 +50,29 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
         for path in places.paths:
             yield find_target(path, places.destroy)
         return
-    from iocast.load.file_system_images import image_path, loop_device
+    from iocast.load.file_system_images import check_mount_place, image_path, loop_device
     from iocast.observe.target.overwriting import refuse_used_files
 
     directory = places.paths[0]
     refuse_used_files((image_path(directory),), ("lay out an image",))
+    if places.images != ("raw",):
+        check_mount_place(directory)
     listener.tell(ImageAnnounced(directory, IMAGE_BYTES))
-    with loop_device(directory, IMAGE_BYTES) as device:
+
+    def note(error: IocastError) -> None:
+        listener.tell(TrialFailed(error))
+
+    with loop_device(directory, IMAGE_BYTES, note) as device:
         for kind in places.images:
             try:
-                with _on_image(kind, device, directory) as target:
+                with _on_image(kind, device, directory, note) as target:
                     yield target
             except LoadError as error:
                 listener.tell(ImageLeftOut(kind, error))
 
 
 @contextmanager
-def _on_image(kind: str, device: str, directory: str) -> Iterator[Target]:
+def _on_image(kind: str, device: str, directory: str, note: Callable[[IocastError], None]) -> Iterator[Target]:
     """The device itself, or a new file system on it."""
     from iocast.load.file_system_images import blank, file_system
 
@@ -75,5 +81,5 @@ def _on_image(kind: str, device: str, directory: str) -> Iterator[Target]:
         target = find_target(device)
         yield replace(target, destroy=identity_name(target))
         return
-    with file_system(kind, device, directory) as path:
+    with file_system(kind, device, directory, note) as path:
         yield find_target(path)

@@ -53,7 +53,7 @@ def verify(name: str, listener: Listener, *, after_crash: bool = False) -> Verif
     found = _read_back(folder, run, description, durable_only, listener)
     run = replace(run, verifications=(*run.verifications, found))
     try:
-        archive.RunFolder(folder).save(run)
+        archive.RunFolder.open(folder).save(run)
     except IocastError as error:
         listener.tell(NotKept(error))
     else:

@@ -1,11 +1,11 @@
-"""The moments that a screen can go back to: the newest ones, in bounded memory."""
+"""Where a screen stands among the moments that it can go back to."""
 
 from __future__ import annotations
 
-from collections import deque
 from itertools import pairwise
 
 from iocast.model.live.moment import Interval, Moment
+from iocast.model.live.newest_moments import NewestMoments
 
 KEPT = 900  # a quarter of an hour at one a second
 
@@ -14,24 +14,21 @@ class History:
     """Where the screen stands in what was seen. It follows the newest interval until it is paused or stepped back."""
 
     def __init__(self, kept: int = KEPT) -> None:
-        self._moments: deque[Moment] = deque(maxlen=kept)
-        self._dropped = 0  # from the front
+        self._moments = NewestMoments(kept)
         self._at: int | None = None  # number of the moment that is shown; None: the newest
         self.span = 1  # moments of an interval
 
     def add(self, moment: Moment) -> None:
         """A new moment; what is shown stays where it is when the screen is paused."""
-        if len(self._moments) == self._moments.maxlen:
-            self._dropped += 1
-        self._moments.append(moment)
+        self._moments.add(moment)
 
     @property
     def _newest(self) -> int:
-        return self._dropped + len(self._moments) - 1
+        return self._moments.dropped + len(self._moments) - 1
 
     @property
     def _oldest(self) -> int:
-        return self._dropped + 1  # the first that ends an interval
+        return self._moments.dropped + 1  # the first that ends an interval
 
     @property
     def paused(self) -> bool:
@@ -65,12 +62,11 @@ class History:
         if len(self._moments) < 2:
             return None
         at = self._newest if self._at is None else max(self._at, self._oldest)
-        first = max(0, at - self._dropped - self.span)
-        return Interval(self._moments[first], self._moments[at - self._dropped])
+        first = max(0, at - self._moments.dropped - self.span)
+        return Interval(self._moments[first], self._moments[at - self._moments.dropped])
 
     def up_to_shown(self, count: int) -> list[Interval]:
         """The last intervals up to the one that is shown, of one moment each, for heat maps."""
-        at = (self._newest if self._at is None else max(self._at, self._oldest)) - self._dropped
+        at = (self._newest if self._at is None else max(self._at, self._oldest)) - self._moments.dropped
         first = max(0, at - count)
-        kept = list(self._moments)[first : at + 1]
-        return [Interval(before, after) for before, after in pairwise(kept)]
+        return [Interval(before, after) for before, after in pairwise(self._moments.between(first, at + 1))]

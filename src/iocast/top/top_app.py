@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import ClassVar, Literal
@@ -27,6 +30,7 @@ from iocast.text import harmless_line
 from iocast.top.history import History
 from iocast.top.line_pane import LinePane
 
+_LOOK_S = 0.05
 View = Literal["overview", "heat", "notes", "help"]
 
 
@@ -81,6 +85,7 @@ class TopApp(App[None]):
         self.view: View = "overview"
         self.chosen: tuple[str, str] | None = None
         self._over = self._state_says = ""
+        self._taken = threading.Event()  # the last moment that was read
 
     def compose(self) -> ComposeResult:
         """One line of state, the view, and the keys."""
@@ -89,7 +94,10 @@ class TopApp(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begins to read."""
+        """Begins to read. A signal ends it as a key does: the terminal is as it was, and a tape is saved."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                asyncio.get_running_loop().add_signal_handler(number, self.exit)
         self._draw()
         self._read()
 
@@ -100,7 +108,11 @@ class TopApp(App[None]):
         try:
             with closing(self._reel.moments(lambda: worker.is_cancelled)) as moments:
                 for moment in moments:
+                    self._taken.clear()
                     self.post_message(Arrived(moment))
+                    while not self._taken.wait(_LOOK_S):  # a tape is read faster than it is drawn
+                        if worker.is_cancelled:
+                            return
         except IocastError as error:
             why = error.message
         if not worker.is_cancelled:
@@ -113,6 +125,7 @@ class TopApp(App[None]):
             self._draw()
         else:
             self._state()
+        self._taken.set()
 
     def on_ended(self, message: Ended) -> None:
         """The screen stays; it can still be stepped through."""

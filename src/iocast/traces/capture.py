@@ -14,7 +14,8 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from iocast.errors import TargetError
+from iocast.errors import LoadError, TargetError
+from iocast.starting import starting
 from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
 
 STRACE_CALLS = (
@@ -105,7 +106,12 @@ class StraceCapture:
         self._file = os.path.join(self._folder.name, "calls.strace")
         attach = [word for pid in pids for word in ("-p", str(pid))]
         command = [strace, "-f", "-ttt", "-T", "-y", "-s", "0", "-e", STRACE_CALLS, "-o", self._file, *attach]
-        self._strace = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        try:
+            with starting():
+                self._strace = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        except LoadError:
+            self._folder.cleanup()
+            raise
         self._wait_until_it_follows(pids)
 
     def _wait_until_it_follows(self, pids: tuple[int, ...]) -> None:
@@ -174,7 +180,8 @@ class HeldCommand:
         if shutil.which(command[0]) is None:
             raise TargetError(f"{command[0]}: no such command", "check its name, or give its path")
         held = 'kill -STOP $$; exec "$@"'
-        self._process = subprocess.Popen(["/bin/sh", "-c", held, "sh", *command])
+        with starting():
+            self._process = subprocess.Popen(["/bin/sh", "-c", held, "sh", *command])
         os.waitpid(self.pid, os.WUNTRACED)  # it has stopped itself
 
     @property

@@ -9,38 +9,43 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+from iocast._core import unix_ns
+from iocast.archive.writing.named_outputs import begin_output
 from iocast.errors import TargetError
 
 DISKSTATS = "/proc/diskstats"
+Called = Callable[[str], str]
 _LOOK_S = 0.1
 
 
 class CounterLog:
-    """A log that is written; `names` are the devices in it, all that had any I/O when it is empty."""
+    """A log that is written; `names` are the devices in it, all that had any I/O when it is empty; `called` renames."""
 
-    def __init__(self, to: str, names: tuple[str, ...], source: str = DISKSTATS) -> None:
+    def __init__(self, to: str, names: tuple[str, ...], source: str = DISKSTATS, called: Called | None = None) -> None:
         self._names = names
+        self._called = called
         self._source = source
         self.copies = 0
         self.bytes = 0
-        try:
-            self._file = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
-        except FileExistsError:
-            raise TargetError(f"{to} exists", "give another file, or move it away") from None
-        except OSError as error:
-            raise TargetError(f"{to} cannot be written: {error.strerror}", "give another file") from error
+        self._file = begin_output(Path(to))
 
     def copy(self) -> None:
         """Writes one copy. Raises TargetError."""
         try:
             with open(self._source, encoding="ascii", errors="replace") as counters:
-                lines = [line for line in counters if self._wanted(line)]
-            text = f"TS {time.time_ns() // 10**9}.{time.time_ns() % 10**9:09d}\n{''.join(lines)}"
+                lines = [self._told(line) for line in counters if self._wanted(line)]
+            seconds, ns = divmod(unix_ns(), 10**9)
+            text = f"TS {seconds}.{ns:09d}\n{''.join(lines)}"
             self.bytes += os.write(self._file, text.encode())
         except OSError as error:
             raise TargetError(f"the counters cannot be copied: {error.strerror}", "check the room there") from error
         self.copies += 1
+
+    def _told(self, line: str) -> str:
+        name = line.split()[2]
+        return line.replace(f" {name} ", f" {self._called(name)} ", 1) if self._called else line
 
     def _wanted(self, line: str) -> bool:
         words = line.split()

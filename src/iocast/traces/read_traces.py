@@ -87,7 +87,9 @@ class TraceOptions(Struct, frozen=True, omit_defaults=True):
 def read_traces(
     sources: tuple[str, ...], to: str, options: TraceOptions | None = None, *, calls_to: str | None = None
 ) -> TraceReport:
-    """Write the events of all traces to the Parquet file `to`. Raises SourceError; `to` is then left as it was.
+    """Write the events of all traces to the Parquet file `to`. Raises SourceError; a new file is then gone.
+
+    `to` is a new file of a private folder, or the path of a descriptor: who made the file gives it its name.
 
     A source is a file, a folder (all of its files), a pattern such as `sdb.blktrace.*`, or "-" for the standard
     input. The calls and waits of Oracle's traces go to the Parquet file `calls_to`, where one is named.
@@ -98,9 +100,12 @@ def read_traces(
     if calls_to is not None and os.path.abspath(calls_to) == os.path.abspath(to):
         raise SourceError(f"{to}: events and calls are two tables", "name another file for the calls")
     paths = [path for source in sources for path in _files(source)]
+    new = [path for path in (to, calls_to) if path is not None and not os.path.lexists(path)]
     try:
         report = read_in_core(list(dict.fromkeys(paths)), _json(options or TraceOptions()), to, calls_to)
     except CoreError as refusal:
+        for path in filter(os.path.isfile, new):
+            os.unlink(path)
         message, hint, _ = refusal.args
         raise _summary(paths) or SourceError(message, hint) from refusal
     return msgspec.json.decode(report, type=TraceReport)

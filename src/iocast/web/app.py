@@ -19,15 +19,16 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.archive.catalogue import Found, group_kind
-from iocast.errors import IocastError, SpecError
+from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.summary import Notes
 from iocast.report.renderers.html import with_links
 from iocast.report.renderers.safe_words import safe
+from iocast.starting import starting
 from iocast.text import harmless, shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 from iocast.web.live_frames import Frames, Tapes, is_tape
+from iocast.web.run_lines import RunLines
 
 KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
@@ -87,6 +88,7 @@ class _Pages:
     def __init__(self, folders: Folders, live: Frames | None, make: Maker | None) -> None:
         self.folders, self.live = folders, live
         self.make = make or self._made_here
+        self.lines = RunLines(self.folders)
         self.tapes = Tapes()
 
     def _made_here(self, page: str, *asked: Any) -> str:
@@ -106,11 +108,16 @@ class _Pages:
         return _own(name) if name in STATIC else Response(status_code=404)
 
     async def runs(self, request: Request) -> Response:
-        found = await run_in_threadpool(self.folders.runs)
-        lines = [_line(safe(run)) for run in found]
-        may_change = request.state.may_change
-        told = {"directory": shown(self.folders.directory), "may_change": may_change, "runs": lines}
-        return _json(told | {"live": self.live is not None})
+        """The list, which a page asks for every two seconds: nothing where it has this one."""
+
+        def told(have: str) -> dict[str, Any] | None:
+            version, lines = self.lines.told()
+            if version == have:
+                return None
+            about = {"directory": shown(self.folders.directory), "may_change": request.state.may_change}
+            return {**about, "live": self.live is not None, "version": version, "runs": lines}
+
+        return await _answer(told, request.query_params.get("have", ""))
 
     async def progress(self, request: Request) -> Response:
         return await _answer(lambda name: safe(self.folders.progress(name)), request.path_params["name"])
@@ -159,8 +166,8 @@ class _Pages:
         kept = {"list": back} if (back := request.query_params.get("list", "")) else {}
 
         def page(*asked: str) -> tuple[str, list[tuple[str, str]]]:
-            beside = self.folders.trends_beside(*asked)
-            return self.make("trend", *asked), [(name, f"/trend?{urlencode({**to, **kept})}") for name, to in beside]
+            runs, beside = self.folders.of_trend(*asked), self.folders.trends_beside(*asked)
+            return self.make("trend", runs), [(name, f"/trend?{urlencode({**to, **kept})}") for name, to in beside]
 
         return await _report(request, page, *asked)
 
@@ -193,18 +200,13 @@ def _number(text: str) -> int:
     return int(text) if re.fullmatch(r"-?\d{1,9}", text, re.ASCII) else -1
 
 
-def _line(run: Found) -> dict[str, Any]:
-    facts = msgspec.to_builtins(run.summary) if run.summary else {}
-    said = {"note": run.notes.note, "tags": run.notes.tags}
-    grouped = {"group": run.group, "group_kind": group_kind(run.group)} if run.group else {}
-    return {**facts, **said, **grouped, "job": facts.get("name", ""), "name": run.name, "why": run.why}
-
-
 async def _answer(make: Callable[..., Any], *what: Any, refused: int = 404) -> Response:
     try:
-        return _json(await run_in_threadpool(make, *what))
+        with starting():  # a thread of the pool
+            found = await run_in_threadpool(make, *what)
     except IocastError as error:
-        return _json({"error": error.message, "hint": error.hint}, refused)
+        return _json({"error": error.message, "hint": error.hint}, _status(error, refused))
+    return Response(status_code=204) if found is None else _json(found)
 
 
 async def _change(request: Request, kind: type[Any], change: Callable[[str, Any], Any]) -> Response:
@@ -229,9 +231,10 @@ async def _change(request: Request, kind: type[Any], change: Callable[[str, Any]
 
 async def _report(request: Request, make: Callable[..., Any], *what: Any) -> Response:
     try:
-        made = await run_in_threadpool(make, *what)
+        with starting():
+            made = await run_in_threadpool(make, *what)
     except IocastError as error:
-        return _refused(request, error.message, error.hint)
+        return _refused(request, error.message, error.hint, _status(error, 404))
     page, links = made if isinstance(made, tuple) else (made, [])
     return HTMLResponse(with_links(page, [("All runs", _list(request)), *links]))
 
@@ -242,10 +245,15 @@ def _list(request: Request) -> str:
     return f"/?{kept}" if kept else "/"
 
 
-def _refused(request: Request, message: str, hint: str) -> Response:
+def _status(error: IocastError, usual: int) -> int:
+    """Of a refusal: what this machine has too little of is no fault of the request."""
+    return 503 if isinstance(error, LoadError) else usual
+
+
+def _refused(request: Request, message: str, hint: str, status: int = 404) -> Response:
     frame = Markup(_text("refused.html"))
     text = frame.format(message=harmless(message), hint=harmless(hint), back=_list(request))
-    return HTMLResponse(text, 404, {"Content-Security-Policy": OWN_ONLY})
+    return HTMLResponse(text, status, {"Content-Security-Policy": OWN_ONLY})
 
 
 def _own(name: str) -> Response:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from iocast import archive
-from iocast.archive.catalogue import DEEPEST, Found, group_kind, labels, runs_below, runs_in
+from iocast.archive.catalogue import DEEPEST, Catalogue, Found, group_kind, labels, runs_in
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
 from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
@@ -32,16 +32,18 @@ class Folders:
 
     def __init__(self, directory: str) -> None:
         self.directory = os.path.realpath(directory)
+        self._catalogue = Catalogue(self.directory)
         self._listed: tuple[float, list[Found]] = (0.0, [])
-        self._changing = threading.Lock()
+        self._listing, self._changing = threading.Lock(), threading.Lock()
 
     def runs(self) -> list[Found]:
         """All runs, the newest first; looked for again when the last look is older than a second."""
-        at, found = self._listed
-        if not found or time.monotonic() - at > FRESH_S:
-            found = runs_below(self.directory) if os.path.isdir(self.directory) else []
-            self._listed = (time.monotonic(), found)
-        return found
+        with self._listing:
+            at, found = self._listed
+            if not found or time.monotonic() - at > FRESH_S:
+                found = self._catalogue.runs() if os.path.isdir(self.directory) else []
+                self._listed = (time.monotonic(), found)
+            return found
 
     def folder(self, name: str) -> str:
         """The run folder of a name in the listing. Raises ArchiveError for anything else."""
@@ -93,14 +95,8 @@ class Folders:
             raise ArchiveError(f"group {name} not found", "it may have been moved or removed")
         return _html(group_of(folder, GradeAsked()).report(charts=True))
 
-    def trend(self, target: str, host: str = "", job: str = "") -> str:
-        """The runs of a job on a target over time as one HTML page; what is left open is that of the newest run.
-
-        Raises IocastError.
-        """
-        from iocast.analyse.history.target_history import history
-        from iocast.report.trend_report import trend_report
-
+    def of_trend(self, target: str, host: str = "", job: str = "") -> list[tuple[Found, Summary]]:
+        """The newest runs of a job on a target; what is left open is that of the newest run. Raises ArchiveError."""
         asked = {"target": target, "host": host, "job": job}
         known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked)]
         if not known:
@@ -109,8 +105,15 @@ class Folders:
             )
         newest = known[0][1]
         asked = {"target": newest.target, "host": newest.host, "job": newest.name}
-        same = [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
-        points = [_point(run, line) for run, line in same]
+        return [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
+
+    def trend(self, runs: list[tuple[Found, Summary]]) -> str:
+        """Such runs over time as one HTML page. Raises IocastError."""
+        from iocast.analyse.history.target_history import history
+        from iocast.report.trend_report import trend_report
+
+        newest = runs[0][1]
+        points = [_point(run, line) for run, line in runs]
         return _html(trend_report(history(newest.target, newest.host, newest.name, points), charts=True))
 
     def trends_beside(self, target: str, host: str = "", job: str = "") -> list[tuple[str, dict[str, str]]]:

@@ -6,7 +6,6 @@ import math
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any, Final
@@ -14,13 +13,15 @@ from typing import Any, Final
 from iocast import archive
 from iocast.analyse.live.latency_columns import HeatMap, Latencies, grid_of
 from iocast.errors import IocastError
-from iocast.model.live.moment import Interval, Moment
+from iocast.model.live.moment import Interval
+from iocast.model.live.newest_moments import NewestMoments
 from iocast.report.live.latency.heat_lines import bound_label
 from iocast.report.live.latency.histogram_choice import Choice, bounds_of, histograms, label, latencies_of
 from iocast.report.live.layers_view import overview
 from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.watching import LiveRequest, Reel, watching
+from iocast.starting import starting
 from iocast.text import harmless_line, instant
 
 KEPT: Final = 900  # intervals: a quarter of an hour at one a second, a day of a tape in steps of 96 s
@@ -34,7 +35,7 @@ class Frames:
 
     def __init__(self, reel: Reel, says: str, every: int = 1) -> None:
         self._reel, self._says, self._every = reel, says, max(1, every)
-        self._moments: deque[Moment] = deque(maxlen=KEPT + 1)
+        self._moments = NewestMoments(KEPT + 1)
         self._newest = -1  # number of the newest interval: that before the first moment is none
         self._over = ""
         self._guard = threading.Lock()
@@ -42,8 +43,9 @@ class Frames:
         self._thread = threading.Thread(target=self._read, name="iocast-frames", daemon=True)
 
     def start(self) -> Frames:
-        """Begins to read."""
-        self._thread.start()
+        """Begins to read. Raises LoadError."""
+        with starting():
+            self._thread.start()
         return self
 
     def stop(self) -> None:
@@ -58,7 +60,7 @@ class Frames:
                 for number, moment in enumerate(moments):
                     if number % self._every == 0:
                         with self._guard:
-                            self._moments.append(moment)
+                            self._moments.add(moment)
                             self._newest += 1
         except IocastError as error:
             why = error.message
@@ -76,7 +78,7 @@ class Frames:
         Columns are of the histogram `chosen` ("observer subject"), or of the one that gained most in that interval.
         """
         with self._guard:
-            moments, newest = list(self._moments), self._newest
+            moments, newest = self._moments.between(0, len(self._moments)), self._newest
         oldest = newest - len(moments) + 2
         found: dict[str, Any] = {"says": self._says, "over": self._over, "newest": newest, "oldest": oldest}
         if len(moments) < 2:

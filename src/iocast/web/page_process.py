@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from iocast.errors import IocastError, LoadError
+from iocast.starting import starting
 from iocast.web.folders import Folders
 
 PAGES = ("page", "comparison", "group_page", "trend")  # of Folders
@@ -78,14 +79,16 @@ class PageProcess:
         with other:
             # -P: what stands in the directory is no module. A group of its own: Ctrl-C is not meant for it.
             command = [sys.executable, "-P", "-m", __name__, self._directory, str(other.fileno()), str(self._idle_s)]
-            self._child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=(other.fileno(),),
-                process_group=0,
-            )
-        threading.Thread(target=self._child.wait, name="pages", daemon=True).start()  # so that none is left dead
+            with starting():
+                self._child = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    pass_fds=(other.fileno(),),
+                    process_group=0,
+                )
+                # So that none is left dead.
+                threading.Thread(target=self._child.wait, name="pages", daemon=True).start()
         self._asking = Connection(own.detach())
         return self._asking
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import resource
+import signal
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import uvicorn
@@ -22,6 +25,7 @@ LARGEST_HEAD = 16 << 10  # bytes
 _OWN_FILES = 64  # descriptors left for run folders, tables, and the process that makes pages
 _WAITING = 32  # connections that the kernel holds until they are accepted
 _TOLD_EVERY_S = 60.0
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n"
     b"retry-after: 10\r\ncontent-length: 43\r\n\r\ntoo many connections: try again in a while\n"
@@ -110,9 +114,22 @@ _LOG: dict[str, Any] = {
 
 
 class _Server(uvicorn.Server):
-    """The library's server, which says once a minute that it has no descriptor left, not at every attempt."""
+    """The library's server, which ends well at a signal, and says once a minute that it has no descriptor left."""
 
     _told_s = -_TOLD_EVERY_S
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """A signal is what ends it, so that its exit code is 0; the library would raise it again afterwards."""
+        before = {number: signal.getsignal(number) for number in _ENDING}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, self.handle_exit)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to listen."""

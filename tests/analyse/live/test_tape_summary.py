@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from makers.changing_population import Population
 from makers.live_moments import SECOND_NS, device, histogram, moment
 
 from iocast import metrics
@@ -22,6 +23,13 @@ def test_totals_are_the_sum_of_all_intervals() -> None:
     counted = [each.histograms[LAYER].total for each in found.course if LAYER in each.histograms]
     assert sum(counted) == 30
     assert [each.histograms[LAYER].total for each in found.course] == [3] * 10, "no stretch is shorter than an interval"
+
+
+def test_processes_that_come_and_go_are_not_summed_up() -> None:
+    """Nothing of the report is made of them, and a day has millions."""
+    found = summarise(Population(100, SECOND_NS, 50).moments(lambda: False), SECOND_NS, 49 * SECOND_NS)
+    assert found is not None
+    assert (found.moments, found.observers) == (50, (metrics.WATCH,))
 
 
 def test_the_course_of_a_long_tape_has_no_more_stretches() -> None:

@@ -13,17 +13,18 @@ import pytest
 from makers.command_line import environment, iocast, run_folder
 
 from iocast import archive
+from iocast.archive.writing.held_folder import open_folder
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.model.summary import Notes
 
 LEFT = ("run.json.new", "summary.json.new", "report.html.new", "notes.json.0a1b2c3d.new", ".report.html.iocast.new")
 TABLES = ("intervals/000.parquet.new", "intervals/001.new")
-OTHERS = ("mine.new", "run.json.old.new", "intervals/mine.parquet.new")
+# The last have names of ours, and no mark: somebody else made them.
+OTHERS = ("mine.new", "run.json.old.new", "intervals/mine.parquet.new", ".run.json.0123abcd.new", "intervals/7.new")
 KILLED = """
 import os, signal, sys
-from pathlib import Path
-from iocast.archive.folder import RunFolder
-RunFolder._rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+from iocast.archive.writing.held_folder import HeldFolder
+HeldFolder.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 sys.argv = ["iocast", "card", "sim:nvme", "--time", "1ms", "--no-page"]
 from iocast.__main__ import main; main()
 """
@@ -36,6 +37,8 @@ def run(tmp_path: Path) -> Path:
     folder = run_folder(tmp_path / "iocast-runs")
     for name in (*LEFT, *TABLES, *OTHERS):
         (folder / name).write_text("half")
+        if name not in OTHERS:
+            os.setxattr(folder / name, "user.iocast.growing", b"")
     return folder
 
 
@@ -51,7 +54,7 @@ def test_the_next_that_writes_into_a_run_removes_them(run: Path) -> None:
 def test_a_file_that_is_being_written_stays(run: Path) -> None:
     with (run / LEFT[0]).open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        sweep_run(run)
+        sweep_run(open_folder(run))
         assert _left(run) == {LEFT[0], *OTHERS}
 
 
@@ -60,7 +63,7 @@ def test_links_stay_and_lead_nowhere(run: Path, tmp_path: Path) -> None:
     victim.write_text("keep")
     (run / LEFT[0]).unlink()
     (run / LEFT[0]).symlink_to(victim)
-    sweep_run(run)
+    sweep_run(open_folder(run))
     assert (victim.read_text(), (run / LEFT[0]).is_symlink()) == ("keep", True)
 
 

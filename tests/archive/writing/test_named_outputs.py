@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -57,10 +58,30 @@ def test_what_was_changed_since_stays_without_force(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("content", "own"), [(PAGE, True), (DOCUMENT, True), (b"a,b\n", False)])
-def test_without_attributes_a_page_and_a_document_say_whose_they_are(tmp_path: Path, content: bytes, own: bool) -> None:
+def test_without_attributes_a_page_and_a_document_say_whose_they_are(
+    tmp_path: Path, content: bytes, own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
+    assert not is_own(path), "the file system has attributes, and this file has none: an editor or a copy made it"
+
+    def unsupported(*_: object) -> bytes:
+        raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+    monkeypatch.setattr(os, "getxattr", unsupported)
     assert is_own(path) is own
+
+
+def test_a_page_that_an_editor_made_anew_stays_without_force(tmp_path: Path) -> None:
+    """`sed -i` writes another file, without our attribute: its notes were lost."""
+    path = tmp_path / "card.html"
+    put_output(path, PAGE, "-o")
+    edited = path.read_bytes() + b"<p>my notes</p>"
+    path.unlink()
+    path.write_bytes(edited)
+    with pytest.raises(ArchiveError, match="exists, and iocast did not make it"):
+        put_output(path, b"new", "-o")
+    assert path.read_bytes() == edited
 
 
 def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
@@ -76,11 +97,15 @@ def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_iocast_left_is_removed_by_the_next_of_that_name(tmp_path: Path) -> None:
-    (tmp_path / ".card.csv.iocast.new").write_text("half")
-    (tmp_path / "card.csv.new").write_text("mine")  # iocast had that name for itself, and replaced it
+    left = tmp_path / ".card.csv.0a1b2c3d.new"
+    left.write_text("half")
+    os.setxattr(left, "user.iocast.growing", b"1")
+    others = ("card.csv.new", ".card.csv.iocast.new", ".card.csv.ffffffff.new")  # iocast had the second for itself
+    for name in others:
+        (tmp_path / name).write_text("mine")
     put_output(tmp_path / "card.csv", b"rows")
-    assert sorted(os.listdir(tmp_path)) == ["card.csv", "card.csv.new"]
-    assert (tmp_path / "card.csv.new").read_text() == "mine"
+    assert sorted(os.listdir(tmp_path)) == sorted(["card.csv", *others])
+    assert {(tmp_path / name).read_text() for name in others} == {"mine"}
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast import metrics
 from iocast.analyse.facts import Facts
 from iocast.diagnose import bound, detectors, examination
 from iocast.diagnose.detectors.limits import credits
@@ -293,6 +294,29 @@ def test_an_end_of_file_is_called_by_its_name() -> None:
     found = _only(list(failures.detect(Facts(card_runs.run(_failing(3, errno=0))))))
     assert found.code == "end_of_file"
     assert "3 I/Os failed" in found.says
+
+
+def _cut_short(record: PhaseRecord, *sizes: int) -> PhaseRecord:
+    """The row, its first file seen with these sizes."""
+    path = record.plan.files[0].path
+    seen = (Sample(1, metrics.PAGECACHE, path, metrics.FILE_BYTES, float(size)) for size in sizes)
+    return replace(record, samples=(*record.samples, *seen))
+
+
+def test_a_file_that_shrank_is_named_with_or_without_errors() -> None:
+    record = _failing(3, errno=0)
+    (file,) = record.plan.files
+    end = file.start_bytes + file.size_bytes
+    assert "shrank" not in _only(list(failures.detect(Facts(card_runs.run(_cut_short(record, end, end + 5)))))).says
+    failed = _only(list(failures.detect(Facts(card_runs.run(_cut_short(record, end, 1 << 20, 2 << 20))))))
+    assert failed.code == "end_of_file"
+    assert f": {file.path} shrank from " in failed.says
+    assert " to 1.0 MiB" in failed.says
+    assert "truncates" in failed.remedy
+    quiet = replace(record, measurement=replace(record.measurement, errors=()))
+    written = _only(list(failures.detect(Facts(card_runs.run(_cut_short(quiet, end, 1 << 20))))))
+    assert (written.code, written.severity) == ("file_shrank", "severe")
+    assert written.evidence == {"lost_bytes": float(end - (1 << 20))}
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -103,7 +103,7 @@ def test_one_beside_the_other() -> None:
 
     report = compare([disk("SATA", SATA), disk("SAS", SAS), disk("SATA again", SATA)])
     (table,) = (each for section in report.sections for each in section.tables if each.key == "relative")
-    means = [row.cells for row in table.rows if row.cells["what"] == "mean"]
-    assert [cells["side1"] for cells in means] == pytest.approx([1.786, 1.667, 1.375], abs=0.0005)
-    rates = [row.cells["first"] for row in table.rows if row.cells["what"] == "throughput"]
+    means = [row.cells for row in table.rows if row.cells["statistic"] == "mean"]
+    assert [cells["relative1"] for cells in means] == pytest.approx([1.786, 1.667, 1.375], abs=0.0005)
+    rates = [row.cells["first"] for row in table.rows if row.cells["statistic"] == "throughput"]
     assert rates == ["80 IOPS", "133 IOPS", "182 IOPS"]

@@ -77,3 +77,16 @@ def test_a_row_that_was_evicted_and_made_anew_is_unknown_until_then() -> None:
     watched.look(a=5)
     assert watched.deltas(2) == {"a": 5}, "away for a look, it began from nought"
     assert watched.deltas() == {"a": None}
+
+
+def test_rows_that_are_gone_are_forgotten() -> None:
+    """A day of statements that come, are cleared and go leaves nothing behind."""
+    watched = Watched(since_entered=True)
+    for at in range(50):
+        watched.look(**{f"s{at}": 5})
+        watched.look(**{f"s{at}": 2})
+    watched.samples.clear()
+    watched.look(a=1)
+    watched.look(a=1)
+    held = [len(each) for each in vars(watched.followed).values() if isinstance(each, dict)]
+    assert max(held) <= 1

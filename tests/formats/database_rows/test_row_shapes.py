@@ -35,7 +35,7 @@ def test_an_event_that_is_missing_leaves_all_others_as_they_are() -> None:
     assert {place: value for place, value in whole.items() if place[0] != "b|"} == without
 
 
-@pytest.mark.parametrize("nothing", [None, "", "none of it", float("nan"), float("inf")])
+@pytest.mark.parametrize("nothing", [None, "", "none of it", float("nan"), float("inf"), 1e308, "1e308", 10**400])
 def test_what_is_unknown_has_no_sample(nothing: object) -> None:
     assert told(IO, {"who": "a", "object": "x", "reads": nothing, "hits": 0}) == {("a|x", "hits"): 0.0}
 

@@ -32,12 +32,31 @@ def statements(text: str) -> list[str]:
 def test_every_statement_parses_as_that_of_oracle(load: OracleLoad) -> None:
     files = scripts(load)
     counts = {name: len(statements(text)) for name, text in files.items() if name.endswith(".sql")}
-    assert counts["iocast_build.sql"] == 5 + 4 * load.tables
-    assert counts["iocast_package.sql"] == load.tables * (4 if load.update_pct else 2)
+    assert counts["iocast_build.sql"] == 7 + 5 * load.tables
+    assert counts["iocast_package.sql"] == load.tables * (6 if load.update_pct else 4)
+    assert counts["iocast_drop.sql"] == 3
     for name in counts:
         for statement in statements(files[name]):
             tree = sqlglot.parse_one(statement, read="oracle")
             assert not isinstance(tree, sqlglot.exp.Command), statement
+
+
+@pytest.mark.parametrize("load", [PLAIN, FULL], ids=["plain", "full"])
+def test_what_is_dropped_is_known_by_number_and_each_object_is_noted_as_it_is_made(load: OracleLoad) -> None:
+    """A name can be given again, and a DBA drops all of the schema."""
+    files = scripts(load)
+    for name in ("iocast_build.sql", "iocast_package.sql"):
+        made = re.findall(r"^create (?:or replace )?(?:table|unique index|package) (?!body)(\w+)", files[name], re.M)
+        assert made
+        for each in made:
+            after = files[name].split(f" {each} ", 1)[1]
+            assert re.search(rf"insert into made_by_iocast .*\n.*\n.*'{each.upper()}'", after), each
+    drop = files["iocast_drop.sql"]
+    assert "m.object_id = o.object_id" in drop
+    assert "regexp_like" not in drop
+    for dependents in ("dba_dependencies", "dba_constraints"):
+        assert drop.index(dependents) < drop.index("drop user")
+    assert "m.object_id = o.object_id" in files["iocast_package.sql"].split("create or replace package")[0]
 
 
 def test_the_share_of_updates_is_exact_in_every_prefix() -> None:

@@ -62,7 +62,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),
         (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8", "job files are TOML text"),
-        ("a\0b", "a\0b cannot be read: embedded null byte", ""),
+        (
+            "a\0b",
+            "a\0b cannot be read: embedded null byte",
+            "give a preset, or a job file that is a regular file",
+        ),
     ]:
         with pytest.raises(SpecError) as refused:
             load_job(path)
@@ -102,3 +106,15 @@ def test_any_fields_make_a_job_or_a_refusal(own: dict[str, str], defaults: dict[
 def test_any_text_is_refused_without_a_crash(text: str) -> None:
     with pytest.raises(SpecError):
         parse_job(text, "job.toml")
+
+
+@pytest.mark.parametrize("table", ["files", "defaults", "tree", "database"])
+def test_a_job_that_lacks_its_name_is_not_read_as_one_of_fio(table: str, tmp_path: Path) -> None:
+    """`[tree]` at the top made it a job file of fio, with eight errors about keys that fio does not have."""
+    job = tmp_path / "job"
+    job.write_text(f'[{table}]\n\n[[phase]]\ntest = "t"\n')
+    with pytest.raises(SpecError) as refused:
+        load_job(str(job))
+    assert "fio" not in refused.value.message + refused.value.hint
+    job.write_text(f"[{table}]\nrw=randread\nbs=8k\nsize=1m\n")
+    assert load_job(str(job)).phases

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from makers.database_servers import Mariadb, NoServer, mariadb
+from makers.database_servers import Mariadb, NoServer, build, drop, mariadb
 
 from iocast.errors import LoadError, TargetError
 from iocast.load.database import data_set_plan
@@ -37,44 +37,18 @@ def server() -> Iterator[Mariadb]:
         options += ["--innodb-lru-scan-depth=100"]  # pages that are kept free; the default is more than there are
         # A commit is with the kernel: it outlives the server, though not the machine.
         with mariadb(*options, "--innodb-flush-log-at-trx-commit=2") as running:
-            rows(running, "create user loader@localhost")
-            rows(running, "grant all on iocast_load.* to loader@localhost")
+            running.rows("create user loader@localhost")
+            running.rows("grant all on iocast_load.* to loader@localhost")
             build(running, SMALL)
             yield running
     except NoServer as why:
         pytest.skip(str(why))
 
 
-def rows(server: Mariadb, statement: str) -> list[tuple[Any, ...]]:
-    connection = pymysql.connect(unix_socket=str(server.socket), user=server.user, autocommit=True)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(statement)
-            return list(cursor.fetchall())
-    finally:
-        connection.close()
-
-
-def build(server: Mariadb, data_set: DataSet, on_build: Any = lambda *_: True) -> Any:
-    loading = my_load.connect(server.url("loader"))
-    try:
-        return loading.build(data_set, on_build)
-    finally:
-        loading.close()
-
-
 def begin_anew(server: Mariadb) -> None:
     """Nothing of earlier tests is there."""
-    rows(server, "drop database if exists iocast_load")
+    server.rows("drop database if exists iocast_load")
     build(server, SMALL)
-
-
-def drop(server: Mariadb) -> Any:
-    loading = my_load.connect(server.url("loader"))
-    try:
-        return loading.drop()
-    finally:
-        loading.close()
 
 
 def slices(
@@ -103,26 +77,24 @@ def counted(did: Slice) -> Counter[str]:
 
 def test_each_block_has_its_own_page(server: Mariadb) -> None:
     for table in (1, 2):
-        found = rows(
-            server, f"select count(*), count(k), min(k), max(k), min(length(filler)) from iocast_load.t{table}"
-        )
+        found = server.rows(f"select count(*), count(k), min(k), max(k), min(length(filler)) from iocast_load.t{table}")
         assert found == [(2 * ROWS, ROWS, 1, ROWS, PAGE // 2 - 256)]
-        in_order = [k for (k,) in rows(server, f"select k from iocast_load.t{table} where k is not null order by p")]
+        in_order = [k for (k,) in server.rows(f"select k from iocast_load.t{table} where k is not null order by p")]
         assert in_order != sorted(in_order)
-    (pages,) = rows(server, "select data_length div 16384 from information_schema.tables where table_name = 't1'")[0]
+    (pages,) = server.rows("select data_length div 16384 from information_schema.tables where table_name = 't1'")[0]
     assert ROWS <= pages <= 1.3 * ROWS  # the inner nodes of the tree, and the extent that is being filled
 
 
 def test_the_loop_takes_the_keys_and_kinds_of_its_stream(server: Mariadb) -> None:
     load = DatabaseLoad(update_pct=40, scan_pct=10, scan_blocks=4)
-    rows(server, "update iocast_load.t1 set c1 = 0")
+    server.rows("update iocast_load.t1 set c1 = 0")
     statements = counted(slices(server, load))
     total = sum(statements.values())
     assert total > 100
     assert +statements == Counter[str](kind_of(load, number) for number in range(total))
     stream, places = stream_of(5, 0), places_of(load, ROWS, PAGE)
     updated = Counter(place_of(places, stream, n, 1) for n in range(total) if kind_of(load, n) == "update")
-    assert dict(rows(server, "select k, c1 from iocast_load.t1 where c1 <> 0")) == dict(updated)
+    assert dict(server.rows("select k, c1 from iocast_load.t1 where c1 <> 0")) == dict(updated)
 
 
 @pytest.mark.parametrize("driver", ["server", "client"])
@@ -168,15 +140,15 @@ SCANS = DatabaseLoad(scan_pct=10, scan_blocks=128)  # of a table of 100 blocks: 
 
 def test_others_on_the_server_are_no_part_of_what_the_data_set_missed(server: Mariadb) -> None:
     """All its blocks are in the buffer pool, while another table is read into it."""
-    rows(server, "create table mysql.theirs (id int primary key auto_increment, filler varbinary(8000) not null)")
-    rows(server, "insert into mysql.theirs select seq, repeat(uuid(), 200) from mysql.seq_1_to_3000")
-    rows(server, "grant select on performance_schema.* to loader@localhost")
+    server.rows("create table mysql.theirs (id int primary key auto_increment, filler varbinary(8000) not null)")
+    server.rows("insert into mysql.theirs select seq, repeat(uuid(), 200) from mysql.seq_1_to_3000")
+    server.rows("grant select on performance_schema.* to loader@localhost")
     loading = my_load.connect(server.url("loader"))
     try:
         loading.prepare(DatabaseLoad())
         slices(server, DatabaseLoad(), other=loading)
         before = loading.counters()
-        rows(server, "select sum(length(filler)) from mysql.theirs")  # through a pool of 16 MB
+        server.rows("select sum(length(filler)) from mysql.theirs")  # through a pool of 16 MB
         did = counted(slices(server, DatabaseLoad(), other=loading))
         after = loading.counters()
         told = loading.touched(before, after, Statements(reads=did["read"]), DatabaseLoad())
@@ -186,23 +158,23 @@ def test_others_on_the_server_are_no_part_of_what_the_data_set_missed(server: Ma
         assert told.table_misses is not None
         assert told.table_misses <= 3 * ROWS  # table 1 came back: its blocks, and the pages of its index
         assert told.misses_say == ""
-        rows(server, "revoke select on performance_schema.* from loader@localhost")
+        server.rows("revoke select on performance_schema.* from loader@localhost")
         assert loading.counters().reads is None
     finally:
         loading.close()
-        rows(server, "drop table mysql.theirs")
+        server.rows("drop table mysql.theirs")
 
 
 def test_heavy_updates_keep_the_size_of_the_row(server: Mariadb) -> None:
     for driver in ("server", "client"):
         assert counted(slices(server, DatabaseLoad(driver=driver, update_pct=100, redo="heavy")))["update"]  # type: ignore[arg-type]
-    assert rows(server, "select distinct length(filler) from iocast_load.t1") == [(PAGE // 2 - 256,)]
+    assert server.rows("select distinct length(filler) from iocast_load.t1") == [(PAGE // 2 - 256,)]
 
 
 def test_commits_are_rows(server: Mariadb) -> None:
     """Sent one by one: a procedure goes on while the log is flushed, so that four sessions had 62 commits a sync."""
     total = sum(counted(slices(server, CommitLoad(row_bytes=200))).values())
-    assert rows(server, "select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
+    assert server.rows("select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
 
 
 def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariadb) -> None:
@@ -218,20 +190,20 @@ def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariad
     with pytest.raises(TargetError, match="another shape"):
         build(server, SMALL)
     assert build(server, bigger).resumed
-    assert rows(server, "select count(k), count(distinct k) from iocast_load.t1") == [(512, 512)]
-    rows(server, "create table iocast_load.theirs (n int)")
+    assert server.rows("select count(k), count(distinct k) from iocast_load.t1") == [(512, 512)]
+    server.rows("create table iocast_load.theirs (n int)")
     assert drop(server).left == ("iocast_load.theirs",)
     with pytest.raises(TargetError, match="not made by iocast"):
         build(server, SMALL)
-    rows(server, "drop table iocast_load.theirs")
+    server.rows("drop table iocast_load.theirs")
     build(server, SMALL)  # an empty database is taken over
     drop(server)
-    assert rows(server, "show databases like 'iocast%'") == []
+    assert server.rows("show databases like 'iocast%'") == []
 
 
 def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> None:
     """kill -9 of the client of a build, of the server in a build and in a load: the next build goes on."""
-    rows(server, "drop database if exists iocast_load")
+    server.rows("drop database if exists iocast_load")
     data_set = DataSet(size_bytes=16 << 20)
     client = subprocess.Popen(
         [sys.executable, "-c", _BUILD.format(url=server.url("loader"), size=data_set.size_bytes)],
@@ -256,9 +228,9 @@ def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> N
     server.start()
     with pytest.raises(TargetError, match="not complete"):
         slices(server, DatabaseLoad())
-    assert rows(server, "select done from iocast_load.progress") >= [(256,)]
+    assert server.rows("select done from iocast_load.progress") >= [(256,)]
     assert build(server, data_set).resumed
-    assert rows(server, "select count(k), count(distinct k) from iocast_load.t1") == [(1024, 1024)]
+    assert server.rows("select count(k), count(distinct k) from iocast_load.t1") == [(1024, 1024)]
     loading = my_load.connect(server.url("loader"))
     load = DatabaseLoad(update_pct=50)
     loading.prepare(load)
@@ -274,14 +246,14 @@ def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> N
     )
     assert client.stdout is not None
     assert client.stdout.readline() == b"loads\n"
-    until(lambda: rows(server, _AT_WORK) == [(1,)])
+    until(lambda: server.rows(_AT_WORK) == [(1,)])
     client.kill()
     client.wait()
     client.stdout.close()
-    until(lambda: rows(server, _AT_WORK) == [(0,)])  # it ends with its slice of a second, and gives up the lock
+    until(lambda: server.rows(_AT_WORK) == [(0,)])  # it ends with its slice of a second, and gives up the lock
     assert counted(slices(server, load))["update"]
     drop(server)
-    assert rows(server, "show databases like 'iocast%'") == []
+    assert server.rows("show databases like 'iocast%'") == []
 
 
 _AT_WORK = "select count(*) from information_schema.processlist where user = 'loader'"
@@ -322,14 +294,15 @@ server.build(DataSet(size_bytes={size}), on_build)
 
 def test_a_drop_that_was_killed_leaves_what_only_a_drop_takes(server: Mariadb) -> None:
     begin_anew(server)
-    rows(server, "update iocast_load.data_set set state = 'dropping'")
-    rows(server, "drop table iocast_load.t2")
+    server.rows("update iocast_load.data_set set state = 'dropping'")
+    server.rows("drop table iocast_load.t2")
     with pytest.raises(TargetError, match="not complete"):
         slices(server, DatabaseLoad())
     with pytest.raises(TargetError, match="left of a data set that was being dropped"):
         build(server, SMALL)
     assert drop(server).left == ()
-    rows(server, "create database iocast_load")  # a build that was killed before its first note
+    # A build that was killed before its first note.
+    server.rows("create database iocast_load comment 'iocast load data set: iocast_load'")
     assert drop(server).objects == ()
 
 
@@ -338,7 +311,7 @@ def test_who_holds_the_data_set_is_told(server: Mariadb, monkeypatch: pytest.Mon
     begin_anew(server)
     loading, other = my_load.connect(server.url("loader")), my_load.connect(server.url("loader"))
     loading.prepare(DatabaseLoad())
-    (number,) = rows(server, "select is_used_lock('iocast_load')")[0]
+    (number,) = server.rows("select is_used_lock('iocast_load')")[0]
     assert other.held_by().startswith(f"connection {number} (of loader, ")
     with pytest.raises(TargetError, match="another iocast") as refused:
         other.drop()

@@ -11,10 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, LiteralString, cast
+from typing import Any
 
 import pytest
-from makers.database_servers import VERSIONS, NoServer, Postgres, postgres
+from makers.database_servers import VERSIONS, NoServer, Postgres, build, drop, postgres
 
 from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.database import data_set_plan
@@ -38,7 +38,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server of each version, with a role that may do nothing but make its own schema."""
     try:
         with postgres(request.param) as running:
-            say(running, "create role loader login", "grant create on database postgres to loader")
+            running.say("create role loader login", "grant create on database postgres to loader")
             build(running, SMALL)
             yield running
     except NoServer as why:
@@ -50,42 +50,15 @@ def newest() -> Iterator[Postgres]:
     """One server to be mistreated."""
     try:
         with postgres(18, fsync="on", restart_after_crash="on") as running:
-            say(running, "create role loader login", "grant create on database postgres to loader")
+            running.say("create role loader login", "grant create on database postgres to loader")
             yield running
     except NoServer as why:
         pytest.skip(str(why))
 
 
-def say(server: Postgres, *statements: str) -> None:
-    with psycopg.connect(server.url(), autocommit=True, client_encoding="UTF8") as connection:
-        for statement in statements:
-            connection.execute(cast(LiteralString, statement))
-
-
-def rows(server: Postgres, statement: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(server.url(), autocommit=True, client_encoding="UTF8") as connection:
-        return list(connection.execute(cast(LiteralString, statement)).fetchall())
-
-
-def build(server: Postgres, data_set: DataSet, on_build: Any = lambda *_: True) -> Any:
-    loading = pg_load.connect(server.url("loader"), building=True)
-    try:
-        return loading.build(data_set, on_build)
-    finally:
-        loading.close()
-
-
-def drop(server: Postgres) -> Any:
-    loading = pg_load.connect(server.url("loader"), building=True)
-    try:
-        return loading.drop()
-    finally:
-        loading.close()
-
-
 def begin_anew(server: Postgres, data_set: DataSet | None = None) -> None:
     """Nothing of earlier tests is there."""
-    say(server, "drop schema if exists iocast_load cascade", "drop schema if exists other cascade")
+    server.say("drop schema if exists iocast_load cascade", "drop schema if exists other cascade")
     if data_set is not None:
         build(server, data_set)
 
@@ -118,13 +91,13 @@ def counted(did: Slice) -> Counter[str]:
 
 def test_the_data_set_has_one_row_a_block_in_random_order(server: Postgres) -> None:
     for table in (1, 2):
-        blocks, keys = rows(
-            server, f"select count(distinct (ctid::text::point)[0]), count(distinct k) from iocast_load.t{table}"
+        blocks, keys = server.rows(
+            f"select count(distinct (ctid::text::point)[0]), count(distinct k) from iocast_load.t{table}"
         )[0]
         assert (blocks, keys) == (ROWS, ROWS)
-        order = [k for (k,) in rows(server, f"select k from iocast_load.t{table} order by ctid")]
+        order = [k for (k,) in server.rows(f"select k from iocast_load.t{table} order by ctid")]
         assert order != sorted(order)
-    (filler, other) = (each for (each,) in rows(server, "select filler from iocast_load.t1 limit 2"))
+    (filler, other) = (each for (each,) in server.rows("select filler from iocast_load.t1 limit 2"))
     assert filler != other
     assert len(filler) == 704
     loading = pg_load.connect(server.url("loader"))
@@ -147,7 +120,7 @@ def test_a_slice_touches_exactly_the_blocks_of_its_statements(server: Postgres) 
 
 def test_the_loop_takes_the_keys_and_kinds_of_its_stream(server: Postgres) -> None:
     load = DatabaseLoad(update_pct=40, scan_pct=10, scan_blocks=8)
-    say(server, "update iocast_load.t1 set c1 = 0 where c1 <> 0")
+    server.say("update iocast_load.t1 set c1 = 0 where c1 <> 0")
     statements = counted(slices(server, load))
     total = sum(statements.values())
     expected = Counter[str](kind_of(load, number) for number in range(total))
@@ -155,7 +128,7 @@ def test_the_loop_takes_the_keys_and_kinds_of_its_stream(server: Postgres) -> No
     assert abs(statements["update"] - total * 0.4) < 1
     stream, places = stream_of(5, 0), places_of(load, ROWS, 8192)
     updated = Counter(place_of(places, stream, n, 1) for n in range(total) if kind_of(load, n) == "update")
-    found = dict(rows(server, "select k, c1 from iocast_load.t1 where c1 <> 0"))
+    found = dict(server.rows("select k, c1 from iocast_load.t1 where c1 <> 0"))
     assert found == dict(updated)
 
 
@@ -181,7 +154,7 @@ def test_an_open_loop_keeps_its_rate_and_counts_how_late_it_is(server: Postgres,
 def test_commits_are_durable_rows(server: Postgres) -> None:
     did = slices(server, CommitLoad(row_bytes=200))
     total = sum(counted(did).values())
-    assert rows(server, "select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
+    assert server.rows("select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
 
 
 def test_a_build_that_was_killed_goes_on(newest: Postgres) -> None:
@@ -205,7 +178,7 @@ def test_a_build_that_was_killed_goes_on(newest: Postgres) -> None:
     loading.close()
     built = build(newest, data_set)
     assert built.resumed
-    assert rows(newest, "select count(*), count(distinct k) from iocast_load.t1") == [(12288, 12288)]
+    assert newest.rows("select count(*), count(distinct k) from iocast_load.t1") == [(12288, 12288)]
     assert done <= 12288
     assert not built.notes or all("checkpoint" in note for note in built.notes)
 
@@ -228,7 +201,7 @@ def kill_backend(loading: pg_load.PgLoad) -> bool:
 def wait_for_rows(server: Postgres, least: int) -> int:
     for _ in range(200):
         try:
-            done = int(rows(server, "select max(done) from iocast_load.progress")[0][0] or 0)
+            done = int(server.rows("select max(done) from iocast_load.progress")[0][0] or 0)
         except psycopg.Error:
             done = 0
         if done >= least:
@@ -246,7 +219,7 @@ def recovering(server: Postgres) -> Iterator[None]:
     for _ in range(200):
         try:
             if log.read_text(errors="replace").count("reinitializing") > before:
-                rows(server, "select 1")
+                server.rows("select 1")
                 return
         except psycopg.Error:
             pass
@@ -257,7 +230,7 @@ def recovering(server: Postgres) -> Iterator[None]:
 def wait_until_gone(server: Postgres) -> None:
     sql = "select count(*) from pg_stat_activity where application_name = 'iocast-load'"
     for _ in range(100):
-        if rows(server, sql) == [(0,)]:
+        if server.rows(sql) == [(0,)]:
             return
         time.sleep(0.1)
     raise AssertionError("a session of the load is still there")
@@ -269,7 +242,7 @@ def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     loading.prepare(DatabaseLoad())
     session = loading.session(asked(DatabaseLoad()))
     session.begin(loading.now())
-    (pid,) = rows(newest, "select max(pid) from pg_stat_activity where application_name = 'iocast-load'")[0]
+    (pid,) = newest.rows("select max(pid) from pg_stat_activity where application_name = 'iocast-load'")[0]
     with recovering(newest):
         os.kill(pid, signal.SIGKILL)
         with pytest.raises(LoadError, match="connection to the server is gone"):
@@ -304,22 +277,22 @@ session.run(1_000_000_000)
 
 def test_drop_removes_what_is_ours_and_leaves_the_rest(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
-    say(newest, "create table iocast_load.theirs (n int)", "create schema other", "create table other.t1 (n int)")
+    newest.say("create table iocast_load.theirs (n int)", "create schema other", "create table other.t1 (n int)")
     dropped = drop(newest)
     assert dropped.left == ("iocast_load.theirs",)
-    left = rows(
-        newest, "select schemaname || '.' || tablename from pg_tables where schemaname in ('iocast_load', 'other')"
+    left = newest.rows(
+        "select schemaname || '.' || tablename from pg_tables where schemaname in ('iocast_load', 'other')"
     )
     assert sorted(left) == [("iocast_load.theirs",), ("other.t1",)]
     for refused in (lambda: drop(newest), lambda: build(newest, SMALL)):
         with pytest.raises(TargetError, match="not made by iocast"):
             refused()
-    say(newest, "drop table iocast_load.theirs", "drop schema iocast_load")
+    newest.say("drop table iocast_load.theirs", "drop schema iocast_load")
     build(newest, SMALL)
     with pytest.raises(TargetError, match="already"):
         build(newest, SMALL)
     drop(newest)
-    assert rows(newest, "select count(*) from pg_namespace where nspname = 'iocast_load'") == [(0,)]
+    assert newest.rows("select count(*) from pg_namespace where nspname = 'iocast_load'") == [(0,)]
     with pytest.raises(TargetError, match="no data set"):
         drop(newest)
 
@@ -370,13 +343,13 @@ def test_an_index_that_is_being_built_can_be_stopped(newest: Postgres) -> None:
         assert asked_again == 2
     assert loading.build(data_set, lambda *_: True).resumed
     loading.close()
-    assert rows(newest, "select count(distinct k), count(*) from iocast_load.t1") == [(8192, 8192)]
-    assert rows(newest, "select indexed from iocast_load.progress") == [(True,)]
+    assert newest.rows("select count(distinct k), count(*) from iocast_load.t1") == [(8192, 8192)]
+    assert newest.rows("select indexed from iocast_load.progress") == [(True,)]
 
 
 def test_a_role_without_rights_is_told_what_to_grant(newest: Postgres) -> None:
     begin_anew(newest)
-    say(newest, "create role stranger login")
+    newest.say("create role stranger login")
     loading = pg_load.connect(newest.url("stranger"), building=True)
     with pytest.raises(IocastError) as refused:
         loading.build(SMALL, lambda *_: True)
@@ -385,11 +358,11 @@ def test_a_role_without_rights_is_told_what_to_grant(newest: Postgres) -> None:
 
 
 def test_sessions_of_others_are_seen(newest: Postgres) -> None:
-    say(newest, "grant pg_monitor to loader")
+    newest.say("grant pg_monitor to loader")
     with psycopg.connect(newest.url(), autocommit=True) as other:
         other.execute("begin")
         loading = pg_load.connect(newest.url("loader"))
-        assert loading.foreign_sessions() == (0, "")
+        assert loading.foreign_sessions() == (0, 0, "")
         busy = subprocess.Popen([sys.executable, "-c", _BUSY.format(url=newest.url())])
         found = 0
         for _ in range(100):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from makers.machine_tree import MachineTree
 
-from iocast.observe.target.claims import claims, loop_claims, mounted_on
+from iocast.observe.target.claims import claims, mounted_on
 
 
 def test_a_free_disk_is_claimed_by_nobody(machine: MachineTree) -> None:
@@ -53,15 +53,14 @@ def test_a_loop_on_a_partition_is_built_on_its_disk(machine: MachineTree) -> Non
     said = ("loop0 is built on sda1", "loop0 is mounted on /mnt/loop")
     assert claims(8, 0, machine.root) == said
     assert claims(8, 1, machine.root) == said
-    assert loop_claims(7, 0, machine.root) == ("loop0 is mounted on /mnt/loop",)
-    machine.mount("8:1", "/mnt/under")
-    assert loop_claims(7, 0, machine.root) == ("sda1 is mounted on /mnt/under", "loop0 is mounted on /mnt/loop")
 
 
-def test_two_loops_on_one_file_know_of_each_other(machine: MachineTree) -> None:
-    for number in range(3):
-        file = "/srv/other" if number == 2 else "/srv/image"
-        machine.disk(f"virtual/block/loop{number}", f"7:{number}", loop__backing_file=file)
-    assert loop_claims(7, 0, machine.root) == ("loop1 uses the same file, /srv/image",)
-    assert loop_claims(7, 2, machine.root) == ()
-    assert loop_claims(8, 0, machine.root) == ()
+def test_mounts_of_other_mount_namespaces(machine: MachineTree) -> None:
+    machine.disk("pci0/block/sda", "8:0")
+    machine.write("proc/7/comm", "database")
+    machine.write("proc/7/mountinfo", "30 1 8:0 / /srv/db rw - ext4 /dev/sda rw")
+    for process, namespace in (("self", 1), ("7", 2)):
+        machine.link(f"proc/{process}/ns/mnt", machine.root / f"mnt:[{namespace}]")
+    assert claims(8, 0, machine.root) == ("sda is mounted on /srv/db in the mount namespace of process 7 (database)",)
+    machine.mount("8:0", "/srv/here")
+    assert claims(8, 0, machine.root) == ("sda is mounted on /srv/here",)

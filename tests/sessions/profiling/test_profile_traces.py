@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,7 +58,30 @@ def test_a_trace_that_cannot_be_read_leaves_nothing(tmp_path: Path) -> None:
     bad.write_text("hello\n")
     with pytest.raises(SourceError):
         iocast.profile(str(bad), out=str(tmp_path / "out"))
-    assert list((tmp_path / "out").iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_killed_profile_is_not_seen_and_the_next_one_removes_it(tmp_path: Path) -> None:
+    """It left a folder that passed for a profile, with half of its tables."""
+    code = """
+import os, signal, sys
+from iocast.archive.profiles import profile_folder
+profile_folder.save = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+import iocast
+iocast.profile(sys.argv[1], out=sys.argv[2])
+"""
+    trace, out = _trace(tmp_path), tmp_path / "out"
+    killed = subprocess.run([sys.executable, "-c", code, trace, out], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = out.iterdir()
+    assert left.name.startswith(".")
+    made = Path(iocast.profile(str(trace), out=str(out)).folder)
+    assert list(out.iterdir()) == [made]
+    assert {path.name: path.stat().st_mode & 0o777 for path in (made, *made.iterdir())} == {
+        made.name: 0o700,
+        "events.parquet": 0o600,
+        "profile.json": 0o600,
+    }
 
 
 def test_a_profile_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from makers.command_line import in_this_process, iocast, start
 
 from iocast.archive.catalogue import run_folders
+from iocast.errors import LoadError
+from iocast.sessions.carry_out import Carried
+from iocast.sessions.requests import RunOptions
+from iocast.sessions.studies import study_runs
 from iocast.sessions.studies.study_runs import open_study
 
 STUDY = """
@@ -115,3 +121,58 @@ def test_the_plan_lists_all_cells(tmp_path: Path) -> None:
     assert "96 cells, 3 repeats each: 288 runs" in shown
     assert len([line for line in shown.splitlines() if line.startswith(("cached", "disk"))]) == 96
     assert "vmware" in iocast("study", cwd=tmp_path).stdout
+
+
+def _link(place: Path, to: Path) -> None:
+    """A neighbour puts a link to a directory of others in the place of a folder."""
+    if place.exists():
+        place.rename(place.with_name("aside"))
+    to.mkdir(exist_ok=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(to)
+
+
+def test_a_link_in_the_place_of_a_cell_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, out, foreign = _study(tmp_path), tmp_path / "out", tmp_path / "foreign"
+    _link(out / "bare" / "cached-read", foreign)
+    assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
+    said = capsys.readouterr().err
+    assert f"cannot write to {out}/bare/cached-read: it is a symbolic link, and iocast does not write through" in said
+    assert "hint: move it away, or choose another directory with --out DIR" in said
+    assert list(foreign.iterdir()) == []
+
+
+@pytest.mark.parametrize("swapped", ["bare", "bare/cached-read"])
+def test_what_takes_the_name_of_a_folder_in_the_midst_gets_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
+) -> None:
+    study, out, foreign = _study(tmp_path), tmp_path / "out", tmp_path / "foreign"
+    carry_out = study_runs.carry_out
+
+    def swap(*given: Any) -> Carried:
+        if not foreign.exists():
+            _link(out / swapped, foreign)
+        return carry_out(*given)
+
+    monkeypatch.setattr(study_runs, "carry_out", swap)
+    in_this_process("study", str(study), BARE, "--out", str(out), "--time", "10ms")
+    assert list(foreign.iterdir()) == []
+    assert _runs((out / swapped).with_name("aside"))
+
+
+def test_a_run_that_fails_is_told_by_the_name_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, out = _study(tmp_path), tmp_path / "out"
+
+    def fail(job: object, target: object, options: RunOptions, listener: object) -> Carried:
+        raise LoadError(f"{options.out}/run is full", f"iocast report {os.path.relpath(options.out)}/run lists it")
+
+    monkeypatch.setattr(study_runs, "carry_out", fail)
+    monkeypatch.chdir(tmp_path)
+    assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
+    said = capsys.readouterr().err
+    assert f"{out}/bare/cached-read/run is full" in said
+    assert "/proc/" not in said
+    assert "iocast report out/bare/cached-" in said
+    assert [each.name for each in (out / "bare").iterdir()] == [".iocast-study.lock"]

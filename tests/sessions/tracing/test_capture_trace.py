@@ -17,7 +17,10 @@ from makers.rootly import need
 
 import iocast
 from iocast.errors import IocastError, SpecError, TargetError
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.sessions.listener import Quiet, Stopping
+from iocast.sessions.tracing import capture_trace
+from iocast.sessions.tracing.capture_trace import CaptureRequest
 from iocast.traces.read_traces import TraceReport
 
 READ, WRITE, FLUSH, DATASYNC = range(4)
@@ -254,3 +257,18 @@ def test_a_call_that_hands_nothing_over_is_no_asynchronous_io(tmp_path: Path) ->
     command = [sys.executable, "-m", "iocast", "run", str(tmp_path / "job.toml"), str(room), "--out", str(tmp_path)]
     report = _captured(tmp_path / "reads.parquet", command=command, path=str(room))
     assert 300 <= report.files[0].figures["asynchronous_ios"] < 1000
+
+
+def test_whoever_may_rename_beside_the_output_gets_no_names(tmp_path: Path) -> None:
+    out, foreign = tmp_path / "out", tmp_path / "foreign"
+    out.mkdir()
+    foreign.mkdir()
+    request = CaptureRequest(to=str(out / "a.parquet"), names=Pseudonyms())
+    with capture_trace._table(request) as table:
+        (room,) = (each for each in out.iterdir() if each.name.startswith(".iocast-capture-"))
+        room.rename(tmp_path / "aside")
+        room.symlink_to(foreign)
+        duckdb.sql(f"COPY (SELECT 1::BIGINT AS ts_ns) TO '{table}' (FORMAT parquet, COMPRESSION zstd)")
+        assert [each.name for each in (tmp_path / "aside").iterdir()] == ["events.parquet"]
+    assert list(foreign.iterdir()) == list((tmp_path / "aside").iterdir()) == []
+    assert duckdb.sql(f"SELECT * FROM '{request.to}'").fetchall() == [(1,)]

@@ -4,8 +4,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 use crate::error::{Error, Result};
 use crate::run::signals;
 
@@ -102,12 +100,6 @@ fn empty_rings<R: Emptied>(shared: &Shared<R>, mut pause: Duration) {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A clock of the kernel, in ns.
-pub fn clock_ns(clock: ClockId) -> u64 {
-    let now = clock_gettime(clock);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 #[cfg(test)]

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use rustix::time::ClockId;
 use serde::{Deserialize, Serialize};
 
 use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
 use super::pairing::{Pairing, Wanted};
 use super::request_points::RequestPoints;
-use super::ring_thread::{Emptied, RingThread, clock_ns};
+use super::ring_thread::{Emptied, RingThread};
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
 use crate::error::Result;
+use crate::host::clocks::kernel_ns;
 
 /// What to watch.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -62,7 +62,7 @@ struct Reader {
 impl Emptied for Reader {
     fn round(&mut self) -> Result<Duration> {
         self.take()?;
-        Ok(self.gate.pause(clock_ns(ClockId::Monotonic)))
+        Ok(self.gate.pause(kernel_ns()))
     }
 }
 
@@ -70,7 +70,7 @@ impl Reader {
     /// Takes all that happened until now. What happens meanwhile waits: on another processor its beginning may
     /// not have been read yet.
     fn take(&mut self) -> Result<()> {
-        let now_ns = clock_ns(ClockId::Monotonic);
+        let now_ns = kernel_ns();
         self.points.read(now_ns, &mut self.events)?;
         self.events.sort_by_key(|event| event.at_ns);
         let ready = self.events.partition_point(|event| event.at_ns < now_ns);
@@ -95,7 +95,7 @@ impl Reader {
 
     fn snapshot(&mut self) -> Result<Snapshot> {
         self.take()?;
-        let now_ns = clock_ns(ClockId::Monotonic);
+        let now_ns = kernel_ns();
         let lost = self.points.lost()?;
         if lost > self.lost_before {
             self.pairing.give_up();
@@ -123,7 +123,7 @@ impl Watch {
     pub fn start(options: &Options) -> Result<Watch> {
         let tracefs = Tracefs::find()?;
         let mut points = RequestPoints::create(tracefs.root(), &options.devices, options.ring_kb)?;
-        let now_ns = clock_ns(ClockId::Monotonic);
+        let now_ns = kernel_ns();
         let wanted = Wanted {
             devices: options.devices.clone(),
             ops: options.ops.clone(),
@@ -139,7 +139,7 @@ impl Watch {
             pairing: Pairing::new(wanted),
             gate,
             events: Vec::new(),
-            snapshot_ns: clock_ns(ClockId::Monotonic),
+            snapshot_ns: kernel_ns(),
             lost_before: 0,
         };
         let thread = RingThread::start("iocast-blk", reader, Duration::ZERO)?;

@@ -11,9 +11,10 @@ use super::family::own_threads;
 use super::rings::Whose;
 use super::system_calls::SystemCalls;
 use crate::blk::Device;
-use crate::blk::ring_thread::{Emptied, RingThread, clock_ns};
+use crate::blk::ring_thread::{Emptied, RingThread};
 use crate::blk::tracefs::Tracefs;
 use crate::error::{Error, Result};
+use crate::host::clocks::{clock_ns, kernel_ns};
 use crate::trace::columns::{Rows, hand_on, schema};
 use crate::trace::read_traces::facts;
 use crate::trace::report::{FileReport, Report};
@@ -75,13 +76,13 @@ impl Emptied for Recorder {
 
 impl Recorder {
     fn record(&mut self, last: bool) -> Result<()> {
-        let now_ns = clock_ns(ClockId::Monotonic);
+        let now_ns = kernel_ns();
         let until_ns = if last { u64::MAX } else { now_ns };
         if let Some(blocks) = &mut self.blocks {
             blocks.round(until_ns, &mut self.rows)?;
         }
         if let Some(calls) = &mut self.calls {
-            calls.round(until_ns, &|| clock_ns(ClockId::Monotonic), &mut self.rows)?;
+            calls.round(until_ns, &kernel_ns, &mut self.rows)?;
         }
         if last || self.rows.full() { self.write() } else { Ok(()) }
     }
@@ -185,7 +186,7 @@ impl Capture {
             true => Some(SystemCalls::new(&root, &whose, &options.path, options.ring_kb, source)?),
             false => None,
         };
-        let epoch_ns = clock_ns(ClockId::Realtime) as i64 - clock_ns(ClockId::Monotonic) as i64;
+        let epoch_ns = clock_ns(ClockId::Realtime) as i64 - kernel_ns() as i64;
         let (rows, progress) = (Rows::default(), Progress::default());
         let group = file.groups().maker();
         let recorder = Recorder { blocks, calls, _tracefs: tracefs, rows, file, group, progress, epoch_ns };

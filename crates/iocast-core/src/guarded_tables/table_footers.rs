@@ -116,7 +116,7 @@ impl Table {
 }
 
 /// Opens what is a regular file; nothing else of that name is waited for.
-pub(super) fn regular(path: &Path) -> Result<(File, u64)> {
+pub(crate) fn regular(path: &Path) -> Result<(File, u64)> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unread)?;
     let about = file.metadata().map_err(unread)?;
@@ -164,7 +164,7 @@ fn viewed(field: &Field) -> Field {
     field.clone().with_data_type(kind)
 }
 
-pub(super) fn refused(why: &str) -> ParquetError {
+pub(crate) fn refused(why: &str) -> ParquetError {
     ParquetError::General(why.to_string())
 }
 

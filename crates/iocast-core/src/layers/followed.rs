@@ -16,6 +16,8 @@ pub enum Who {
     Everybody,
 }
 
+/// More commands than these are counted together: some programs call each of their processes otherwise.
+const MOST_NAMES: usize = 512;
 /// The longest name that the kernel keeps.
 const LONGEST_NAME: usize = 15;
 
@@ -109,6 +111,8 @@ impl Followed {
     }
 
     fn number(&mut self, name: String) -> u32 {
+        let full = self.names.len() >= MOST_NAMES && !self.numbers.contains_key(&name);
+        let name = if full { String::new() } else { name };
         let next = self.names.len() as u32;
         *self.numbers.entry(name.clone()).or_insert_with(|| {
             self.names.push(name);
@@ -116,7 +120,7 @@ impl Followed {
         })
     }
 
-    /// A command's name; "" where it could not be read.
+    /// A command's name; "" where it could not be read, or came when there were too many.
     pub fn name(&self, number: u32) -> &str {
         &self.names[number as usize]
     }
@@ -193,6 +197,16 @@ mod tests {
         assert!(followed.process(gone).followed, "it ended just before all threads were looked at anew");
         followed.forget();
         assert!(!followed.process(gone).followed, "its number may be that of another one by now");
+    }
+
+    #[test]
+    fn commands_of_ever_new_names_are_counted_together() {
+        let mut followed = Followed::new(Who::Everybody);
+        let numbers: Vec<u32> = (0..100_000).map(|at| followed.number(format!("job {at}"))).collect();
+        assert_eq!(followed.name(numbers[MOST_NAMES - 1]), "job 511");
+        assert!(numbers[MOST_NAMES..].iter().all(|number| followed.name(*number).is_empty()));
+        assert_eq!(followed.number("job 7".into()), numbers[7]);
+        assert_eq!(followed.names.len(), MOST_NAMES + 1);
     }
 
     #[test]

@@ -13,9 +13,10 @@ use super::standing::Standing;
 use super::timed_calls::{CallCounts, CallsApart, FileTotals, ProcessTotals, TimedCalls};
 use crate::blk::Device;
 use crate::blk::gate::{Gate, Listen};
-use crate::blk::ring_thread::{Emptied, RingThread, clock_ns};
+use crate::blk::ring_thread::{Emptied, RingThread};
 use crate::blk::tracefs::Tracefs;
 use crate::error::Result;
+use crate::host::clocks::{clock_ns, kernel_ns};
 
 /// How often the rings are emptied: at 100,000 I/Os a second 20 ms fill a fifteenth of them.
 const ROUND: Duration = Duration::from_millis(20);
@@ -115,7 +116,7 @@ struct Reader {
 impl Emptied for Reader {
     fn round(&mut self) -> Result<Duration> {
         self.count()?;
-        let pause = self.gate.pause(clock_ns(ClockId::Monotonic));
+        let pause = self.gate.pause(kernel_ns());
         Ok(if self.gate.state() == Listen::Nothing { pause } else { pause.min(ROUND) })
     }
 }
@@ -142,7 +143,7 @@ impl Reader {
         if let Some(blocks) = &blocks {
             blocks.rings().on()?;
         }
-        let now_ns = clock_ns(ClockId::Monotonic);
+        let now_ns = kernel_ns();
         let mut gate = Gate::every(PERIOD_NS, options.budget_per_s, now_ns);
         gate.next(now_ns, 0, 0);
         Ok(Reader {
@@ -166,7 +167,7 @@ impl Reader {
     /// Counts all that happened until now. What happens meanwhile waits: on another processor its beginning may not
     /// have been read yet.
     fn count(&mut self) -> Result<()> {
-        let (now_ns, begun_ns) = (clock_ns(ClockId::Monotonic), clock_ns(ClockId::ThreadCPUTime));
+        let (now_ns, begun_ns) = (kernel_ns(), clock_ns(ClockId::ThreadCPUTime));
         if now_ns > self.asked_ns + ASK_NS {
             self.asked_ns = now_ns;
             self.give_up_what_is_lost()?;
@@ -175,7 +176,7 @@ impl Reader {
             self.events += blocks.round(now_ns, &mut self.followed)?;
         }
         if let Some(calls) = &mut self.calls {
-            self.events += calls.round(now_ns, &|| clock_ns(ClockId::Monotonic), &mut self.followed)?;
+            self.events += calls.round(now_ns, &kernel_ns, &mut self.followed)?;
         }
         if now_ns > self.forgot_ns + FORGET_NS {
             self.forgot_ns = now_ns;
@@ -266,7 +267,7 @@ impl Reader {
         // While a window is open it stands for itself: counts are exact where it never closes.
         let standing = match self.gate.state() {
             Listen::Everything => Standing::for_itself(),
-            _ => self.standing(clock_ns(ClockId::Monotonic), &device_counters::read()),
+            _ => self.standing(kernel_ns(), &device_counters::read()),
         };
         let (followed, standing) = (&self.followed, &standing);
         let mut calls =

@@ -28,7 +28,7 @@ const SETTLING_NS: u64 = 100_000_000;
 /// What the calls of one command, kind and size came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCounts {
-    /// The command; "" where it was gone before it could be looked at.
+    /// The command; "" where it was gone before it could be looked at, and for those that were too many.
     pub command: String,
     /// "pread64".
     pub call: &'static str,

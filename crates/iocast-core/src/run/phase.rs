@@ -1,7 +1,7 @@
 //! Phases that run at once, from their engines to their results: a common start, the end, and merging.
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use super::control::{Answer, Tick};
 use super::cpu_usage::CpuUsage;
@@ -13,6 +13,7 @@ use crate::engine::setup::Choice;
 use crate::engine::sim::world::SimWorld;
 use crate::engine::table::asked;
 use crate::error::Result;
+use crate::host::clocks::unix_ns;
 use crate::plan::PhasePlan;
 use crate::record::generator::Generator;
 use crate::record::interval_log::IntervalLog;
@@ -50,7 +51,7 @@ pub fn run_chosen(
     // Before anything of the phase, and after all that engines tried: whoever watches counts from here.
     let begin = on_tick(Tick { elapsed_ns: 0, counts: Counts::default() }) != Answer::Stop;
     let cpu_before = CpuUsage::of_process();
-    let started_unix_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_nanos() as u64);
+    let started_unix_ns = unix_ns().max(0) as u64;
     let (begun, clock) = (Instant::now(), Clock::start());
     crew.begin(clock);
     let watched = crew.watch((begun, clock), begin, on_tick);

@@ -2,8 +2,10 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use liblzma::read::XzDecoder;
@@ -16,6 +18,10 @@ use crate::trace::pieces::read_full;
 pub const HEAD_BYTES: usize = 1 << 16;
 /// What a decoder of xz may take: what `xz -9` makes needs 65 MiB, and a header may ask for 4 GiB.
 const XZ_MEMORY_BYTES: u64 = 128 << 20;
+/// What compressed data is recognised by.
+const MAGIC_BYTES: usize = 6;
+/// How long a FIFO may be without a writer: a command that is started beside this one opens it within that.
+const WRITER_WITHIN: Duration = Duration::from_secs(1);
 /// The name of the standard input.
 pub const STDIN: &str = "-";
 
@@ -31,10 +37,57 @@ pub struct Input {
     broken: Option<io::Error>,
 }
 
-/// Opens a trace. A pipe is waited for; what passes for a regular file and has nothing to give (/proc/kmsg) is not.
-fn opened(path: &Path) -> io::Result<File> {
-    let flags = if fs::metadata(path)?.is_file() { libc::O_NONBLOCK } else { 0 };
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
+/// Opens a trace: a regular file, or a pipe that somebody writes to, with what was read of the pipe to know that.
+/// What passes for a regular file and has nothing to give (/proc/kmsg) is not waited for.
+fn opened(path: &Path) -> Result<(File, Vec<u8>)> {
+    let why = |source| unreadable(&path.display().to_string(), source);
+    let kind = fs::metadata(path).map_err(why)?.file_type();
+    if !kind.is_file() && !kind.is_fifo() && !kind.is_dir() {
+        let what = match () {
+            () if kind.is_socket() => "a socket",
+            () if kind.is_block_device() => "a block device",
+            () => "a character device",
+        };
+        return Err(not_a_trace(path, what));
+    }
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(why)?;
+    if !kind.is_fifo() {
+        return Ok((file, Vec::new()));
+    }
+    let begun =
+        first_of_pipe(&mut file).map_err(why)?.ok_or_else(|| not_a_trace(path, "a FIFO without a writer"))?;
+    // SAFETY: plain numbers. From now on it blocks.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, 0) } {
+        0 => Ok((file, begun)),
+        _ => Err(why(io::Error::last_os_error())),
+    }
+}
+
+/// What a pipe that does not block holds by now; `None` where nobody writes to it.
+fn first_of_pipe(pipe: &mut File) -> io::Result<Option<Vec<u8>>> {
+    let patience = Instant::now() + WRITER_WITHIN;
+    let mut begun = vec![0; MAGIC_BYTES];
+    loop {
+        match pipe.read(&mut begun) {
+            Ok(0) if Instant::now() > patience => return Ok(None),
+            Ok(0) => std::thread::sleep(Duration::from_millis(10)),
+            Ok(read) => {
+                begun.truncate(read);
+                return Ok(Some(begun));
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Some(Vec::new())),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn not_a_trace(path: &Path, what: &str) -> Error {
+    Error::Trace {
+        why: format!("{} is {what}", path.display()),
+        hint: "give a trace in a file; or - for the standard input, and pipe the trace into it",
+    }
 }
 
 impl Input {
@@ -44,9 +97,10 @@ impl Input {
         let mut file: Box<dyn Read + Send> = if path.as_os_str() == STDIN {
             Box::new(io::stdin())
         } else {
-            Box::new(opened(path).map_err(why)?)
+            let (file, begun) = opened(path)?;
+            Box::new(Cursor::new(begun).chain(file))
         };
-        let mut magic = [0u8; 6];
+        let mut magic = [0u8; MAGIC_BYTES];
         let read = read_full(&mut file, &mut magic).map_err(why)?;
         let plain = Cursor::new(magic[..read].to_vec()).chain(file);
         let (source, packed): (Box<dyn Read + Send>, bool) = match &magic[..read] {

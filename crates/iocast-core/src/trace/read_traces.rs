@@ -36,9 +36,13 @@ pub fn read_shared(
     calls_to: Option<&Path>,
     sharing: Option<Sharing>,
 ) -> Result<Report> {
-    let failed = |path: &Path, why: &dyn std::fmt::Display| Error::Trace {
-        why: format!("{}: cannot write the table: {why}", path.display()),
-        hint: "check the folder and the room on its file system",
+    let failed = |path: &Path, why: &dyn std::fmt::Display| {
+        let why = why.to_string();
+        let why = why.trim_start_matches("External: ").split(" (os error ").next().unwrap_or_default();
+        Error::Trace {
+            why: format!("cannot write {}: {why}", path.display()),
+            hint: "free some space, or choose another directory with --out DIR",
+        }
     };
     let mut events = TableFile::create(to, schema()).map_err(|error| failed(to, &error))?;
     let mut calls = match calls_to {

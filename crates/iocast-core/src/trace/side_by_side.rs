@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use arrow_array::RecordBatch;
 
 use crate::error::{Error, Result};
+use crate::host::threads;
 use crate::trace::call_rows::CallRows;
 use crate::trace::columns::{Rows, Table, hand_on};
 use crate::trace::names::Names;
@@ -187,16 +187,14 @@ fn all(names: &Mutex<Names>) -> Vec<String> {
 
 fn spread(shared: &Shared<'_>, append: &mut Append<'_>) -> Result<Vec<Done>> {
     let (sender, receiver) = sync_channel::<(Table, Group)>(GROUPS_WAITING);
-    thread::scope(|scope| {
-        let mut hired = Vec::new();
-        for _ in 0..shared.sharing.threads {
+    std::thread::scope(|scope| {
+        let hired = threads::hire(scope, shared.sharing.threads, || {
             let sender = sender.clone();
             let send = move |table, group| {
                 sender.send((table, group)).map_err(|_| fault(&"the table is not written any more"))
             };
-            let at_work = move || work(shared, &mut { send });
-            hired.push(thread::Builder::new().spawn_scoped(scope, at_work).map_err(Error::Thread)?);
-        }
+            move || work(shared, &mut { send })
+        })?;
         drop(sender);
         let mut written = Ok(());
         for (table, group) in receiver {

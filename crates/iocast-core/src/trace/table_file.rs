@@ -1,7 +1,7 @@
 //! A table as a Parquet file: row groups of bounded size, made wherever there is a thread for it, and metadata.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -17,16 +17,12 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::guarded_tables::new_file::new_file;
-
 /// Rows of a row group: what is held in memory, compressed.
 const GROUP_ROWS: usize = 1 << 20;
 
-/// A table being written. It has its name only when it is whole, and a lock until then.
+/// A table being written. Who asked for it gives it its name when it is whole.
 pub struct TableFile {
-    path: PathBuf,
-    part: Option<PathBuf>,
-    writer: Option<SerializedFileWriter<File>>,
+    writer: SerializedFileWriter<File>,
     groups: Groups,
 }
 
@@ -48,14 +44,14 @@ pub struct GroupMaker {
 }
 
 impl TableFile {
-    /// A new file; an older one of that name stays until `finish`. What a killed process left of one is removed.
+    /// Writes into a file that the caller made, by the path of its descriptor, or into a new one of a private folder.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableFile, ParquetError> {
-        let (part, file) = new_file(path)?;
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
         let properties = properties(&schema)?;
         let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
         let (writer, factory) = writer.into_serialized_writer()?;
         let groups = Groups { schema, factory: Arc::new(factory) };
-        Ok(TableFile { path: path.to_path_buf(), part: Some(part), writer: Some(writer), groups })
+        Ok(TableFile { writer, groups })
     }
 
     /// What makes its row groups.
@@ -65,32 +61,19 @@ impl TableFile {
 
     /// The next row group.
     pub fn append(&mut self, group: Group) -> Result<(), ParquetError> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        let mut next = writer.next_row_group()?;
+        let mut next = self.writer.next_row_group()?;
         for chunk in group.0 {
             chunk.append_to_row_group(&mut next)?;
         }
         next.close().map(drop)
     }
 
-    /// The file under its name, with these facts in its metadata.
+    /// The whole file, with these facts in its metadata.
     pub fn finish(mut self, facts: Vec<(String, String)>) -> Result<(), ParquetError> {
-        if let Some(mut writer) = self.writer.take() {
-            for (key, value) in facts {
-                writer.append_key_value_metadata(KeyValue::new(format!("iocast.{key}"), value));
-            }
-            writer.finish()?;
-            fs::rename(self.part.take().unwrap_or_default(), &self.path)?; // before its lock is given up
+        for (key, value) in facts {
+            self.writer.append_key_value_metadata(KeyValue::new(format!("iocast.{key}"), value));
         }
-        Ok(())
-    }
-}
-
-impl Drop for TableFile {
-    fn drop(&mut self) {
-        if let Some(part) = self.part.take() {
-            let _ = fs::remove_file(part);
-        }
+        self.writer.finish().map(drop)
     }
 }
 

@@ -65,6 +65,8 @@ pub struct Found {
     pub wrong_size: u64,
     /// Bytes of all files; 0 where sizes were not looked at.
     pub bytes: u64,
+    /// Names that files have outside of the tree (hard links); 0 where sizes were not looked at.
+    pub named_elsewhere: u64,
     /// How many names are not iocast's.
     pub foreign: u64,
     /// The first of them.
@@ -85,8 +87,13 @@ pub fn look_in(
     mut go_on: impl FnMut() -> bool,
 ) -> io::Result<(Names, Found)> {
     let shape = directories.shape();
-    let mut seen =
-        Look { directories, names: Names::new(shape.files(), false), found: Found::default(), sizes };
+    let mut seen = Look {
+        directories,
+        names: Names::new(shape.files(), false),
+        found: Found::default(),
+        sizes,
+        links: 0,
+    };
     let mut buffer = vec![0u8; LIST_BYTES];
     if shape.trees() > 1 {
         seen.directory(place, None, &mut buffer)?;
@@ -104,8 +111,9 @@ pub fn look_in(
             Err(why) => return Err(why),
         }
     }
-    let Look { names, mut found, .. } = seen;
+    let Look { names, mut found, links, .. } = seen;
     found.files = names.files.count();
+    found.named_elsewhere = links.saturating_sub(names.files.count() + names.linked.count());
     found.left_over =
         names.renamed.count() + names.linked.count() + names.symlinks.count() + names.beside.count();
     Ok((names, found))
@@ -116,6 +124,8 @@ struct Look<'a> {
     names: Names,
     found: Found,
     sizes: bool,
+    /// Names that all files have together, wherever they are.
+    links: u64,
 }
 
 impl Look<'_> {
@@ -165,6 +175,7 @@ impl Look<'_> {
             let wrong = status.st_size as u64 != self.directories.shape().size_bytes(file);
             self.found.wrong_size += u64::from(wrong);
             self.found.bytes += status.st_size as u64;
+            self.links += status.st_nlink as u64;
         }
         match kind {
             FILE => self.names.files.set(file, true),

@@ -7,11 +7,12 @@
 use std::fs::File;
 use std::io::{self, Error};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::directories::Directories;
 use super::number_set::NumberSet;
 use super::ours::{FILE, Name, status_at};
+use crate::host::threads;
 
 /// The kernel is asked again when it was asked longer ago than that.
 pub const ASKED_EVERY_NS: u64 = 100_000;
@@ -98,19 +99,20 @@ fn watch(held: &Directories, directories: u64) -> io::Result<File> {
 /// True when every file is there and ours; several threads look.
 fn all_ours(held: &Directories, files: &NumberSet) -> bool {
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    let threads = (files.count() / FILES_A_THREAD).clamp(1, processors);
-    let each = files.size().div_ceil(threads);
-    let well = AtomicBool::new(true);
-    std::thread::scope(|scope| {
-        for thread in 0..threads {
-            let (from, end) = (thread * each, ((thread + 1) * each).min(files.size()));
-            let well = &well;
-            scope.spawn(move || {
-                let mut own = (from..end).filter(|number| files.has(*number));
-                if !own.all(|number| well.load(Relaxed) && is_ours(held, number)) {
-                    well.store(false, Relaxed);
-                }
-            });
+    let parts = (files.count() / FILES_A_THREAD).clamp(1, processors);
+    let each = files.size().div_ceil(parts);
+    let (well, next) = (AtomicBool::new(true), AtomicU64::new(0));
+    threads::share(parts as usize, || {
+        loop {
+            let part = next.fetch_add(1, Relaxed);
+            if part >= parts {
+                break;
+            }
+            let mut own =
+                (part * each..((part + 1) * each).min(files.size())).filter(|number| files.has(*number));
+            if !own.all(|number| well.load(Relaxed) && is_ours(held, number)) {
+                well.store(false, Relaxed);
+            }
         }
     });
     well.into_inner()

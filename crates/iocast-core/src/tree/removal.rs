@@ -15,6 +15,7 @@ use super::look::{each_name, reopened};
 use super::ours::{
     BESIDE, CHILD, FILE, Home, LINKED, RENAMED, SYMLINK, TOP, is_our_link, known, status_at, status_of,
 };
+use crate::host::threads;
 
 const LIST_BYTES: usize = 64 << 10;
 const TOLD: usize = 16;
@@ -74,31 +75,27 @@ struct Removal<G> {
 
 impl<G: Fn() -> bool + Sync> Removal<G> {
     /// Shares directories out to threads; a single one is entered, and what is below it shared out.
-    fn spread(&self, place: RawFd, below: Vec<CString>, threads: usize, sum: &mut Removed) -> io::Result<()> {
+    fn spread(&self, place: RawFd, below: Vec<CString>, count: usize, sum: &mut Removed) -> io::Result<()> {
         if let [only] = &below[..] {
             let Ok(inside) = open_directory(place, only, self.home) else {
                 return self.directory(place, only, sum);
             };
             let deeper = self.contents(inside.as_raw_fd(), sum, false)?;
-            self.spread(inside.as_raw_fd(), deeper, threads, sum)?;
+            self.spread(inside.as_raw_fd(), deeper, count, sum)?;
             return self.empty(place, only, sum);
         }
         let (next, all) = (Mutex::new(below.iter()), Mutex::new((Removed::default(), Ok(()))));
-        std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, below.len().max(1)) {
-                scope.spawn(|| {
-                    let mut mine = Removed::default();
-                    let mut ended = Ok(());
-                    while ended.is_ok() {
-                        let Some(name) = next.lock().expect("the list").next() else { break };
-                        ended = self.directory(place, name, &mut mine);
-                    }
-                    let mut all = all.lock().expect("the sum");
-                    all.0.add(mine);
-                    if all.1.is_ok() {
-                        all.1 = ended;
-                    }
-                });
+        threads::share(count.clamp(1, below.len().max(1)), || {
+            let mut mine = Removed::default();
+            let mut ended = Ok(());
+            while ended.is_ok() {
+                let Some(name) = next.lock().expect("the list").next() else { break };
+                ended = self.directory(place, name, &mut mine);
+            }
+            let mut all = all.lock().expect("the sum");
+            all.0.add(mine);
+            if all.1.is_ok() {
+                all.1 = ended;
             }
         });
         let (removed, ended) = all.into_inner().expect("the sum");

@@ -11,11 +11,10 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::error::{Error, Result};
-use crate::plan::{PhasePlan, VerifyPlan};
+use crate::plan::{PhasePlan, VerifyPlan, place_of};
 
 const MAGIC: [u8; 8] = *b"iocjrnl1";
 /// What stands before the entries: magic, run id, bytes of a block, number of entries.
@@ -114,7 +113,7 @@ impl Journal {
         let mut options = File::options();
         // A FIFO in its place does not hang.
         options.read(true).write(writable).custom_flags(libc::O_NONBLOCK);
-        let file = options.open(Path::new(&verify.journal)).map_err(refuse)?;
+        let file = options.open(&*place_of(verify.opened, &verify.journal)).map_err(refuse)?;
         let about = file.metadata().map_err(refuse)?;
         if !about.is_file() {
             return Err(refuse(invalid("it is not a regular file")));

@@ -24,7 +24,16 @@ fn scratch(name: &str, entries: u64) -> Scratch {
     }
     std::fs::write(&path, bytes).unwrap();
     let journal = path.to_string_lossy().into_owned();
-    Scratch(path, VerifyPlan { journal, run_id: 7, block_bytes: 8192, first_blocks: vec![0, entries / 2] })
+    Scratch(
+        path,
+        VerifyPlan {
+            journal,
+            run_id: 7,
+            block_bytes: 8192,
+            first_blocks: vec![0, entries / 2],
+            opened: None,
+        },
+    )
 }
 
 /// One block at a time, as most tests want it.

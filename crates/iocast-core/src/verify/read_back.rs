@@ -13,6 +13,7 @@ use super::journal::{Journal, Known};
 use super::seal::Address;
 use super::verdict::{Kind, Verdict, judge};
 use crate::error::{Error, Result, errno_name};
+use crate::host::threads;
 use crate::plan::ReadBack;
 use crate::workload::buffers::Buffers;
 
@@ -103,7 +104,7 @@ pub fn read_back(plan: &ReadBack, mut on_tick: impl FnMut(u64, u64) -> bool) -> 
         unsettled: Mutex::default(),
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| reader.work())).collect();
+        let threads = threads::hire(scope, THREADS, || || reader.work())?;
         while threads.iter().any(|thread| !thread.is_finished()) {
             if !on_tick(begun.elapsed().as_nanos() as u64, reader.passed_blocks.load(Relaxed)) {
                 reader.stop.store(true, Relaxed);

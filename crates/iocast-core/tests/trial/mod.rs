@@ -1,9 +1,9 @@
 //! A small trial on a simulated device, with the fields that a test cares about changed.
 
 use iocast_core::engine::sim::world::SimWorld;
-use iocast_core::perform::run_together_in;
 use iocast_core::plan::PhasePlan;
 use iocast_core::record::result::PhaseResult;
+use iocast_core::run::perform::run_together_in;
 use serde_json::{Value, json};
 
 /// A mebibyte.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
+from iocast.formats.foreign_numbers import whole_of
 from iocast.model.live.seen import Seen
 from iocast.model.view import View, ratio
 
@@ -55,7 +56,7 @@ def asm_rows(seen: Seen) -> tuple[AsmRow, ...]:
 
 
 def _ordinal(disk: str) -> tuple[int, str]:
-    return int(disk) if disk.isdecimal() else 0, disk
+    return whole_of(disk) or 0, disk
 
 
 def _group_names(seen: Seen) -> dict[str, str]:

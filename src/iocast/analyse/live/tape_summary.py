@@ -27,7 +27,7 @@ class Stretch(Struct, frozen=True):
 
 
 class TapeSummary(Struct, frozen=True):
-    """All of a tape as something that was seen, and its course."""
+    """All of a tape as something that was seen, and its course; without what single processes and files did."""
 
     started_ns: int
     elapsed_ns: int  # that was watched: without gaps
@@ -117,6 +117,8 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
         middle_ns = since_ns - interval.elapsed_ns // 2
         part = parts[min(stretches - 1, middle_ns * stretches // max(1, length_ns))]
         for observer in interval.observers:
+            if observer in metrics.OF_SINGLE_ONES:  # a day has too many of them to be summed up
+                continue
             for view in interval.views(observer).values():
                 whole.add(observer, view)
                 if observer == metrics.DISKSTATS or latencies(view) is not None:

@@ -20,6 +20,7 @@ from iocast.analyse.profiling.event_queries import (
     table_facts,
     unreadable,
 )
+from iocast.archive.file_names import SPILL
 from iocast.errors import AnalysisError
 from iocast.model.codes import CountingEngine
 from iocast.model.profiling.characteristics import ArrivalFacts, Characteristics
@@ -47,7 +48,7 @@ def measure_profile(
     as one reference to the place where it begins, as simulators of object caches do. `engine`: who counts.
     """
     with contextlib.ExitStack() as stack:
-        room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".profile-", dir=spill)))
+        room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=SPILL, dir=spill)))
         table = stack.enter_context(_table(engine)(events, room))
         facts = table_facts(table, called=name, may_be_empty=may_lack_io)
         block = page_size(facts) if reference_bytes == 0 else reference_bytes

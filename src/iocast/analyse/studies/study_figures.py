@@ -15,16 +15,16 @@ _QUANTILES: dict[MetricCode, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 
 
 def complete_row(run: Run) -> PhaseRecord | None:
-    """The row of a run that went to its end with I/Os; None where it was cut short."""
+    """The row of a run that went to its end with I/Os; None where it was cut short, or I/Os failed."""
     if run.status != "done" or len(run.measured) != 1:
         return None
     (row,) = run.measured
-    whole = row.measurement.stopped == "finished" and row.measurement.ios > 0
+    whole = row.measurement.stopped == "finished" and row.measurement.ios > 0 and not row.measurement.error_count
     return row if whole else None
 
 
 def repeat_of(run: Run, folder: str, metric: MetricCode, trust: str = "") -> Repeat | None:
-    """What a complete run of a cell came to; None for one that was cut short."""
+    """What a complete run of a cell came to; None for any other."""
     row = complete_row(run)
     if row is None:
         return None

@@ -6,20 +6,20 @@ import os
 from pathlib import Path
 
 from iocast.archive.json_files import put_readable, versioned
-from iocast.archive.writing.fresh_folders import fresh_folder
+from iocast.archive.writing.held_folder import HeldFolder, make_named
 from iocast.model.copying.copy_trials import VERSION, CopyRun
 
 COPY = "copy.json"
 
 
-def create(out: str, name: str) -> Path:
-    """A fresh folder, `out/<time>-copy-<name>`. Raises ArchiveError."""
-    return fresh_folder(out, f"copy-{name}")
+def create(out: str, name: str) -> HeldFolder:
+    """A folder that was not there, `out/<time>-copy-<name>`. Raises ArchiveError."""
+    return make_named(out, f"copy-{name}")
 
 
-def save(folder: Path, run: CopyRun) -> None:
+def save(folder: HeldFolder, run: CopyRun) -> None:
     """Writes copy.json: it is there whole, or as it was. Raises ArchiveError."""
-    put_readable(folder / COPY, run)
+    put_readable(folder, COPY, run)
 
 
 def is_copy(path: str) -> bool:

@@ -12,6 +12,8 @@ from typing import IO
 
 LARGEST_DOCUMENT = 256 << 20  # bytes of a run.json: a phase of 256 users takes 30 kB
 LARGEST_SMALL = 1 << 20  # of what is small by its nature
+LARGEST_WRITTEN = 16 << 20  # of what a person wrote
+GIVEN_BY_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # <(command): whoever writes there is known to
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -25,25 +27,56 @@ class UnfitFile(OSError):
     """A file that is there and is not read: not a regular one, or larger than any of its kind."""
 
 
-def regular_bytes(path: Path, most: int = LARGEST_DOCUMENT) -> bytes:
+def regular_bytes(path: Path | str, most: int = LARGEST_DOCUMENT) -> bytes:
     """All of a regular file. Raises OSError, and UnfitFile for what is no such file."""
     with _opened(path, most) as file:
-        text = file.read(most + 1)
-    if text is None:  # of /proc/kmsg, which others have read
-        raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path))
+        size = os.fstat(file.fileno()).st_size
+        text = file.read(size + 1)  # to ask for the most there may be would take memory for as much
+        if text is None:  # of /proc/kmsg, which others have read
+            raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path))
+        if len(text) > size:  # it grew, or is of /proc
+            text += file.read(most + 1 - len(text)) or b""
     if len(text) > most:  # files of /proc have no size
         raise _too_large(path, most)
     return text
 
 
-def first_bytes(path: Path, count: int) -> bytes:
+def written_text(path: str) -> str:
+    """The text of a file that a person wrote: a job, rates. Raises OSError, UnfitFile; ValueError where it is no text.
+
+    What the shell gives, as in <(command), is read to its end.
+    """
+    if path.startswith(GIVEN_BY_SHELL):
+        with open(path, "rb") as file:
+            text = file.read(LARGEST_WRITTEN + 1)
+        if len(text) > LARGEST_WRITTEN:
+            raise _too_large(path, LARGEST_WRITTEN)
+    else:
+        text = regular_bytes(path, LARGEST_WRITTEN)
+    return text.decode("utf-8-sig")  # some editors begin a file with a byte order mark
+
+
+def first_bytes(path: Path | str, count: int) -> bytes:
     """The first bytes of a regular file, all of a shorter one. Raises OSError; UnfitFile for what is no such file."""
     with _opened(path) as file:
         return file.read(count) or b""  # None of /proc/kmsg
 
 
+def regular_lines(path: Path, longest: int) -> Iterator[bytes]:
+    """The lines of a regular file, one at a time; what has no end is none.
+
+    Raises OSError; UnfitFile for what is no such file, too large, or has a longer line.
+    """
+    with _opened(path, LARGEST_DOCUMENT) as file:
+        while line := file.readline(longest + 1):
+            if len(line) > longest:
+                raise UnfitFile(errno.EFBIG, f"a line is longer than {longest >> 20} MiB", str(path))
+            if line.endswith(b"\n"):
+                yield line
+
+
 @contextlib.contextmanager
-def _opened(path: Path, most: int | None = None) -> Iterator[IO[bytes]]:
+def _opened(path: Path | str, most: int | None = None) -> Iterator[IO[bytes]]:
     refuse_unfit(path)  # before it is opened: to open a device may do something to it
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
@@ -51,12 +84,12 @@ def _opened(path: Path, most: int | None = None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def refuse_unfit(path: Path, most: int | None = None) -> None:
+def refuse_unfit(path: Path | str, most: int | None = None) -> None:
     """Raises UnfitFile for a path that is not a regular file, or larger than `most`; OSError where nothing is."""
     _refuse(os.stat(path), path, most)
 
 
-def _refuse(status: os.stat_result, path: Path, most: int | None) -> None:
+def _refuse(status: os.stat_result, path: Path | str, most: int | None) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         raise UnfitFile(errno.EINVAL, f"it is {kind}, not a regular file", str(path))
@@ -64,5 +97,5 @@ def _refuse(status: os.stat_result, path: Path, most: int | None) -> None:
         raise _too_large(path, most)
 
 
-def _too_large(path: Path, most: int) -> UnfitFile:
+def _too_large(path: Path | str, most: int) -> UnfitFile:
     return UnfitFile(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(path))

@@ -6,7 +6,9 @@ A run of a thousand rows, or a tape of days, would else write its whole document
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from msgspec.structs import replace
 from iocast.archive.file_names import ROWS_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import decoded, not_understood, unwritable
+from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.archive.writing.whole_files import write_all
 from iocast.model.run import Blind, PhaseRecord, Run, Series, Tape
 
@@ -31,26 +34,53 @@ class _Line(Struct, frozen=True, forbid_unknown_fields=True):
     texts: dict[str, str] = {}  # of a tape, those that are new
 
 
-def append_rows(folder: Path, run: Run, first: int, texts: Mapping[str, str]) -> None:
-    """Adds the phases of a run from number `first` on, and the texts of a tape that are new. Raises ArchiveError."""
+class SavedRows:
+    """The file of a run that is under way, by its descriptor from the first row on."""
+
+    def __init__(self, folder: HeldFolder) -> None:
+        self._folder = folder
+        self._descriptor: int | None = None
+
+    def append(self, run: Run, first: int, texts: Mapping[str, str]) -> None:
+        """Adds the phases from number `first` on, and the texts of a tape that are new. Raises ArchiveError."""
+        try:
+            self._append(_lines(run, first, texts))
+        except OSError as error:
+            raise unwritable(self._folder.path, error.strerror or str(error)) from error
+
+    def _append(self, text: bytes) -> None:
+        file = self._file()
+        before = os.fstat(file).st_size
+        try:
+            write_all(file, text)
+        except OSError:
+            with contextlib.suppress(OSError):  # half a line must not stand before the next one
+                os.ftruncate(file, before)
+            raise
+
+    def _file(self) -> int:
+        """The file that this run began. Raises OSError; ForeignFile where something else has its name by now."""
+        if self._descriptor is None:
+            self._descriptor = self._folder.open_to_append(ROWS_FILE)
+            weakref.finalize(self, os.close, self._descriptor)
+        elif not self._folder.has(ROWS_FILE, self._descriptor):
+            raise ForeignFile(errno.EPERM, f"{ROWS_FILE} was put there by another program: move it away")
+        return self._descriptor
+
+    def remove(self) -> None:
+        """The document has them now, or the run begins."""
+        with contextlib.suppress(OSError):
+            if self._descriptor is None or self._folder.has(ROWS_FILE, self._descriptor):
+                self._folder.remove(ROWS_FILE)
+
+
+def _lines(run: Run, first: int, texts: Mapping[str, str]) -> bytes:
     sources = () if run.tape is None else run.tape.sources
     lines = (
         _Line(replace(record, samples=(), series=Series()), run.warnings, run.blind, sources, dict(texts))
         for record in run.phases[first:]
     )
-    text = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
-    path = folder / ROWS_FILE
-    try:
-        with path.open("ab", buffering=0) as file:
-            before = file.tell()
-            try:
-                write_all(file.fileno(), text)
-            except OSError:
-                with contextlib.suppress(OSError):  # half a line must not stand before the next one
-                    os.ftruncate(file.fileno(), before)
-                raise
-    except OSError as error:
-        raise unwritable(folder, error.strerror or str(error)) from error
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
 def with_saved_rows(run: Run, folder: Path) -> Run:
@@ -87,9 +117,3 @@ def _with_reels(run: Run, tape: Tape, added: list[_Line]) -> Run:
         plan=replace(run.plan, phases=tuple(record.phase for record in run.phases)),
         tape=replace(tape, sources=added[-1].sources or tape.sources, texts={**tape.texts, **texts}),
     )
-
-
-def remove_rows(folder: Path) -> None:
-    """The document has them now."""
-    with contextlib.suppress(OSError):
-        (folder / ROWS_FILE).unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from iocast.archive.catalogue import run_folders
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import put, unwritable
+from iocast.archive.writing.held_folder import open_base
 from iocast.errors import ArchiveError
 
 STUDY = "study.toml"
@@ -36,11 +37,11 @@ def begin(folder: str, text: str) -> None:
     """Makes the folder, or finds it again: it belongs to one study only. Raises ArchiveError."""
     place = Path(folder)
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        held = open_base(place)
     except OSError as error:
         raise unwritable(place, error.strerror or str(error)) from error
     if not is_study(folder):
-        put(place / STUDY, text.rstrip("\n").encode())
+        put(held, STUDY, text.rstrip("\n").encode())
     elif study_text(folder).rstrip("\n") != text.rstrip("\n"):
         raise ArchiveError(
             f"{folder} belongs to another study, or to another version of this one",
@@ -53,8 +54,7 @@ def working_on(folder: str, label: str) -> Iterator[None]:
     """While entered, no other process runs this configuration. Raises ArchiveError where one does."""
     place = Path(folder) / label
     try:
-        place.mkdir(exist_ok=True)
-        descriptor = os.open(place / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        descriptor = open_base(folder).folder(label).open_to_append(_LOCK)
     except OSError as error:
         raise unwritable(place, error.strerror or str(error)) from error
     try:

@@ -1,7 +1,8 @@
 """The one way to a file that a person named: whole or not at all, and never in place of what iocast did not make.
 
 iocast knows its own former output by the attribute `user.iocast.sha256`, the digest of what it wrote, and where a file
-system has no attributes by what its pages and JSON documents begin with. All else needs --force.
+system has no attributes by what its pages and JSON documents begin with. All else needs --force. The directory is
+opened once, and all that follows happens in it, whatever has its path by then.
 """
 
 from __future__ import annotations
@@ -13,9 +14,19 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.archive.writing.whole_files import Growing, growing, write_all
+from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.whole_files import (
+    COMMON,
+    Growing,
+    NameTaken,
+    growing,
+    remove_leftovers,
+    status_of,
+    write_all,
+)
 from iocast.errors import ArchiveError
 from iocast.text import capacity
 
@@ -23,7 +34,7 @@ GENERATOR = '<meta name="generator" content="iocast '  # on every page
 _ATTRIBUTE = "user.iocast.sha256"
 _HEAD_BYTES = 4096
 _DOCUMENT = re.compile(rb'\{\s*"kind": "[a-z_]+",\s*"schema_version": \d+,\s*"title": ')
-_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)  # of file systems without hard links
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFLNK: "a symbolic link, and iocast does not write through links",
@@ -34,122 +45,194 @@ _KINDS = {
 
 def check_output(path: Path, option: str = "-o", *, force: bool = False) -> None:
     """Refuses, before any work is done, what `put_output` would refuse. Raises ArchiveError."""
-    _found(path, option, force)
-    parent = path.parent
-    if not parent.is_dir():
-        raise _unwritable(path, errno.ENOTDIR if parent.exists() else errno.ENOENT, option)
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise _unwritable(path, errno.EACCES, option)
+    with _directory(path, option) as directory:
+        _former(directory, path, option, force)
+        if not os.access(f"/proc/self/fd/{directory}", os.W_OK | os.X_OK):
+            raise _unwritable(path, errno.EACCES, option)
 
 
-def put_output(path: Path, data: bytes, option: str = "-o", *, force: bool = False) -> None:
-    """Writes it; a FIFO or a character device gets the bytes as they are. `option` named it. Raises ArchiveError."""
-    there = _found(path, option, force)
+def make_directory(path: Path, option: str) -> None:
+    """A directory for outputs, made where it is missing. Raises ArchiveError."""
+    hint = f"choose another directory with {option}"
     try:
-        if there is not None and not stat.S_ISREG(there.st_mode):
-            _stream(path, data)
-            return
-        with growing(path.with_name(f".{path.name}.iocast.new")) as file:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArchiveError(f"cannot make {path}: {error.strerror}", hint) from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ArchiveError(f"cannot write in {path}: {os.strerror(errno.EACCES)}", hint)
+
+
+def put_page(folder: HeldFolder, name: str, data: bytes) -> None:
+    """Writes a page into a folder of ours, and marks it as an output is. Raises ArchiveError."""
+    try:
+        with folder.growing(name) as file:
             write_all(file.descriptor, data)
-            with contextlib.suppress(OSError):  # not every file system has attributes
-                os.setxattr(file.descriptor, _ATTRIBUTE, _digest(data))
-            _place(file, path, there, option)
+            _sign(file, hashlib.sha256(data).hexdigest())
     except OSError as error:
-        raise _unwritable(path, error.errno, option) from error
+        raise ArchiveError(
+            f"cannot write {folder.path / name}: {error.strerror}", "free some space, or name another file with -o"
+        ) from error
 
 
-def put_grown(file: Growing, path: Path, sha256: str, option: str = "-o", *, force: bool = False) -> None:
-    """Gives a file that was written beside `path` this name; `sha256` is the digest of what it holds, in hexadecimal.
+def put_output(path: Path, data: bytes, option: str = "-o", *, force: bool = False, mode: int = COMMON) -> None:
+    """Writes it; a FIFO or a character device gets the bytes as they are. `option` named it. Raises ArchiveError."""
+    with _directory(path, option) as directory:
+        former = _former(directory, path, option, force)
+        try:
+            if former is not None and not stat.S_ISREG(former.st_mode):
+                _stream(directory, path.name, data)
+                return
+            with growing(directory, path.name, mode) as file:
+                write_all(file.descriptor, data)
+                _place(file, path, former, hashlib.sha256(data).hexdigest(), option)
+            remove_leftovers(directory, path.name)
+        except OSError as error:
+            raise _unwritable(path, error.errno, option) from error
 
-    Raises ArchiveError.
-    """
-    there = _found(path, option, force)
-    try:
-        if there is not None and not stat.S_ISREG(there.st_mode):
-            raise ArchiveError(f"{path} is not a regular file", f"name another file with {option}")
-        with contextlib.suppress(OSError):  # not every file system has attributes
-            os.setxattr(file.descriptor, _ATTRIBUTE, sha256.encode())
-        _place(file, path, there, option)
-    except OSError as error:
-        raise _unwritable(path, error.errno, option) from error
+
+def begin_output(path: Path, option: str = "-o", mode: int = COMMON) -> int:
+    """The descriptor of a new file that has its name from the start, to add to. Raises ArchiveError."""
+    with _directory(path, option) as directory:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+        try:
+            return os.open(path.name, flags | _SAFELY, mode, dir_fd=directory)
+        except FileExistsError:
+            raise ArchiveError(f"{path} exists", f"name another file with {option}, or move it away") from None
+        except OSError as error:
+            raise _unwritable(path, error.errno, option) from error
+
+
+class Output:
+    """A file for a person, while it is written through its descriptor or its `place`."""
+
+    def __init__(self, file: Growing, directory: int, path: Path, option: str, force: bool) -> None:
+        self.descriptor, self.place = file.descriptor, file.place
+        self._file, self._directory = file, directory
+        self._path, self._option, self._force = path, option, force
+
+    def finish(self) -> None:
+        """It is whole, and gets its name. Raises ArchiveError."""
+        former = _regular(self._directory, self._path, self._option, self._force)
+        try:
+            _place(self._file, self._path, former, _digest_of(self._file), self._option)
+        except OSError as error:
+            raise _unwritable(self._path, error.errno, self._option) from error
+
+
+@contextlib.contextmanager
+def growing_output(path: Path, option: str = "-o", *, force: bool = False, mode: int = COMMON) -> Iterator[Output]:
+    """A file that is not finished leaves nothing. Raises ArchiveError."""
+    with _directory(path, option) as directory:
+        _regular(directory, path, option, force)
+        remove_leftovers(directory, path.name)
+        try:
+            file = Growing(directory, path.name, mode)
+        except OSError as error:
+            raise _unwritable(path, error.errno, option) from error
+        try:
+            yield Output(file, directory, path, option, force)
+        finally:
+            file.close()
 
 
 def is_own(path: Path) -> bool:
     """Whether iocast made this file, and nobody changed it since. Raises OSError."""
-    return _whose(path) == "ours"
+    return _whose(None, str(path)) == "ours"
 
 
-def _found(path: Path, option: str, force: bool) -> os.stat_result | None:
+@contextlib.contextmanager
+def _directory(path: Path, option: str) -> Iterator[int]:
+    """The directory of an output, opened once; its path may be a link, as it was named by a person."""
+    try:
+        descriptor = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unwritable(path, error.errno, option) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_result | None:
     """What has the name; None for nothing. Raises ArchiveError where it must stay."""
     try:
-        there = os.lstat(path)
-        kind = stat.S_IFMT(there.st_mode)
+        former = status_of(directory, path.name)
+        if former is None:
+            return None
+        kind = stat.S_IFMT(former.st_mode)
         if kind in _KINDS:
             raise ArchiveError(f"{path} is {_KINDS[kind]}", f"name another file with {option}")
-        whose = "ours" if force or kind != stat.S_IFREG else _whose(path)
+        whose = "ours" if force or kind != stat.S_IFREG else _whose(directory, path.name)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise _unwritable(path, error.errno, option) from error
     if whose != "ours":
-        changed = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(there.st_mtime))
+        changed = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(former.st_mtime))
         said = "was changed after iocast wrote it" if whose == "changed" else "exists, and iocast did not make it"
         raise ArchiveError(
-            f"{path} {said} ({capacity(there.st_size)}, last change {changed})",
+            f"{path} {said} ({capacity(former.st_size)}, last change {changed})",
             f"name another file with {option}, or add --force to replace this one",
         )
-    return there
+    return former
 
 
-def _whose(path: Path) -> str:
+def _regular(directory: int, path: Path, option: str, force: bool) -> os.stat_result | None:
+    former = _former(directory, path, option, force)
+    if former is not None and not stat.S_ISREG(former.st_mode):
+        raise ArchiveError(f"{path} is not a regular file", f"name another file with {option}")
+    return former
+
+
+def _whose(directory: int | None, name: str) -> str:
     """ "ours", "changed" since we wrote it, or "unknown". Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
     with open(descriptor, "rb") as file:
-        with contextlib.suppress(OSError):
+        try:
             written = os.getxattr(descriptor, _ATTRIBUTE)
+        except OSError as error:
+            if error.errno not in (errno.ENOTSUP, errno.ENOSYS):
+                return "unknown"  # an editor, or a copy, made it anew
+            head = file.read(_HEAD_BYTES)  # where no file has attributes, its beginning has to do
+        else:
             return "ours" if hashlib.file_digest(file, "sha256").hexdigest().encode() == written else "changed"
-        head = file.read(_HEAD_BYTES)
     page = head.startswith(b"<!doctype html>") and GENERATOR.encode() in head
     return "ours" if page or _DOCUMENT.match(head) else "unknown"
 
 
-def _place(file: Growing, path: Path, there: os.stat_result | None, option: str) -> None:
+def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str, option: str) -> None:
     """Gives the whole file its name, if what was looked at is still what has it. Raises ArchiveError, OSError."""
-    if there is None:
-        try:
-            os.link(file.path, path, follow_symlinks=False)  # unlike a rename it replaces nothing
-            return
-        except FileExistsError:
-            raise _came_meanwhile(path, option) from None
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            if os.path.lexists(path):
-                raise _came_meanwhile(path, option) from None
-    else:
-        if not os.path.samestat(os.lstat(path), there):
-            raise _came_meanwhile(path, option)
-        os.fchmod(file.descriptor, stat.S_IMODE(there.st_mode) & 0o777)
-        if there.st_uid != os.geteuid() or there.st_gid != os.getegid():
+    _sign(file, sha256)
+    if former is not None:
+        if former.st_uid != os.geteuid() or former.st_gid != os.getegid():
             with contextlib.suppress(OSError):
-                os.fchown(file.descriptor, there.st_uid, there.st_gid)
-    os.replace(file.path, path)
+                os.fchown(file.descriptor, former.st_uid, former.st_gid)
+        os.fchmod(file.descriptor, stat.S_IMODE(former.st_mode) & 0o777)
+    try:
+        file.take_name(former)
+    except NameTaken:
+        raise ArchiveError(
+            f"{path} was made by another program while iocast wrote", f"name another file with {option}"
+        ) from None
 
 
-def _stream(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
+def _sign(file: Growing, sha256: str) -> None:
+    with contextlib.suppress(OSError):  # not every file system has attributes
+        os.setxattr(file.descriptor, _ATTRIBUTE, sha256.encode())
+
+
+def _digest_of(file: Growing) -> str:
+    """The digest of all that is in the file by now. Raises OSError."""
+    with open(file.place, "rb") as whole:
+        return hashlib.file_digest(whole, "sha256").hexdigest()
+
+
+def _stream(directory: int, name: str, data: bytes) -> None:
+    descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
     try:
         write_all(descriptor, data)
     finally:
         os.close(descriptor)
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest().encode()
-
-
-def _came_meanwhile(path: Path, option: str) -> ArchiveError:
-    return ArchiveError(f"{path} was made by another program while iocast wrote", f"name another file with {option}")
 
 
 def _unwritable(path: Path, number: int | None, option: str) -> ArchiveError:

@@ -1,42 +1,122 @@
-"""Files that are written beside their place and renamed; what a killed iocast left of one is told by its lock."""
+"""Files that grow without their name and get it when they are whole, in a folder that is held by its descriptor.
+
+A file grows without any name where the file system can do that (O_TMPFILE): a killed iocast leaves nothing of it.
+Elsewhere it grows under a name that nobody had, with a mark in an attribute and a lock: what is marked and locked by
+nobody is what a killed iocast left.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
+import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+
+from iocast.archive.writing.renaming import exchange, rename_to_free_name
+from iocast.errors import IocastError
 
 NEW = ".new"  # the end of the name of every file that is not whole yet
-_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+PRIVATE = 0o600
+COMMON = 0o666  # less the umask
+_SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_GROWING = "user.iocast.growing"
+_NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # of file systems without O_TMPFILE
 
 
-class Growing(NamedTuple):
-    """A file that is being written. Its lock is held until it is closed; a leftover is locked by nobody."""
+class NameTaken(OSError):
+    """Something else has the name than what was looked at."""
 
-    path: Path
-    descriptor: int
+
+class Growing:
+    """A file that is being written to: in a folder, by descriptor; without a name, or under one that will go."""
+
+    def __init__(self, folder: int, name: str, mode: int) -> None:
+        self._folder, self._wanted = folder, name
+        self._name: str | None = None
+        try:
+            self.descriptor = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, mode, dir_fd=folder)
+        except OSError as error:
+            if error.errno not in _NO_NAMELESS:
+                raise
+            self._name, self.descriptor = _named(folder, name, mode)
+
+    @property
+    def place(self) -> str:
+        """A path that leads to the file whatever its name is, for what opens files by path."""
+        return f"/proc/self/fd/{self.descriptor}"
+
+    def take_name(self, former: os.stat_result | None) -> None:
+        """Gives the file its name: in place of `former`, or of nothing. Raises NameTaken, OSError.
+
+        Nothing else than `former` is replaced, whenever it takes the name.
+        """
+        if former is None:
+            self._take_free_name()
+        else:
+            self._replace(former)
+        with contextlib.suppress(OSError):
+            os.removexattr(self.descriptor, _GROWING)
+
+    def _take_free_name(self) -> None:
+        try:
+            if self._name is None:
+                _link(self.descriptor, self._folder, self._wanted)
+            else:
+                rename_to_free_name(self._folder, self._name, self._wanted)
+                self._name = None
+        except FileExistsError:
+            raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST)) from None
+
+    def _replace(self, former: os.stat_result) -> None:
+        if self._name is None:
+            self._name = _free_name(self._wanted)
+            _mark(self.descriptor)
+            _link(self.descriptor, self._folder, self._name)
+        if exchange(self._folder, self._name, self._wanted):
+            if not _is_still(self._folder, self._name, former):
+                exchange(self._folder, self._name, self._wanted)
+                raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
+            os.unlink(self._name, dir_fd=self._folder)
+        else:
+            if not _is_still(self._folder, self._wanted, former):
+                raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
+            os.rename(self._name, self._wanted, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._name = None
+
+    def close(self) -> None:
+        """Removes what did not get its name."""
+        if self._name is not None:
+            with contextlib.suppress(OSError):
+                if _is(self._folder, self._name, os.fstat(self.descriptor)):
+                    os.unlink(self._name, dir_fd=self._folder)
+        os.close(self.descriptor)
 
 
 @contextlib.contextmanager
-def growing(fresh: Path) -> Iterator[Growing]:
-    """A new file called `fresh`, which ends in NEW; one that was not renamed at the end is removed. Raises OSError.
-
-    A leftover of that name is removed first. Where another process is writing under it, or it is not ours, the new file
-    gets a name that nobody has.
-    """
-    file = _begun(fresh)
+def growing(folder: int, name: str, mode: int = COMMON) -> Iterator[Growing]:
+    """A new file of the folder; one that did not take its name at the end is removed. Raises OSError."""
+    file = Growing(folder, name, mode)
     try:
         yield file
     finally:
-        with contextlib.suppress(OSError):
-            if _is_at(file.path, file.descriptor):
-                os.unlink(file.path)
-        os.close(file.descriptor)
+        file.close()
+
+
+@contextlib.contextmanager
+def told_by_name(places: Mapping[str, str | Path]) -> Iterator[None]:
+    """Errors of what writes by the path of a descriptor name the file as people know it."""
+    try:
+        yield
+    except IocastError as error:
+        for place, name in places.items():
+            error.message = error.message.replace(place, str(name))
+        error.args = (error.message,)
+        raise
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -46,26 +126,48 @@ def write_all(descriptor: int, data: bytes) -> None:
         left = left[os.write(descriptor, left) :]
 
 
-def put_whole(path: Path, data: bytes) -> None:
-    """Writes a file of a folder that iocast made: it is there whole, or as it was. Raises OSError."""
-    with growing(path.with_name(path.name + NEW)) as file:
-        write_all(file.descriptor, data)
-        os.replace(file.path, path)
-
-
-def remove_leftover(path: Path) -> None:
-    """Removes what a killed iocast left: a file of ours, no link, that no process is writing. Any other stays."""
+def status_of(folder: int, name: str) -> os.stat_result | None:
+    """What has the name in the folder, links not followed; None for nothing. Raises OSError."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def _require_mark(descriptor: int, *, marked: bool) -> None:
+    try:
+        os.getxattr(descriptor, _GROWING)
+    except OSError as error:
+        if marked or error.errno not in (errno.ENOTSUP, errno.ENOSYS):
+            raise
+
+
+def remove_leftover(folder: int, name: str, *, marked: bool) -> None:
+    """Removes what a killed iocast left: a file of ours with no other name that no process writes to, and that says in
+    its attribute that it was growing. Any other stays.
+
+    Where no file has attributes its name has to do, but for `marked`: in folders in which others have files, too.
+    """
+    try:
+        descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=folder)
     except OSError:
         return
     with contextlib.suppress(OSError):  # of the lock: somebody is writing it
-        found = os.fstat(descriptor)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
+            _require_mark(descriptor, marked=marked)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(path, descriptor):
-                os.unlink(path)
+            if _is(folder, name, status):
+                os.unlink(name, dir_fd=folder)
     os.close(descriptor)
+
+
+def remove_leftovers(folder: int, name: str) -> None:
+    """Removes what killed ones left of a file of this name, among files of others."""
+    unfinished = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{8}}{re.escape(NEW)}")
+    with contextlib.suppress(OSError):  # of directories that may be written to and not read
+        for each in filter(unfinished.fullmatch, os.listdir(f"/proc/self/fd/{folder}")):
+            remove_leftover(folder, each, marked=True)
 
 
 def hold(descriptor: int) -> None:
@@ -74,23 +176,44 @@ def hold(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
-def _begun(fresh: Path) -> Growing:
-    path = fresh
+def _named(folder: int, wanted: str, mode: int) -> tuple[str, int]:
     while True:
-        remove_leftover(path)
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, 0o666)
-        except FileExistsError:
-            path = fresh.with_name(f"{fresh.name.removesuffix(NEW)}.{secrets.token_hex(4)}{NEW}")
-            continue
-        hold(descriptor)
-        if _is_at(path, descriptor):  # nobody took it for a leftover before it was locked
-            return Growing(path, descriptor)
-        os.close(descriptor)
+        name = _free_name(wanted)
+        with contextlib.suppress(FileExistsError):
+            descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, mode, dir_fd=folder)
+            hold(descriptor)
+            _mark(descriptor)
+            return name, descriptor
 
 
-def _is_at(path: Path, descriptor: int) -> bool:
+def _mark(descriptor: int) -> None:
+    with contextlib.suppress(OSError):  # not every file system has attributes
+        os.setxattr(descriptor, _GROWING, b"1")
+
+
+def _free_name(wanted: str) -> str:
+    return f".{wanted}.{secrets.token_hex(4)}{NEW}"
+
+
+def _link(descriptor: int, folder: int, name: str) -> None:
+    names = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return os.path.samestat(os.lstat(path), os.fstat(descriptor))
-    except OSError:
-        return False
+        os.link(str(descriptor), name, src_dir_fd=names, dst_dir_fd=folder)
+    finally:
+        os.close(names)
+
+
+def unchanged(status: os.stat_result, former: os.stat_result) -> bool:
+    """Whether it is the file that it was, and not a new one that got its inode."""
+    same = os.path.samestat(status, former)
+    return same and (status.st_mtime_ns, status.st_size) == (former.st_mtime_ns, former.st_size)
+
+
+def _is_still(folder: int, name: str, former: os.stat_result) -> bool:
+    there = status_of(folder, name)
+    return there is not None and unchanged(there, former)
+
+
+def _is(folder: int, name: str, status: os.stat_result) -> bool:
+    there = status_of(folder, name)
+    return there is not None and os.path.samestat(there, status)

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     from iocast.sessions.measure import Measured
 
-_FORCE = click.option("--force", is_flag=True, help="Although sessions of others are active, or room is short.")
+_BESIDE = click.option(
+    "--beside-others", is_flag=True, help="Although sessions of others are active, or cannot be judged."
+)
 _OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
 
 
@@ -72,7 +74,8 @@ def _ask(question: str) -> str:
     help="How much of each block is random bytes: a tenth, half, or all of it (then nothing can be updated).",
 )
 @seed_option
-@_FORCE
+@_BESIDE
+@click.option("--force", is_flag=True, help="Although less than three times the size is free.")
 @json_option
 @_asking
 def build(
@@ -82,9 +85,9 @@ def build(
     conf: str,
     filling: Any,
     seed: int,
-    force: bool,
     as_json: bool,
     ask: Any,
+    **allowed: bool,
 ) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.build_listener import BuildListener
@@ -92,7 +95,7 @@ def build(
 
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
-    built = session.build(session.BuildRequest(url=url, ask=ask, force=force, data_set=data_set), listener)
+    built = session.build(session.BuildRequest(url=url, ask=ask, data_set=data_set, **allowed), listener)
     if as_json and built is not None:
         _print_json(built)
     return listener.exit_code
@@ -143,7 +146,7 @@ def load_options(command: Callable[..., int]) -> Callable[..., int]:
 @load_options
 @click.option("--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all.")
 @seed_option
-@_FORCE
+@_BESIDE
 @_OUT
 @full_option
 @showing
@@ -155,7 +158,7 @@ def run(
     conf: str,
     times: int,
     seed: int,
-    force: bool,
+    beside_others: bool,
     out: str,
     form: str,
     page: bool,
@@ -168,7 +171,7 @@ def run(
 
     measure = _measure(url, seed, out, asked, page)
     ramp = ramp_with_conf(conf, url, ask, ramp_of(**how)) if conf else ramp_of(**how)
-    request = session.LoadRequest(url=url, ask=ask, force=force, load=ramp, measure=measure)
+    request = session.LoadRequest(url=url, ask=ask, beside_others=beside_others, load=ramp, measure=measure)
     listener = TerminalListener(form)
     if times > 1:
         made = session.repeat_run(request, times, listener)
@@ -220,7 +223,7 @@ def ramp_of(
 @click.option("--floor/--no-floor", default=True, show_default=True, help="Also without waiting for the log.")
 @click.option("--anchor", is_flag=True, help="Run pg_test_fsync first, in the server's folder, and show it beside.")
 @seed_option
-@_FORCE
+@_BESIDE
 @_OUT
 @full_option
 @showing
@@ -228,9 +231,8 @@ def ramp_of(
 @grading
 @_asking
 def commit(
-    url: str, sessions: str, length: str, row_bytes: int, floor: bool, anchor: bool, seed: int, force: bool, out: str,
-    form: str,
-    page: bool, asked: GradeAsked, ask: Any,
+    url: str, sessions: str, length: str, row_bytes: int, floor: bool, anchor: bool, seed: int,
+    beside_others: bool, out: str, form: str, page: bool, asked: GradeAsked, ask: Any,
 ) -> int:  # fmt: skip
     """Test commits at URL: sessions insert a row and commit; beside them the floor, which does not wait for the log."""
     from iocast.model.database.database_load import CommitRamp
@@ -239,7 +241,9 @@ def commit(
     ramp = CommitRamp(sessions=numbers(sessions), seconds=_seconds(length), row_bytes=row_bytes, floor=floor)
     listener = TerminalListener(form)
     measure = _measure(url, seed, out, asked, page)
-    request = session.CommitRequest(url=url, ask=ask, force=force, commits=ramp, measure=measure, anchor=anchor)
+    request = session.CommitRequest(
+        url=url, ask=ask, beside_others=beside_others, commits=ramp, measure=measure, anchor=anchor
+    )
     return _code(session.commit_test(request, listener), listener)
 
 

@@ -39,10 +39,12 @@ def database_lines(event: events.DatabaseEvent) -> Iterator[str]:
             yield f"{server.product} {server.version}, cache {capacity(server.cache_bytes)}{_fits(server)}"
         case events.DatabaseNoted(says):
             yield f"note: {says}"
-        case events.DataSetDropped(objects, size_bytes, left):
+        case events.DataSetDropped(objects, size_bytes, left, place_stays):
             yield f"dropped {len(objects)} objects, {capacity(size_bytes)}"
             if left:
                 yield f"note: the schema iocast_load stays: others put objects there: {', '.join(left)}"
+            elif place_stays:
+                yield "note: the empty database iocast_load stays: iocast did not create it"
 
 
 def _fits(server: DatabaseServer) -> str:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.live.watched_options import is_named, watched_options
+from iocast.commands.shell.options import anonymous_option
 from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SourceError, SpecError
 from iocast.text import harmless
 
 if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LineMode
     from iocast.sessions.live.asked_sources import Asked
@@ -37,6 +39,7 @@ MODES = (
 )
 _COLOURED = "latencymap"  # its colours are its figures; what it has from elsewhere, it makes harmless itself
 _HEADING_EVERY = 20  # intervals
+_HERE = ("127.", "localhost:", "[::1]:")
 
 
 @click.command()
@@ -51,6 +54,7 @@ _HEADING_EVERY = 20  # intervals
 @click.option("--sqlplus-script", is_flag=True, help="Print iocast_capture.sql: a tape of Oracle without iocast there.")
 @click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
+@anonymous_option
 def watch(
     mode: str | None,
     asked: Asked,
@@ -63,6 +67,7 @@ def watch(
     sqlplus_script: bool,
     tape: str | None,
     speed: float,
+    names: Pseudonyms | None,
 ) -> int:
     """Watch this machine as it runs, a few lines each interval, without any load.
 
@@ -98,9 +103,14 @@ def watch(
             from iocast.commands.live.scrape_server import listening
 
             latest = open_now.enter_context(listening(listen))
+            if not latest.address.startswith(_HERE):
+                say(
+                    "note: anybody who reaches this address reads the counters, and nothing is encrypted;"
+                    " a firewall, or --listen 127.0.0.1:PORT and a TLS proxy, keeps others out"
+                )
             say(f"answering scrapers at http://{latest.address}/metrics; press Ctrl-C to stop")
         before = None
-        for _, moment in watched(request, TerminalListener()):
+        for _, moment in watched(replace(request, names=names), TerminalListener()):
             if latest is not None:
                 latest.moment = moment
             if before is not None:

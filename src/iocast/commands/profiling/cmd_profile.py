@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing_with_force, presenting
+from iocast.commands.shell.options import anonymous_option, filing_with_force, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
 from iocast.text import harmless
 
 if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
     from iocast.model.codes import CountingEngine
     from iocast.sessions.profiling.profile_traces import Profiled
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--out", default="iocast-profiles", show_default=True, metavar="DIR", help="Directory for profiles.")
 @filing_with_force
 @presenting
+@anonymous_option
 def profile(
     traces: tuple[str, ...],
     format_: str | None,
@@ -57,6 +59,7 @@ def profile(
     into: Into | None,
     force: bool,
     form: str,
+    names: Pseudonyms | None,
 ) -> int:
     """Profile a workload from traces of its I/Os.
 
@@ -79,6 +82,7 @@ def profile(
         caches=caches,
         engine=engine,
         out=out,
+        names=names,
     )
     if check:
         from iocast.sessions.profiling.check_likeness import check_likeness

@@ -139,6 +139,30 @@ def _showing(command: Command, forms: tuple[str, ...], says: str) -> Command:
     return command
 
 
+def anonymous_option(command: Command) -> Command:
+    """--anonymous and --anonymous-key, handed over as `names`: None without them."""
+    from functools import wraps
+
+    @click.option(
+        "--anonymous", is_flag=True, help="Hide names and texts behind pseudonyms; sizes, times and figures stay."
+    )
+    @click.option(
+        "--anonymous-key",
+        "key_file",
+        metavar="FILE",
+        help="The same with the secret key in FILE: outputs of one key have the same pseudonyms, to be compared.",
+    )
+    @wraps(command)
+    def hidden(*args: Any, anonymous: bool, key_file: str | None, **kwargs: Any) -> Any:
+        if not anonymous and key_file is None:
+            return command(*args, names=None, **kwargs)
+        from iocast.sessions.anonymous.pseudonym_key import pseudonyms
+
+        return command(*args, names=pseudonyms(key_file), **kwargs)
+
+    return hidden
+
+
 def json_option(command: Command) -> Command:
     """--json of verbs that have no report, handed over as `as_json`."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)

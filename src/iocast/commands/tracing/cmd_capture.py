@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import rich_click as click
 
-from iocast.commands.shell.options import json_option
+from iocast.commands.shell.options import anonymous_option, json_option
 from iocast.commands.shell.showing import print_json
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
+
+if TYPE_CHECKING:
+    from iocast.model.anonymity.pseudonyms import Pseudonyms
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -26,6 +31,7 @@ from iocast.errors import SpecError
 @click.option("--ring", metavar="SIZE", help="Trace buffer of each processor, e.g. 64MiB, where records are lost.")
 @click.option("--iostat", is_flag=True, help="Log the disk counters instead: cheap enough for days.")
 @click.option("--interval", metavar="TIME", help="With --iostat: time between copies; default 1s.")
+@anonymous_option
 @json_option
 def capture(
     command: tuple[str, ...],
@@ -38,6 +44,7 @@ def capture(
     iostat: bool,
     interval: str | None,
     as_json: bool,
+    names: Pseudonyms | None,
 ) -> int:
     """Capture I/Os of this machine into a trace: of a device, a process and its children, a directory, or a COMMAND.
 
@@ -56,7 +63,9 @@ def capture(
         if command or pids or below or ring:
             raise SpecError("--iostat logs disk counters: no process, path or command", "give --device, or nothing")
         every_ns = interval_of(interval or "1s")
-        wanted = CountersRequest(to=to or "counters.log", devices=devices, interval_ns=every_ns, seconds=seconds)
+        wanted = CountersRequest(
+            to=to or "counters.log", devices=devices, interval_ns=every_ns, seconds=seconds, names=names
+        )
         logged = log_counters(wanted, listener)
         if as_json:
             print_json(logged)
@@ -71,6 +80,7 @@ def capture(
         command=command,
         seconds=seconds,
         ring_kb=None if ring is None else max(64, option_value("--ring", ring, parse_size) >> 10),
+        names=names,
     )
     report = captured(request, listener)
     if as_json:

@@ -21,7 +21,7 @@ from iocast.databases.mysql.mysql_session import dialler
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.database_rows.row_shapes import number
+from iocast.formats.foreign_numbers import moment_ns, number_of
 from iocast.metrics import ON_CPU
 
 NAME = "mysql"
@@ -59,20 +59,20 @@ class _MySQL:
         version = str(row["version"])
         self._own.add(str(row["id"]))
         self._mariadb = "mariadb" in version.lower()
-        self._instrumented = bool(number(row["instrumented"]))
+        self._instrumented = bool(number_of(row["instrumented"]))
         return Server(
             product="MariaDB" if self._mariadb else "MySQL",
             version=version.partition("-")[0],
             instance=f"{row['host']}:{row['port']}" if row["port"] else str(row["host"]),
             container=str(row["container"] or ""),
             host=str(row["host"] or ""),
-            standby=bool(number(row["read_only"])),
+            standby=bool(number_of(row["read_only"])),
             started_unix_ns=self.circumstances(session).started_ns,
         )
 
     def clock(self, session: Session) -> int:
         """now(6): the time at which the statement began."""
-        return int(number(session.rows(mysql_queries.CLOCK)[0]["now_us"]) or 0) * 1000
+        return moment_ns(session.rows(mysql_queries.CLOCK)[0]["now_us"], 1000)
 
     def queries(self, session: Session) -> tuple[Query, ...]:
         """By what is switched on."""
@@ -102,7 +102,7 @@ class _MySQL:
     def _switched_off(self, session: Session) -> list[str]:
         try:
             on = {str(row["name"]) for row in session.rows(mysql_queries.CONSUMERS) if row["enabled"] == "YES"}
-            timed = number(session.rows(mysql_queries.INSTRUMENTS)[0]["number"])
+            timed = number_of(session.rows(mysql_queries.INSTRUMENTS)[0]["number"])
         except RefusedError as error:
             return [f"performance_schema: {error.message}; run: grant select on performance_schema.* to this user"]
         missing = [
@@ -120,7 +120,7 @@ class _MySQL:
 
     def circumstances(self, session: Session) -> Circumstances:
         """When the server, or its status counters, began. Told in whole seconds, so a new start is one well later."""
-        uptimes = [number(row["value"]) or 0.0 for row in session.rows(mysql_queries.UPTIME)]
+        uptimes = [number_of(row["value"]) or 0.0 for row in session.rows(mysql_queries.UPTIME)]
         began_ns = self.clock(session) - round(min(uptimes, default=0.0) * 1e9)
         if abs(began_ns - self._started_ns) > _JITTER_NS:
             self._started_ns = began_ns

@@ -22,7 +22,7 @@ from iocast.databases.oracle.several_instances import SeveralInstances
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.database_rows.row_shapes import number
+from iocast.formats.foreign_numbers import moment_ns, number_of
 from iocast.formats.oracle import oracle_statements
 from iocast.formats.oracle.oracle_statements import Statement
 from iocast.metrics import ACTIVE_SQL, ON_CPU
@@ -88,7 +88,7 @@ class _Oracle:
     def clock(self, session: Session) -> int:
         """systimestamp."""
         (row,) = session.rows(oracle_statements.CLOCK)
-        return oracle_statements.clock_ns(number(row["whole_s"]) or 0.0, number(row["second_s"]) or 0.0)
+        return oracle_statements.clock_ns(number_of(row["whole_s"]) or 0.0, number_of(row["second_s"]) or 0.0)
 
     def queries(self, session: Session) -> tuple[Query, ...]:
         """Those of the version; of a pack where it is asked for and licensed."""
@@ -124,7 +124,7 @@ class _Oracle:
     def circumstances(self, session: Session) -> Circumstances:
         """When the instance started, or the last of those that are asked."""
         sql = oracle_statements.INSTANCE if self._every_instance else oracle_statements.OWN_INSTANCE
-        started_ns = max(round((number(row["started_s"]) or 0.0) * 1e9) for row in session.rows(sql))
+        started_ns = max(moment_ns(row["started_s"]) for row in session.rows(sql))
         if abs(started_ns - self._started_ns) > _JITTER_NS:
             self._started_ns = started_ns
         return Circumstances(started_ns=self._started_ns)

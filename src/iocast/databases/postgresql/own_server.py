@@ -4,6 +4,9 @@ Its cluster is made in `PATH/.iocast-postgres`, on the storage that is tested. I
 directory that only its user may enter; its shared buffers are small, and where the version can, its data files are
 opened with O_DIRECT, so that reads reach the storage. fsync is on. It ends with the process that started it, whatever
 ends that: the kernel tells it. `iocast clean PATH` removes what a kill leaves.
+
+Its folder is held by descriptors, which initdb and the server get instead of paths: whoever may rename in PATH leads
+them nowhere else. Root writes nothing into what belongs to the user of the server.
 """
 
 from __future__ import annotations
@@ -11,32 +14,24 @@ from __future__ import annotations
 import ctypes
 import os
 import pwd
-import secrets
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
-from iocast.archive.ownership import this_process
-from iocast.databases.postgresql.own_folder import (
-    DATA,
-    MAKER,
-    MARK,
-    ServerMark,
-    leftover_in,
-    place_in,
-    remove_own_folder,
-)
+from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.renaming import others_may_rename
+from iocast.databases.postgresql.own_folder import LOG, MOVED
+from iocast.databases.postgresql.own_making import ELSEWHERE, OwnPlace, made_place
+from iocast.databases.postgresql.own_processes import pid_file
 from iocast.databases.postgresql.server_programs import ServerPrograms, find_programs, identity_of, server_user
-from iocast.errors import TargetError
+from iocast.errors import IocastError, TargetError
+from iocast.starting import starting
 
 ROLE: Final = "iocast"
 SHARED_BUFFERS_BYTES: Final = 16 << 20
@@ -45,7 +40,8 @@ DIRECT_IO_SINCE: Final = 16
 _LONGEST_SOCKET: Final = 107 - len("/.s.PGSQL.5432.lock")
 _READY_S: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1
-_ELSEWHERE: Final = "give a directory with write permission, on another file system"
+_LONGEST_SAID: Final = 1 << 16  # bytes of its log
+Say = Callable[[str], None]
 
 
 class OwnServer(Struct, frozen=True, kw_only=True):
@@ -61,23 +57,26 @@ class OwnServer(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def own_server(path: str, programs: ServerPrograms | None = None, *, room_bytes: int = 0) -> Iterator[OwnServer]:
+def own_server(
+    path: str, programs: ServerPrograms | None = None, *, room_bytes: int = 0, say: Say | None = None
+) -> Iterator[OwnServer]:
     """While entered, a server runs in the directory `path`; afterwards nothing of it is left.
 
     `room_bytes` will be needed besides the cluster. To be entered on a thread that lives as long: the kernel ends the
-    server with it. Raises TargetError for a directory that will not do, DatabaseError where no server can be run.
+    server with it. `say` is told what could not be removed; without it that is an error. Raises TargetError for a
+    directory that will not do, DatabaseError where no server can be run.
     """
     programs = programs or find_programs()
     user = server_user()
-    folder = _made_folder(path, user, room_bytes)
+    place = made_place(path, user, CLUSTER_BYTES + room_bytes)
     try:
-        _init_cluster(programs, folder, user)
-        process, direct_io = _started(programs, folder, user)
+        _init_cluster(programs, place, user)
+        process, direct_io = _started(programs, place, user)
         try:
             yield OwnServer(
-                url=f"postgresql://{ROLE}@/postgres?host={quote(_sockets(folder), safe='')}",
+                url=f"postgresql://{ROLE}@/postgres?host={quote(_sockets(place), safe='')}",
                 programs=programs,
-                folder=str(folder),
+                folder=str(place.path),
                 pid=process.pid,
                 user=user.pw_name if user else pwd.getpwuid(os.geteuid()).pw_name,
                 direct_io=direct_io,
@@ -85,91 +84,85 @@ def own_server(path: str, programs: ServerPrograms | None = None, *, room_bytes:
             )
         finally:
             _stop(process)
-    finally:
-        remove_own_folder(folder)
+    except BaseException as error:
+        if why := place.remove():
+            _add(error, f"{place.path} {why}: {_way_out(path, why)}", say)
+        raise
+    if why := place.remove():
+        if say is None:
+            raise TargetError(f"{place.path} {why}", _way_out(path, why))
+        say(f"{place.path} {why}: {_way_out(path, why)}")
 
 
-def _made_folder(path: str, user: pwd.struct_passwd | None, room_bytes: int) -> Path:
-    """The marked folder with its empty parts. Raises TargetError."""
-    if not os.path.isdir(path):
-        raise TargetError(f"{path} is not a directory: a database needs one", "give a directory on the storage")
-    if found := leftover_in(path):
-        why = found.why_not or "was left behind by an iocast that was killed"
-        way_out = f"iocast clean {path}" if not found.why_not else "give another directory"
-        raise TargetError(f"{found.folder} {why}", way_out)
-    folder = place_in(path)
-    _check_way(folder.parent, user)
-    free = os.statvfs(folder.parent)
-    needed = CLUSTER_BYTES + room_bytes
-    if free.f_bavail * free.f_frsize < needed:
-        left = free.f_bavail * free.f_frsize >> 20
-        raise TargetError(f"{path} has {left} MiB free; {needed >> 20} MiB are needed", "free some space")
-    try:
-        os.mkdir(folder, 0o700)
-        inside = len(str(folder / "socket")) <= _LONGEST_SOCKET
-        outside = os.path.join(tempfile.gettempdir(), f"iocast-pg-{secrets.token_hex(8)}")
-        sockets = "" if inside else outside
-        mark = ServerMark(made_by=MAKER, inode=os.lstat(folder).st_ino, owner=this_process(), sockets=sockets)
-        (folder / MARK).write_bytes(msgspec.json.encode(mark))
-        for each in (folder / DATA, Path(sockets or folder / "socket")):
-            os.mkdir(each, 0o700)
-            if user:
-                os.chown(each, user.pw_uid, user.pw_gid)
-        if user:
-            os.chmod(folder, 0o711)  # its user goes through; what is inside is closed to all others
-    except OSError as error:
-        raise TargetError(f"cannot make {folder}: {error.strerror}", _ELSEWHERE) from error
-    return folder
+def _way_out(path: str, why: str) -> str:
+    moved = "remove it there, and give a directory in which only you may rename"
+    return moved if why.startswith(MOVED) else f"iocast clean {path}"
 
 
-def _check_way(place: Path, user: pwd.struct_passwd | None) -> None:
-    """Raises TargetError where the user of the server cannot get to the directory."""
-    if user is None:
-        return
-    for part in (place, *place.parents):
-        status = part.stat()
-        bit = 0o100 if status.st_uid == user.pw_uid else 0o010 if status.st_gid == user.pw_gid else 0o001
-        if not status.st_mode & bit:
-            said = f"{user.pw_name}, as whom the server runs, may not enter {part}"
-            raise TargetError(said, "give a directory that everybody may enter, or run iocast as an ordinary user")
+def _add(error: BaseException, said: str, say: Say | None) -> None:
+    """Says what stays beside an error that is under way."""
+    if say is not None:
+        say(said)
+    elif isinstance(error, IocastError):
+        error.message = f"{error.message}; {said}"
+        error.args = (error.message,)
+    else:
+        error.add_note(said)
 
 
-def _sockets(folder: Path) -> str:
-    mark = msgspec.json.decode((folder / MARK).read_bytes(), type=ServerMark)
-    return mark.sockets or str(folder / "socket")
+def _sockets(place: OwnPlace) -> str:
+    """The directory of the socket for clients: its path where nobody else can lead it elsewhere and it is not too long,
+    else one by its descriptor.
+    """
+    known = str(place.sockets.path)
+    fits = len(known) <= _LONGEST_SOCKET and not others_may_rename(place.path.parent)
+    return known if fits else str(place.sockets.place)
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _in_child(held: HeldFolder) -> str:
+    """A path that leads a child process, which has the descriptor, to a held folder: whoever the child runs as."""
+    return f"/proc/self/fd/{held.descriptor}"
+
+
+def _environment() -> dict[str, str]:
     """Nothing of ours: PGDATA, PGPORT and their like would be obeyed."""
-    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC", "HOME": str(folder / DATA)}
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC", "HOME": "/"}
 
 
-def _init_cluster(programs: ServerPrograms, folder: Path, user: pwd.struct_passwd | None) -> None:
+def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None) -> None:
     """An empty cluster, synced. Raises TargetError."""
-    words = ["-D", str(folder / DATA), "-U", ROLE, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions"]
-    done = subprocess.run(
-        [f"{programs.folder}/initdb", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=folder / DATA,
-        env=_environment(folder),
-        start_new_session=True,  # a Ctrl-C is ours to answer
-        preexec_fn=_ends_with_us(),
-        check=False,
-        **identity_of(user),
-    )
+    words = ["-D", _in_child(place.data), "-U", ROLE, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions"]
+    try:
+        with starting():
+            done = subprocess.run(
+                [f"{programs.folder}/initdb", *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                cwd="/",
+                env=_environment(),
+                pass_fds=(place.data.descriptor,),
+                start_new_session=True,  # a Ctrl-C is ours to answer
+                preexec_fn=_ends_with_us(),
+                check=False,
+                **identity_of(user),
+            )
+    except OSError as error:
+        raise TargetError(f"initdb of {programs.folder} cannot be run: {error.strerror}", ELSEWHERE) from error
     if done.returncode:
         said = " ".join(done.stdout.split()[-60:])
-        raise TargetError(f"initdb failed in {folder}: {said}", _ELSEWHERE)
+        raise TargetError(f"initdb failed in {place.path}: {said}", ELSEWHERE)
 
 
-def _settings(folder: Path, *, direct_io: bool) -> dict[str, str]:
-    """What postgresql.conf says besides the defaults of the version."""
+def _settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
+    """What the server is told besides the defaults of the version: as words of its command line, which go before what
+    any file in its folder says.
+    """
     return {
         "listen_addresses": "",
-        "unix_socket_directories": _sockets(folder),
+        "unix_socket_directories": _in_child(place.sockets),
         "unix_socket_permissions": "0700",
         "port": "5432",  # only the name of the socket
         "max_connections": "100",
@@ -193,45 +186,57 @@ def _settings(folder: Path, *, direct_io: bool) -> dict[str, str]:
 
 
 def _started(
-    programs: ServerPrograms, folder: Path, user: pwd.struct_passwd | None
+    programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None
 ) -> tuple[subprocess.Popen[bytes], bool]:
     """The server, listening, and whether with O_DIRECT: without it where the file system refuses that."""
     said = ""
-    for direct_io in (True, False) if programs.major >= DIRECT_IO_SINCE else (False,):
-        lines = (f"{name} = '{value}'\n" for name, value in _settings(folder, direct_io=direct_io).items())
-        (folder / DATA / "postgresql.conf").write_text("".join(lines))
-        log = folder / "server.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [f"{programs.folder}/postgres", "-D", str(folder / DATA)],
+    try:
+        log = os.fdopen(place.held.folder.create(LOG), "r+b")
+    except OSError as error:
+        raise TargetError(f"cannot write in {place.path}: {error.strerror}", ELSEWHERE) from error
+    with log:
+        for direct_io in (True, False) if programs.major >= DIRECT_IO_SINCE else (False,):
+            log.truncate(0)
+            log.seek(0)
+            process = _server(programs, place, user, log.fileno(), direct_io=direct_io)
+            try:
+                if _listens(process, place):
+                    return process, direct_io
+            except BaseException:
+                _stop(process)
+                raise
+            _stop(process)
+            said = " ".join(os.pread(log.fileno(), _LONGEST_SAID, 0).decode(errors="replace").split()[-60:])
+    raise TargetError(f"PostgreSQL {programs.version} does not start in {place.path}: {said}", ELSEWHERE)
+
+
+def _server(
+    programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None, log: int, *, direct_io: bool
+) -> subprocess.Popen[bytes]:
+    words = [f"--{name}={value}" for name, value in _settings(place, direct_io=direct_io).items()]
+    try:
+        with starting():
+            return subprocess.Popen(
+                [f"{programs.folder}/postgres", "-D", _in_child(place.data), *words],
                 stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                cwd=folder / DATA,
-                env=_environment(folder),
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                env=_environment(),
+                pass_fds=(place.data.descriptor, place.sockets.descriptor),
                 start_new_session=True,
                 preexec_fn=_ends_with_us(),
                 **identity_of(user),
             )
-        try:
-            if _listens(process, folder):
-                return process, direct_io
-        except BaseException:
-            _stop(process)
-            raise
-        _stop(process)
-        said = " ".join(log.read_text(errors="replace").split()[-60:])
-    raise TargetError(f"PostgreSQL {programs.version} does not start in {folder}: {said}", _ELSEWHERE)
+    except OSError as error:
+        raise TargetError(f"postgres of {programs.folder} cannot be run: {error.strerror}", ELSEWHERE) from error
 
 
-def _listens(process: subprocess.Popen[bytes], folder: Path) -> bool:
+def _listens(process: subprocess.Popen[bytes], place: OwnPlace) -> bool:
     """Waits until the server says in its pid file that it is ready; False when it ended or took too long."""
     deadline = time.monotonic() + _READY_S
     while process.poll() is None and time.monotonic() < deadline:
-        try:
-            lines = (folder / DATA / "postmaster.pid").read_text().splitlines()
-        except OSError:
-            lines = []
+        lines = pid_file(place.data)
         if len(lines) >= 8 and lines[7].strip() == "ready":
             return True
         time.sleep(0.02)

@@ -7,6 +7,7 @@ from typing import Final
 
 from iocast.databases.query import Query
 from iocast.formats.database_rows.row_shapes import Counter, Rows, counters
+from iocast.formats.foreign_numbers import whole_of
 
 FIRST_VERSION: Final = 14
 LAST_VERSION: Final = 18  # that was tried; a later one is asked what this one is
@@ -200,7 +201,7 @@ def _statements(version: str, schema: str) -> Query:
 
 def _number(version: str) -> tuple[int, int]:
     """Of `1.10`: 1 and 10."""
-    parts = [int(part) if part.isdecimal() else 0 for part in version.split(".")]
+    parts = [whole_of(part) or 0 for part in version.split(".")]
     return (parts[0], parts[1]) if len(parts) > 1 else (parts[0], 0)
 
 

@@ -23,6 +23,7 @@ from iocast.databases.query import Query, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
+from iocast.formats.foreign_numbers import moment_ns, whole_of
 from iocast.metrics import ACTIVE_SQL, ON_CPU, SESSIONS
 
 NAME = "postgresql"
@@ -54,7 +55,7 @@ class _PostgreSQL:
     def identify(self, session: Session) -> Server:
         """The server, of a version that can be watched."""
         (row,) = session.rows(pg_queries.IDENTITY)
-        self._version = int(str(row["number"])) // 10_000
+        self._version = (whole_of(row["number"]) or 0) // 10_000
         if self._version < pg_queries.FIRST_VERSION:
             raise DatabaseError(
                 f"PostgreSQL {row['version']} is too old to be watched", f"{pg_queries.FIRST_VERSION} is the first"
@@ -66,12 +67,12 @@ class _PostgreSQL:
             container=str(row["container"] or ""),
             host=str(row["host"] or ""),
             standby=bool(row["standby"]),
-            started_unix_ns=int(str(row["started_us"])) * 1000,
+            started_unix_ns=moment_ns(row["started_us"], 1000),
         )
 
     def clock(self, session: Session) -> int:
         """clock_timestamp()."""
-        return int(str(session.rows(pg_queries.CLOCK)[0]["now_us"])) * 1000
+        return moment_ns(session.rows(pg_queries.CLOCK)[0]["now_us"], 1000)
 
     def queries(self, session: Session) -> tuple[Query, ...]:
         """By version, and by the extensions of this database."""
@@ -104,7 +105,7 @@ class _PostgreSQL:
         """When the server was started, and which times it takes."""
         (row,) = session.rows(pg_queries.CIRCUMSTANCES)
         timing = {name: bool(row[name]) for name in (pg_queries.IO_TIMING, pg_queries.WAL_TIMING)}
-        return Circumstances(started_ns=int(str(row["started_us"])) * 1000, timing=timing)
+        return Circumstances(started_ns=moment_ns(row["started_us"], 1000), timing=timing)
 
     def active(self, session: Session) -> list[Active]:
         """Active client sessions and their workers."""
@@ -124,7 +125,7 @@ class _PostgreSQL:
             found[f"setting|{row['name']}"] = f"{row['setting']} {row['unit']}" if row["unit"] else str(row["setting"])
         for row in session.rows(pg_queries.FILES):
             found[f"file|{row['path']}"] = str(row["name"])
-        pids = [int(pid) for pid in counts.subjects(SESSIONS) if pid.isdigit() and f"session|{pid}" not in known]
+        pids = [pid for pid in map(whole_of, counts.subjects(SESSIONS)) if pid and f"session|{pid}" not in known]
         for row in session.rows(pg_queries.SESSION_TEXTS, (pids,)) if pids else ():
             who = f"{row['usename']}@{row['datname']}"
             parts = (who, row["application_name"], row["client"], row["backend_type"])
@@ -137,7 +138,8 @@ class _PostgreSQL:
         schema = self._extensions["pg_stat_statements"][1]
         listed = session.rows(f"select distinct queryid from {schema}.pg_stat_statements(false) where queryid <> 0")
         wanted = {str(row["queryid"]) for row in listed} | counts.subjects(ACTIVE_SQL)
-        numbers = [int(each) for each in wanted if each.lstrip("-").isdigit() and f"sql|{each}" not in known]
+        signed = (whole_of(each, signed=True) for each in wanted if f"sql|{each}" not in known)
+        numbers = [each for each in signed if each is not None]
         if not numbers:
             return {}
         rows = session.rows(pg_queries.statement_texts(schema), (numbers,))

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 from msgspec import Struct
 
 from iocast.errors import SpecError
+from iocast.formats.foreign_numbers import whole_of
 
 AskPassword = Callable[[str], str]  # the question → the answer; it is not kept
 
@@ -65,9 +66,10 @@ def parsed(url: str, way_out: str) -> Address:
 
 def _host(text: str, url: str) -> tuple[str, int]:
     match = _HOST.fullmatch(text)
-    if match is None or int(match["port"] or 1) > 65535:
+    port = whole_of(match["port"] or "0") if match else None
+    if match is None or port is None or port > 65535:
         raise SpecError("the host in the URL is not HOST or HOST:PORT", f"{scheme_of(url)}://user@host:port/database")
-    return unquote(match["six"] or match["name"] or ""), int(match["port"] or 0)
+    return unquote(match["six"] or match["name"] or ""), port
 
 
 def password_of(*variables: str) -> str | None:

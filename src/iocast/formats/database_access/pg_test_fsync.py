@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from iocast.formats.foreign_numbers import number_of
+
 _LINE = re.compile(r"^\s+(\w+)\s+([\d.]+) ops/sec\s+([\d.]+) usecs/op")
 
 
@@ -21,6 +23,9 @@ def sync_times(text: str) -> dict[str, int]:
             break
         elif begun and (match := _LINE.match(line)):
             # The rate has more digits than the time, which is in whole microseconds.
-            rate = float(match[2])
-            found[match[1]] = round(1e9 / rate) if rate else round(float(match[3]) * 1000)
+            rate, took_us = number_of(match[2]), number_of(match[3])
+            if rate:
+                found[match[1]] = round(1e9 / rate)
+            elif took_us is not None:
+                found[match[1]] = round(took_us * 1000)
     return found

@@ -68,7 +68,7 @@ class ActivityCounts:
             out = []
             for kind, counter in self._kinds.items():
                 observer = f"{self._database}.{kind}"
-                out.append(Sample(at_ns, observer, "", EPOCH, float(self._began_ns)))
-                out.append(Sample(at_ns, observer, "", POLLS, float(self._polls)))
-                out += [Sample(at_ns, observer, subject, SAMPLES, float(n)) for subject, n in counter.items()]
+                out.append(Sample(at_ns, observer, "", EPOCH, self._began_ns + 0.0))
+                out.append(Sample(at_ns, observer, "", POLLS, self._polls))
+                out += [Sample(at_ns, observer, subject, SAMPLES, n) for subject, n in counter.items()]
             return out

@@ -40,11 +40,11 @@ class Followed:
         self._note_what_began_again(at_ns, now)
         told = self._since(now) if self._since_entered else dict(now)
         self._last = now
-        out = [Sample(at_ns, self._observer, "", EPOCH, float(epoch_ns + self._bumps * _BUMP_NS))]
+        out = [Sample(at_ns, self._observer, "", EPOCH, epoch_ns + self._bumps * _BUMP_NS + 0.0)]
         for subject, counters in told.items():
             own = max(own_epochs.get(subject, 0), self._again.get(subject, 0))
             if own:
-                out.append(Sample(at_ns, self._observer, subject, EPOCH, float(own)))
+                out.append(Sample(at_ns, self._observer, subject, EPOCH, own + 0.0))
             out += [Sample(at_ns, self._observer, subject, metric, value) for metric, value in counters.items()]
         return out
 
@@ -62,6 +62,7 @@ class Followed:
             self._base = {subject: dict(counters) for subject, counters in now.items()}
         for gone in self._base.keys() - now.keys():
             del self._base[gone]  # it starts from nought when it comes again
+            self._again.pop(gone, None)
         told = {}
         for subject, counters in now.items():
             base = self._base.setdefault(subject, {})

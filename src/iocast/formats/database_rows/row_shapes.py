@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import number_of
 from iocast.metrics import NO_BOUND, bucket
 from iocast.model.run import Sample
 
@@ -34,8 +35,8 @@ class Counter(Struct, frozen=True):
 
     def value(self, row: Row) -> float | None:
         """What it says, None when it says nothing: NULL, or no time although there were events."""
-        counted = number(row.get(self.column))
-        if counted is None or (self.of and not counted and number(row.get(self.of))):
+        counted = number_of(row.get(self.column))
+        if counted is None or (self.of and not counted and number_of(row.get(self.of))):
             return None
         return counted * UNITS[self.unit] if self.unit else counted
 
@@ -76,7 +77,7 @@ class Statistics(Struct, frozen=True, kw_only=True):
         """The sample of a row."""
         name = str(row.get(self.name, "")).lower()
         unit = self.units.get(name, "")
-        if name and (value := number(row.get(self.value))) is not None:
+        if name and (value := number_of(row.get(self.value))) is not None:
             metric = named(name, unit)
             yield Sample(at_ns, observer, subject_of(row, self.key), metric, value * UNITS[unit] if unit else value)
 
@@ -98,7 +99,7 @@ class Buckets(Struct, frozen=True, kw_only=True):
 
     def samples(self, row: Row, observer: str, at_ns: int) -> Iterator[Sample]:
         """The counter of a bucket. A bound that is not a number stands for none."""
-        upper, count = number(row.get(self.upper)), number(row.get(self.count))
+        upper, count = number_of(row.get(self.upper)), number_of(row.get(self.count))
         if count is None:
             return
         known = upper is not None and (self.unbounded is None or upper < self.unbounded)
@@ -134,17 +135,6 @@ def named(column: str, unit: str) -> str:
 def subject_of(row: Row, key: Iterable[str]) -> str:
     """The values of some columns, joined; a NULL among them is empty."""
     return "|".join("" if row.get(column) is None else str(row[column]).strip() for column in key)
-
-
-def number(value: object) -> float | None:
-    """A value as a number; None for NULL, for what is not one, and for what is not finite."""
-    if value is None or value == "":
-        return None
-    try:
-        found = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return found if found - found == 0 else None
 
 
 def samples_of(shape: Shape, rows: Iterable[Row], observer: str, at_ns: int) -> list[Sample]:

@@ -83,10 +83,10 @@ def _counted(path: str, kind: str, columns: int) -> list[JobLog] | None:
         size_least, first_ms, last_ms, beyond = figures[6], *figures[8:]
         if size_least < 1 or direction > 2:
             return None
-        job = jobs.setdefault(int(number), JobLog(path, kind, columns, False, first_ms, last_ms))
+        job = jobs.setdefault(number, JobLog(path, kind, columns, False, first_ms, last_ms))
         job.first_ms, job.last_ms = min(job.first_ms, first_ms), max(job.last_ms, last_ms)
         job.beyond_start = job.beyond_start or beyond
-        _add(job, direction, int(bucket), *map(int, figures[:8]))
+        _add(job, direction, bucket, *figures[:8])
     return [jobs[number] for number in sorted(jobs)]
 
 

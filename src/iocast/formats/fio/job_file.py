@@ -13,7 +13,8 @@ _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _COMMENT = re.compile("[;#]")
 _SECTION = re.compile(r"^\[(.*)\]$")
 _INCLUDE = re.compile(r"include\s")
-_TABLES = ("files", "defaults")  # what an iocast job file may begin with by mistake
+# What an iocast job file may begin with by mistake; a fio job of that name says rw, without quotes.
+_TABLES = ("files", "defaults", "tree", "database")
 _HEADLESS = re.compile(r"^\s*(?:rw|readwrite)\s*=\s*[a-z]", re.MULTILINE)  # TOML would have quotes
 ONLY_JOB = "job"  # what a job without the head of a section is called
 
@@ -44,7 +45,8 @@ def looks_like_fio(text: str) -> bool:
         if said and said[0] not in "#;":
             found = _HEADER.match(said)
             if found is not None:
-                return not said.startswith("[[") and found[1] not in _TABLES
+                ours = found[1] in _TABLES and not _HEADLESS.search(text)
+                return not said.startswith("[[") and not ours
             return is_headless(text) and bool(_HEADLESS.search(text))
     return False
 

@@ -13,7 +13,8 @@ from iocast.formats.fio.job_options import OPS, Op
 from iocast.formats.fio.latency_bins import bin_of, buckets, from_bins
 from iocast.formats.fio.rates import ios_by_rate
 from iocast.formats.fio.results import ALL, MIXED_HINT, MIXED_ONLY, JobResult, Side
-from iocast.formats.source_files import WRONG_FILE, bounded, refuse
+from iocast.formats.foreign_numbers import bounded, number, number_of, whole
+from iocast.formats.source_files import WRONG_FILE, refuse
 from iocast.model.stated import Bucket
 
 Json = dict[str, Any]
@@ -106,7 +107,7 @@ def _began_before(now: Json, after: Json, jobs: list[Json]) -> bool:
 def _done(job: Json) -> tuple[float, ...]:
     parts = (part for name in OPS if isinstance(part := job.get(name), dict))
     figures = (job.get("elapsed"), *(part.get("total_ios") for part in parts))
-    elapsed, *ios = (float(each) if isinstance(each, int | float) else 0.0 for each in figures)
+    elapsed, *ios = (number_of(each) or 0.0 for each in figures)
     return (elapsed, sum(ios))
 
 
@@ -251,7 +252,10 @@ class Job:
         for name in stated:
             if not _PERCENTILE.fullmatch(name):
                 raise self._refuse(f': "{name[:40]}" is not a percentile')
-        return [(float(name) / 100, value * unit_ns) for name, value in stated.items()]
+        return [
+            (number(self.path, self.line, name, "a percentile") / 100, value * unit_ns)
+            for name, value in stated.items()
+        ]
 
     def _bins(self, bins: Mapping[str, float], unit_ns: int) -> tuple[tuple[Bucket, ...], float]:
         """json+ bins: fio 3 names them by a value inside, fio 2 by their number."""
@@ -259,7 +263,8 @@ class Job:
         counts: dict[int, int] = {}
         for key, count in bins.items():
             if _BIN.fullmatch(key):
-                index = int(key) if numbered else bin_of(int(key))
+                named = whole(self.path, self.line, key, "a bin")
+                index = named if numbered else bin_of(named)
                 counts[index] = counts.get(index, 0) + round(count)
         found = from_bins(counts, unit_ns)
         return found.buckets, found.whole
@@ -281,8 +286,7 @@ class Job:
     def _number(self, part: Json, key: str) -> float | None:
         value = part.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            near = float(min(value, 1 << 70)) if isinstance(value, int) else value
-            return bounded(self.path, self.line, near, f'job {self.name[:80]}: "{key}"')
+            return bounded(self.path, self.line, value, f'job {self.name[:80]}: "{key}"')
         if value is not None:  # fio's nan and inf have become None
             raise self._refuse(f': "{key[:40]}" is not a number')
         return None

@@ -50,11 +50,11 @@ def from_bins(counts: Mapping[int, int], unit_ns: int, joined: int = 1) -> Coars
     """A distribution of nothing but counts by bin; `joined` neighbours are counted as one."""
     kept = sorted((index, count) for index, count in counts.items() if count)
     found = tuple(
-        Bucket(bin_edges(index * joined, unit_ns)[0], bin_edges((index + 1) * joined - 1, unit_ns)[1], float(count))
+        Bucket(bin_edges(index * joined, unit_ns)[0], bin_edges((index + 1) * joined - 1, unit_ns)[1], count)
         for index, count in kept
     )
     total = sum(count for _, count in kept)
-    return Coarse(total=total, buckets=found, whole=float(total))
+    return Coarse(total=total, buckets=found, whole=total)
 
 
 def binning(bins: int) -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ from typing import IO
 from msgspec import Struct
 
 from iocast.formats.fio.latency_bins import binning
+from iocast.formats.foreign_numbers import whole_of
 from iocast.formats.source_files import opened, refuse
 from iocast.model.histogram import Histogram, bucket_index
 
@@ -57,7 +58,7 @@ class Ios(Struct):
             tuple(order),
             tuple(buckets[at] for at in order),
             self.sum * unit_ns,
-            float(self.squares * unit_ns * unit_ns),
+            self.squares * unit_ns * unit_ns,
             self.least * unit_ns,
             self.most * unit_ns,
         )
@@ -244,6 +245,5 @@ def _numbers(line: str) -> list[int]:
     line = line.rstrip(",")
     if not NUMBERS.fullmatch(line):
         return []
-    if "x" in line:
-        return [int(part, 16 if "x" in part else 10) for part in line.split(",")]
-    return [int(part) for part in line.split(",")]
+    found = [whole_of(part, 16 if "x" in part else 10) for part in line.split(",")]
+    return [value for value in found if value is not None] if None not in found else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +10,8 @@ from iocast.formats.fio.job_options import OPS, SYNCHRONOUS, Op, ops_of
 from iocast.formats.fio.latency_bins import buckets
 from iocast.formats.fio.quantities import PRINTED_NS
 from iocast.formats.fio.results import MIXED_HINT, MIXED_ONLY, JobResult, Side
-from iocast.formats.source_files import LARGEST_NUMBER, number, refuse
+from iocast.formats.foreign_numbers import LARGEST_NUMBER, number, number_of, whole
+from iocast.formats.source_files import refuse
 
 # Every pattern takes a time that grows with the line, whatever is in it: no part can begin inside another.
 START = re.compile(
@@ -84,8 +86,10 @@ class StartLine:
 
 
 def _one_size(low: str, low_unit: str, high: str, high_unit: str) -> int | None:
-    sizes = {float(n) * 1024 ** " KMGT".index(unit.upper() or " ") for n, unit in ((low, low_unit), (high, high_unit))}
-    return round(sizes.pop()) if len(sizes) == 1 and max(sizes) < LARGEST_NUMBER else None
+    amounts = ((number_of(low), low_unit), (number_of(high), high_unit))
+    sizes = {n and n * 1024 ** " KMGT".index(unit.upper() or " ") for n, unit in amounts}
+    size = sizes.pop()
+    return None if sizes or size is None or size > LARGEST_NUMBER else round(size)
 
 
 class _Told:
@@ -154,7 +158,7 @@ class Job:
             sides=sides,
             flushes=flushes,
             error=self.err,
-            errors=int(self.err > 0),
+            errors=1 if self.err else 0,
             doubts=doubts,
         )
 
@@ -227,7 +231,9 @@ class Output:
         elif begun := start_of(line):
             name, says = begun
             sizes = SIZES.search(line)
-            start = StartLine(says["rw"], sizes[1] if sizes else "", says["engine"], int(says["depth"]))
+            start = StartLine(
+                says["rw"], sizes[1] if sizes else "", says["engine"], whole(self.path, at, says["depth"], "the depth")
+            )
             self.starts[name, says["group"]] = start
             if self.told:
                 self.groups, self.told = {}, False
@@ -245,11 +251,12 @@ class Output:
         pid = PID.search(found["rest"])
         date = found["rest"].rpartition(": ")[2] if pid and ": " in found["rest"] else ""
         name, group = found["name"].strip(), found["group"]
-        start, jobs = self.starts.get((name, group)), int(found["jobs"])
+        start = self.starts.get((name, group))
+        jobs, err = (whole(self.path, at, found[key], key) for key in ("jobs", "err"))
         together = self.groups.get(group, {})
         if jobs > 1 and name in together and len(together) > 1:
             start = StartLine.of_all(tuple(together.values()))
-        job = Job(self.path, at, name, group, pid[1] if pid else str(at), jobs, int(found["err"]), start)
+        job = Job(self.path, at, name, group, pid[1] if pid else str(at), jobs, err, start)
         job.date = "" if date.startswith("pid=") else date.strip()
         self.outputs += self.ended
         self.ended = False
@@ -301,7 +308,10 @@ class Output:
                 side.cut_bytes = self._amount(at, f"1{cut[1]}", modern=True)
         else:
             raise refuse(self.path, at, "I/Os, bytes and run time are unreadable in this line")
-        side.rate_per_s, side.runtime_ms = self._scaled(at, iops, "the rate"), int(runtime)
+        side.rate_per_s, side.runtime_ms = (
+            self._scaled(at, iops, "the rate"),
+            whole(self.path, at, runtime, "the run time"),
+        )
         return side
 
     def _latency(self, at: int, found: re.Match[str], job: Job) -> None:
@@ -325,7 +335,7 @@ class Output:
     def _issued(self, at: int, text: str) -> tuple[int, ...]:
         """ "r=2857/w=0/d=0", "25600/0/0", "0,33052,0,0": reads, writes, trims, and in fio 3 syncs."""
         parts = [part.rpartition("=")[2] for part in _PARTED.split(text) if part]
-        return tuple(int(number(self.path, at, part, "a count of I/Os")) for part in parts)
+        return tuple(whole(self.path, at, part, "a count of I/Os") for part in parts)
 
     def _scaled(self, at: int, text: str, what: str) -> float:
         """A number with fio's short suffix: k is 1000 in rates and times of every version."""
@@ -339,4 +349,4 @@ class Output:
             raise refuse(self.path, at, f'"{text}" is not an amount of data')
         base = 1024 if found[3] or not modern else 1000
         power = " KMGTP".index(found[2].upper() or " ")
-        return round(number(self.path, at, found[1], "an amount of data") * float(base**power))
+        return round(number(self.path, at, found[1], "an amount of data") * math.pow(base, power))

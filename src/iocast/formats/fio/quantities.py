@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from iocast.errors import SpecError
+from iocast.formats.foreign_numbers import whole_of
 from iocast.units import LARGEST
 
 SIZES = "fio's sizes are whole numbers with k, m, g, t or p (1024 each), such as 4096, 8k, 0008k, 2g"
@@ -13,7 +14,6 @@ LONGEST = 40  # characters of a number; leading zeros are allowed
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|[0-9]+)([kmgtp]?)(i?)(b?)", re.IGNORECASE)
 _TIME = re.compile(r"([0-9]+)\s*([a-z]*)", re.IGNORECASE)
-_PERCENT = re.compile("[0-9]{1,3}")
 _DECIMAL = re.compile(r"^[0-9]+\.[0-9]")
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 TIME_NS = {
@@ -38,17 +38,17 @@ def read_size(text: str, kb_base: int = 1024) -> int:
     if found is None:
         raise _refuse(text, "size", SIZES)
     number, prefix, binary, _ = found.groups()
+    value = whole_of(number, 16 if number[:2].lower() == "0x" else 10)
     base = kb_base
     if binary and found[4] and prefix:
         if kb_base == 1024:
-            decimal = int(number, 0 if number[:2].lower() == "0x" else 10) * 1000 ** _POWERS[prefix.lower()]
+            decimal = (value or 0) * 1000 ** _POWERS[prefix.lower()]
             raise SpecError(f"{text} is {decimal} bytes to fio, not what it suggests", f"write {number}{prefix}")
         base = 1024
-    value = int(number, 16) if number[:2].lower() == "0x" else int(number)
-    size_bytes = value * base ** _POWERS[prefix.lower()]
+    size_bytes = LARGEST + 1 if value is None else value * base ** _POWERS[prefix.lower()]
     if size_bytes > LARGEST:
         raise SpecError(f"{text} is too large", SIZES)
-    return int(size_bytes)
+    return size_bytes
 
 
 def text_of(size_bytes: int) -> str:
@@ -75,7 +75,8 @@ def read_time(text: str, bare: str) -> int:
     unit = (found[2].lower() or bare) if found else ""
     if found is None or unit not in TIME_NS:
         raise _refuse(text, "time", TIMES)
-    time_ns = int(found[1]) * TIME_NS[unit]
+    value = whole_of(found[1])
+    time_ns = LARGEST + 1 if value is None else value * TIME_NS[unit]
     if time_ns > LARGEST:
         raise SpecError(f"{text} is too long", TIMES)
     return time_ns
@@ -104,9 +105,10 @@ def read_percent(text: str) -> int | None:
     """Per cent of "20%"; None when it is not written so. Raises SpecError."""
     if not text.endswith("%"):
         return None
-    if not _PERCENT.fullmatch(text[:-1]) or int(text[:-1]) > 100:
+    percent = whole_of(text[:-1])
+    if percent is None or percent > 100:
         raise SpecError(f"{text} is not a percentage", "percentages are whole numbers up to 100, such as 20%")
-    return int(text[:-1])
+    return percent
 
 
 def _refuse(text: str, what: str, hint: str) -> SpecError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 
 SECTOR = 512
@@ -21,6 +22,6 @@ def _size(moved_bytes: int, rate_per_s: float, runtime_ms: float) -> int | None:
     per_s = moved_bytes * 1000 / runtime_ms
     # fio works the rate out from I/Os and whole milliseconds; a hair is allowed for.
     least, most = per_s / (rate_per_s + 1.001), per_s / (rate_per_s - 0.001)
-    fitting = range(-(-int(least) // SECTOR) * SECTOR or SECTOR, min(int(most), LARGEST_IO) + 1, SECTOR)
+    fitting = range(-(-math.floor(least) // SECTOR) * SECTOR or SECTOR, math.floor(min(most, LARGEST_IO)) + 1, SECTOR)
     found = list(islice((size for size in fitting if size >= least and moved_bytes % size == 0), 2))
     return found[0] if len(found) == 1 else None

@@ -9,7 +9,8 @@ from iocast.formats.fio.job_options import OPS
 from iocast.formats.fio.latency_bins import FINE, SLOW, buckets
 from iocast.formats.fio.rates import ios_by_rate
 from iocast.formats.fio.results import JobResult, Side
-from iocast.formats.source_files import number, refuse
+from iocast.formats.foreign_numbers import number, whole
+from iocast.formats.source_files import refuse
 from iocast.model.stated import Bucket
 
 LINE = re.compile(r"^(?:2;[^;]*;\d+;\d+;|[345];fio-[^;]*;)")
@@ -69,7 +70,7 @@ class Line:
     def result(self) -> JobResult:
         """What the line states."""
         used = [side for side in range(self.sides) if self._number(side, 0) or self._number(side, 2)]
-        failed = int(number(self.path, self.at, self.fields[self.head - 1], "the error"))
+        failed = whole(self.path, self.at, self.fields[self.head - 1], "the error")
         return JobResult(
             path=self.path,
             line=self.at,
@@ -77,7 +78,7 @@ class Line:
             runtime_ms=max((self._number(side, 3) for side in used), default=0.0),
             sides={OPS[side]: self._side(side, len(used) == 1) for side in used},
             error=failed,
-            errors=int(failed > 0),
+            errors=1 if failed else 0,
         )
 
     @property
@@ -129,7 +130,10 @@ class Line:
         start = self.head + side * self.width + BEFORE
         pairs = (field.split("%=") for field in self.fields[start : start + PERCENTILES])
         return [
-            (float(q) / 100, number(self.path, self.at, us, f"field {start + place + 1}") * 1000)
+            (
+                number(self.path, self.at, q, "a percentile") / 100,
+                number(self.path, self.at, us, f"field {start + place + 1}") * 1000,
+            )
             for place, (q, us) in enumerate(pairs)
         ]
 

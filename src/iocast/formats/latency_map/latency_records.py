@@ -9,6 +9,7 @@ import re
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import whole
 from iocast.formats.source_files import refuse
 
 BEGIN, END = "<begin record>", "<end record>"
@@ -88,7 +89,7 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         moment = _MOMENT.match(value)
         if not moment:
             raise refuse(path, at, "a timestamp that is not in microseconds")
-        record.moment_us = int(moment[1])
+        record.moment_us = whole(path, at, moment[1], "the timestamp")
         record.clock = value[moment.end() :].strip(" ,")
     elif key == "latencyunit":
         if value not in UNITS_NS:
@@ -98,14 +99,9 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         record.label = value
     elif key == "datasource":
         record.source = value.lower()
-    elif found := _QUANTIZE.match(line):
-        record.drawn = True
-        _count(record, int(found[1]), int(found[2]))
-    elif found := _PAIR.match(line):
-        _count(record, int(found[1]), int(found[2]))
+    elif found := _QUANTIZE.match(line) or _PAIR.match(line):
+        record.drawn = record.drawn or "|" in line
+        bound, count = (whole(path, at, found[place], "a bucket") for place in (1, 2))
+        record.counts[bound] = record.counts.get(bound, 0) + count
     elif _LIKE_BUCKET.match(line):
         raise refuse(path, at, "an unreadable bucket")
-
-
-def _count(record: Record, bound: int, count: int) -> None:
-    record.counts[bound] = record.counts.get(bound, 0) + count

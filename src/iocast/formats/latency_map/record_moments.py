@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from iocast.formats.foreign_numbers import moment_ns
 from iocast.formats.latency_map.latency_records import Record, edges_ns, span_us
 from iocast.formats.source_files import refuse
 from iocast.metrics import EPOCH, LATENCY_MAP, bucket
@@ -46,8 +47,8 @@ def began_ns(record: Record) -> int:
     if moment_us >= _EPOCH_US:
         return moment_us * 1000
     for form in _CLOCKS:
-        with suppress(ValueError):
-            return round(datetime.strptime(_whole_seconds(record.clock), form).timestamp() * 1e9)
+        with suppress(ValueError, OverflowError):
+            return moment_ns(datetime.strptime(_whole_seconds(record.clock), form).timestamp())
     return 0
 
 

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
 from iocast.formats.database_rows.followed_rows import Followed
-from iocast.formats.database_rows.row_shapes import Row, number, samples_of
+from iocast.formats.database_rows.row_shapes import Row, samples_of
+from iocast.formats.foreign_numbers import LAST_NS, moment_ns, number_of
 from iocast.formats.oracle.capture_script import FORMAT, MARK
 from iocast.formats.oracle.oracle_statements import Statement, clock_ns, statements_of, version_of
 from iocast.formats.source_files import refuse
@@ -153,10 +154,10 @@ class _Teller:
 
     def _time(self, look: _Look) -> int:
         for row in _rows(look, "clock"):
-            whole_s, second_s = number(row.get("whole_s")), number(row.get("second_s"))
+            whole_s, second_s = number_of(row.get("whole_s")), number_of(row.get("second_s"))
             if whole_s is not None and second_s is not None:
                 at_ns = clock_ns(whole_s, second_s)
-                if at_ns <= self._at_ns:
+                if not self._at_ns < at_ns <= LAST_NS:
                     raise refuse(self._path, look.line, "a look that is not later than the one before")
                 self._at_ns = at_ns
                 return at_ns
@@ -169,7 +170,7 @@ class _Teller:
             raise refuse(self._path, look.line, "a look without an instance")
         self.version = str(rows[0].get("version") or "")
         self.instances = tuple(str(row.get("instance_name") or "") for row in rows)
-        started_ns = max(round((number(row.get("started_s")) or 0.0) * 1e9) for row in rows)
+        started_ns = max(moment_ns(row.get("started_s")) for row in rows)
         if abs(started_ns - self._started_ns) > _JITTER_NS:
             self._started_ns = started_ns
         return self._started_ns

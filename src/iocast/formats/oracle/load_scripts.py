@@ -87,17 +87,33 @@ def _build(load: OracleLoad) -> str:
         "-- It stops at what is there already: iocast_drop.sql removes it. Three times the size should be free.\n",
         "whenever sqlerror exit failure rollback\nset serveroutput on feedback on timing on\n",
         _CHECKED.replace("{bytes}", str(BLOCK_BYTES)).replace("{size}", str(size_mib)),
-        "create table made_by_iocast (what varchar2(200) not null, made timestamp with time zone not null);\n",
+        "create table made_by_iocast (\n"
+        "  what varchar2(200) not null, made timestamp with time zone not null, object_id number);\n",
+        _noted("MADE_BY_IOCAST"),
         "create table load_results (table_no number not null, session_no number not null, sessions number not null,\n"
         "  begun timestamp with time zone not null, seconds number not null, reads number not null,\n"
         "  updates number not null, scans number not null, blocks number not null);\n",
+        _noted("LOAD_RESULTS"),
     ]
     parts += [_table(load, number) for number in range(1, load.tables + 1)]
     parts.append(
-        f"insert into made_by_iocast values ('{load.tables} tables of {load.table_blocks} blocks', systimestamp);\n"
+        "insert into made_by_iocast (what, made)"
+        f" values ('{load.tables} tables of {load.table_blocks} blocks', systimestamp);\n"
         "commit;\nexit\n"
     )
     return "".join(parts)
+
+
+def _noted(*names: str) -> str:
+    """Statements right after objects were made: which they are, by number, since names can be given again."""
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"""\
+insert into made_by_iocast (what, made, object_id)
+  select object_type || ' ' || object_name, systimestamp, object_id from user_objects o
+   where object_name in ({listed})
+     and not exists (select null from made_by_iocast m where m.object_id = o.object_id);
+commit;
+"""
 
 
 _CHECKED: Final = """\
@@ -139,7 +155,7 @@ commit;
 create unique index blocks_{number}_id on blocks_{number} (id) pctfree 0 nologging;
 create table scan_{number} pctfree 99 nologging as
   select id, counter, filler from blocks_{number} where id <= {min(load.scan_blocks, load.table_blocks)};
-begin
+{_noted(f"BLOCKS_{number}", f"BLOCKS_{number}_ID", f"SCAN_{number}")}begin
   dbms_stats.gather_table_stats(user, 'BLOCKS_{number}', estimate_percent => 5, cascade => true);
   dbms_stats.gather_table_stats(user, 'SCAN_{number}');
   for t in (select num_rows, blocks from user_tables where table_name = 'BLOCKS_{number}') loop
@@ -161,9 +177,24 @@ def _packages(load: OracleLoad) -> str:
     return head + own + "".join(_package(load, number) for number in range(1, load.tables + 1)) + "exit\n"
 
 
+def _unless_of_others(name: str) -> str:
+    return f"""\
+declare
+  v_others number;
+begin
+  select count(*) into v_others from user_objects o
+   where object_name = '{name}' and not exists (select null from made_by_iocast m where m.object_id = o.object_id);
+  if v_others > 0 then
+    raise_application_error(-20005, '{name} is not of these scripts: rename it, then run this again');
+  end if;
+end;
+/
+"""
+
+
 def _package(load: OracleLoad, number: int) -> str:
     return f"""\
-create or replace package load_{number} authid definer as
+{_unless_of_others(f"LOAD_{number}")}create or replace package load_{number} authid definer as
   -- Session p_session of p_sessions works from p_start on for p_seconds.
   procedure run(p_session in pls_integer, p_sessions in pls_integer, p_start in date, p_seconds in pls_integer);
 end load_{number};
@@ -202,7 +233,7 @@ create or replace package body load_{number} as
 end load_{number};
 /
 show errors
-"""
+{_noted(f"LOAD_{number}")}"""
 
 
 def _think(load: OracleLoad) -> str:
@@ -337,16 +368,33 @@ def _drop() -> str:
     return (
         _head("Removes the user iocast_load with its data, and nothing else.", "sqlplus / as sysdba @iocast_drop.sql")
         + """\
--- As a DBA. It stops where the schema holds what these scripts did not make.
+-- As a DBA. It stops where the schema holds what these scripts did not make, by the numbers that they noted, and where
+-- objects of other schemas depend on it. Without the table of these notes (older scripts, a build that was interrupted)
+-- it stops, too: look at what the schema holds; if all of it is the load's, drop the user by hand.
 whenever sqlerror exit failure rollback
 declare
-  v_others number;
+  v_count number;
+  v_names varchar2(4000);
 begin
-  select count(*) into v_others from dba_objects
-   where owner = 'IOCAST_LOAD' and not regexp_like(object_name,
-         '^(BLOCKS_[0-9]+(_ID)?|SCAN_[0-9]+|LOAD_[0-9]+|LOAD_RESULTS|MADE_BY_IOCAST)$');
-  if v_others > 0 then
-    raise_application_error(-20004, 'iocast_load holds ' || v_others || ' objects that these scripts did not make');
+  select count(*), listagg(object_type || ' ' || object_name, ', ') within group (order by object_name)
+    into v_count, v_names from dba_objects o
+   where owner = 'IOCAST_LOAD'
+     and not exists (select null from iocast_load.made_by_iocast m where m.object_id = o.object_id);
+  if v_count > 0 then
+    raise_application_error(-20004, 'nothing was dropped: iocast_load holds objects of others: ' || v_names);
+  end if;
+  select count(*), listagg(type || ' ' || owner || '.' || name, ', ') within group (order by owner, name)
+    into v_count, v_names from dba_dependencies
+   where referenced_owner = 'IOCAST_LOAD' and owner <> 'IOCAST_LOAD';
+  if v_count > 0 then
+    raise_application_error(-20006, 'nothing was dropped: these depend on iocast_load: ' || v_names);
+  end if;
+  select count(*), listagg(c.owner || '.' || c.table_name, ', ') within group (order by c.owner, c.table_name)
+    into v_count, v_names
+    from dba_constraints c join dba_constraints r on r.owner = c.r_owner and r.constraint_name = c.r_constraint_name
+   where r.owner = 'IOCAST_LOAD' and c.owner <> 'IOCAST_LOAD';
+  if v_count > 0 then
+    raise_application_error(-20007, 'nothing was dropped: foreign keys of these refer to iocast_load: ' || v_names);
   end if;
 end;
 /

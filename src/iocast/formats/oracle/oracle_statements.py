@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from iocast.formats.database_rows.row_shapes import Buckets, Rows, Shape, Statistics, counters
+from iocast.formats.foreign_numbers import whole_of
 
 Version = tuple[int, int]
 ALWAYS: Final[Version] = (11, 2)
@@ -270,10 +271,7 @@ def statements_of(version: Version, *, packs: bool = False) -> tuple[Statement, 
     return tuple(each for each in STATEMENTS if each.stands_in(version) and (packs or not each.pack))
 
 
-LONGEST = 10  # digits of a part of a version
-
-
 def version_of(text: str) -> Version:
     """Of `19.0.0.0.0`: 19 and 0."""
-    parts = [int(part) for part in text.split(".") if part.isdecimal() and len(part) < LONGEST]
+    parts = [part for part in map(whole_of, text.split(".")) if part is not None]
     return (parts[0], parts[1] if len(parts) > 1 else 0) if parts else (0, 0)

@@ -17,7 +17,7 @@ NAMES: Final = ("Tablespace", "Filename")
 _DASHES = re.compile(r"-{2,}")
 _RULE = re.compile(r"^-[- ]{9,}$")
 _END = re.compile(r" {4,}-{20,}$")
-_FIGURE = re.compile(r"[\d,.#]*$")
+_FIGURE = re.compile(r"[\d,.#]*")
 
 
 class _Section(Struct):
@@ -73,7 +73,7 @@ def _take(at: int, line: str, section: _Section) -> None:
         section.heads = []
         return
     cells = cut(line, section.spans)
-    if section.file and all(_FIGURE.match(each) for each in cells):
+    if section.file and all(_FIGURE.fullmatch(each) for each in cells):
         section.table.rows.append((at, [section.tablespace, section.file, *cells]))
         section.file = ""
         return

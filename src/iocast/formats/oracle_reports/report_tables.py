@@ -8,6 +8,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import number_of
+
 LONGEST_CELL = 2_000  # characters
 ELAPSED_HEAD = "Elapsed:"
 _ELAPSED = re.compile(r"Elapsed: {0,80}([\d,]{1,12}\.\d{1,2}) \(mins\)")
@@ -52,7 +54,7 @@ def elapsed_minutes(text: str) -> float | None:
         return None
     plain = " ".join(_TAG.sub(" ", text[at : at + 600]).replace("&#160;", " ").split())
     found = _ELAPSED.match(plain)
-    return float(found[1].replace(",", "")) if found else None
+    return number_of(found[1].replace(",", "")) if found else None
 
 
 def tables(text: str, titles: tuple[str, ...]) -> list[Table]:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import whole
 from iocast.formats.source_files import refuse
 
 Unit = Literal["milli", "micro"]
@@ -28,7 +29,7 @@ _RANGE = re.compile(
 _OLD_ROW = re.compile(r"(\d{1,15}) {1,60}(\d{1,15}) {1,60}([A-Za-z]\S.{0,160})$")
 _MEAN = re.compile(rf"{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}([A-Za-z]\S.{{0,160}})$")
 _STAMP = re.compile(r" {1,60}\d{1,2}-[A-Z]{3}-\d\d [\d.: APM+-]{8,50}$")
-_RULE = re.compile(r"[- ]{10,}$")
+_RULE = re.compile(r"[- ]{10,}")
 
 
 class Print(Struct):
@@ -70,7 +71,7 @@ def prints(path: str, text: str) -> list[Print]:
             state = "means"
         elif (unit := _UNIT.match(line)) and found:
             found[-1].unit = "milli" if unit[1] == "milli" else "micro"
-        elif line and state != "before" and not _RULE.match(line):
+        elif line and state != "before" and not _RULE.fullmatch(line):
             _take(path, at, line, found[-1], state)
     return found
 
@@ -81,7 +82,8 @@ def _take(path: str, at: int, line: str, into: Print, state: str) -> None:
         _rate(path, at, found, into)
     elif state == "counts" and (found := _OLD_ROW.match(line)):
         _named(path, at, found[3], into)
-        into.counts[_new(path, at, int(found[1]), into.counts)] = int(found[2])
+        edge, count = (whole(path, at, found[place], "a bucket") for place in (1, 2))
+        into.counts[_new(path, at, edge, into.counts)] = count
     elif state == "means" and (found := _MEAN.match(line)):
         _named(path, at, found[4], into)
         into.mean, into.waits, into.took = (Fraction(found[each]) for each in (1, 2, 3))
@@ -92,13 +94,13 @@ def _take(path: str, at: int, line: str, into: Print, state: str) -> None:
 def _rate(path: str, at: int, found: re.Match[str], into: Print) -> None:
     """One bucket with its rate: what it says beside it must be 0.75 x upper edge x rate."""
     _named(path, at, found[5], into)
-    low = int(found[1])
+    low = whole(path, at, found[1], "an edge")
     high = 2 * low if low else 1  # the script cuts the upper edge at 19 characters: "16777216 -> 3355443"
     if not str(high).startswith(found[2]):
         raise refuse(path, at, f"a bucket from {low} to {found[2][:20]} that is not one of powers of two")
     rate, took = Fraction(found[3]), Fraction(found[4])
     if abs(Fraction(3, 4) * high * rate - took) > Fraction(1, 20) + took / 1000:
-        raise refuse(path, at, f"{float(rate):g} waits/s below {high} do not make the {float(took):g} beside them")
+        raise refuse(path, at, f"{found[3]} waits/s below {high} do not make the {found[4]} beside them")
     into.rates[_new(path, at, high, into.rates)] = rate
 
 

@@ -12,15 +12,15 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from iocast.formats.source_files import LARGEST_NUMBER, csv_cells, refuse
+from iocast.formats.foreign_numbers import whole
+from iocast.formats.source_files import csv_cells, refuse
 
 SEPARATORS = "|,;\t"
 LONGEST_LINE = 4_000  # characters
 WIDE = "let SQL*Plus print whole numbers on whole lines: set numwidth 20 linesize 300, or set markup csv on"
 _DASHES = re.compile(r"-+")
-_RULE = re.compile(r"[-| ]{3,}$")
+_RULE = re.compile(r"[-| ]{3,}")
 _SUM = re.compile(r"(?:SUM|MAX)\(([A-Z][\w$#]{0,60})\)$")
-_WHOLE = re.compile(r"\d{1,20}$")
 
 
 class ViewRow(Struct, frozen=True):
@@ -71,9 +71,7 @@ def whole_number(path: str, row: ViewRow, name: str) -> int | None:
     cell = row.cells.get(name, "")
     if not cell:
         return None
-    if not cell.isascii() or not _WHOLE.match(cell) or int(cell) > LARGEST_NUMBER:
-        raise refuse(path, row.line, f'{name} is "{cell[:40]}", not a whole number', WIDE)
-    return int(cell)
+    return whole(path, row.line, cell, name, WIDE)
 
 
 def _plain(name: str) -> str:
@@ -105,7 +103,7 @@ def _opened(line: str, above: str, needs: Collection[str]) -> _Heading | None:
 
 
 def _is_rule(line: str) -> bool:
-    return bool(_RULE.match(line)) and "-" in line
+    return bool(_RULE.fullmatch(line)) and "-" in line
 
 
 def _cut(line: str, spans: list[tuple[int, int]]) -> list[str]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.formats.foreign_numbers import whole_of
 
 RunKind = Literal["simple", "normal", "oltp", "dss", "advanced"]
 Matrix = Literal["basic", "detailed", "point", "col", "row", "max"]
@@ -140,9 +141,9 @@ def _value(name: str, rest: list[str]) -> Any:
         return text.lower()
     if name not in _NUMBERS:
         return text
-    if not (text.isascii() and text.isdecimal() and len(text) < 10):
-        raise SpecError(f'-{name}: "{text}" is not a whole number', "for example 4")
-    return int(text)
+    if (number := whole_of(text)) is None:
+        raise SpecError(f'-{name}: "{text[:40]}" is not a whole number', "for example 4")
+    return number
 
 
 def checked(settings: Settings) -> Settings:

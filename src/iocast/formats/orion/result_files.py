@@ -8,7 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.formats.source_files import number, refuse
+from iocast.formats.foreign_numbers import number, whole
+from iocast.formats.source_files import refuse
 from iocast.model.stated import Bucket
 from iocast.model.workload import Op
 
@@ -117,15 +118,16 @@ def _line(path: str, at: int, line: str, summary: Summary) -> None:
     if found := _BEGIN.match(line):
         summary.version = found["old"] or found["new"]
     elif found := _SIZE.match(line):
-        if not int(found[2]):
+        size_kib = whole(path, at, found[2], "the size")
+        if not size_kib:
             raise refuse(path, at, "I/Os of 0 KB")
-        setattr(summary, f"{found[1].lower()}_bytes", int(found[2]) * 1024)
+        setattr(summary, f"{found[1].lower()}_bytes", size_kib * 1024)
     elif found := _WRITE.match(line) or ("-run " in line and _COMMAND_WRITE.search(line)) or None:
-        summary.write_percent = int(found[1])
+        summary.write_percent = whole(path, at, found[1], "the share of writes")
         if summary.write_percent > 100:
             raise refuse(path, at, "more than all I/Os are writes")
     elif found := _LENGTH.match(line):
-        summary.seconds = float(found[1])
+        summary.seconds = number(path, at, found[1], "the duration")
     elif found := _NAME.match(line):
         summary.device = ":".join(filter(None, (summary.device, found[1])))
     elif line.lower().startswith("io types:"):
@@ -160,7 +162,7 @@ def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:
 
 
 def _point(path: str, at: int, small: str, large: str) -> Point:
-    point = Point(int(small), int(large))
+    point = Point(*(whole(path, at, each, "the outstanding I/Os") for each in (small, large)))
     if not (point.small or point.large):
         raise refuse(path, at, "a data point without outstanding I/Os (Small=0 and Large=0)")
     return point
@@ -178,13 +180,13 @@ def matrix(page: Page) -> dict[Point, float]:
     while lines and not lines[0][1].lstrip().startswith(MATRIX):
         lines.pop(0)  # what it contains, in words
     heads = [cell.strip() for cell in lines[0][1].split(",")]
-    columns = [int(number(page.path, lines[0][0], cell, "a heading")) for cell in heads[1:] if cell]
+    columns = [whole(page.path, lines[0][0], cell, "a heading") for cell in heads[1:] if cell]
     found = {}
     for at, line in lines[1:]:
         cells = [cell.strip() for cell in line.rstrip(", ").split(",")]
         if len(cells) != len(columns) + 1:
             raise refuse(page.path, at, f"{len(cells) - 1} values under {len(columns)} headings")
-        large = int(number(page.path, at, cells[0], "the large I/Os outstanding"))
+        large = whole(page.path, at, cells[0], "the large I/Os outstanding")
         for small, cell in zip(columns, cells[1:], strict=True):
             if cell not in ("", "-", "n/a"):
                 found[Point(small, large)] = number(page.path, at, cell, "a result")
@@ -213,11 +215,12 @@ def _histograms(path: str, start: int, lines: list[str]) -> Counts:
             if key is None:
                 raise refuse(path, at, "a histogram that does not name its data point (Small=, Large=)")
             own = found.setdefault(key, {"read": [], "write": []})
-            low, high = int(bucket["low"]) * 1000, int(bucket["high"]) * 1000
+            low, high, reads, writes = (whole(path, at, each or "0", "a bucket") for each in bucket.groups())
+            low, high = low * 1000, high * 1000
             if own["read"] and own["read"][-1].low_ns >= low:
                 raise refuse(path, at, "buckets start again: the heading line is missing or damaged")
-            own["read"].append(Bucket(low, high, float(bucket["reads"])))
-            own["write"].append(Bucket(low, high, float(bucket["writes"] or 0)))
+            own["read"].append(Bucket(low, high, reads))
+            own["write"].append(Bucket(low, high, writes))
         elif _LIKE_BUCKET.match(line):
             raise refuse(path, at, "an unreadable or truncated bucket")
         elif named := _POINT.search(line):

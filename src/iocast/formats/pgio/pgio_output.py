@@ -8,7 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from iocast.formats.source_files import number, refuse
+from iocast.formats.foreign_numbers import whole
+from iocast.formats.source_files import refuse
 
 RESULT: Final = re.compile(
     r"DBNAME:\s+(?P<database>\S{1,200})\. (?P<schemas>\d{1,6}) schemas, (?P<threads>\d{1,6}) threads\(each\)\."
@@ -69,11 +70,11 @@ def runs_of(path: str, text: str) -> Iterator[PgioRun]:
             yield PgioRun(
                 line=at,
                 database=found["database"],
-                schemas=int(found["schemas"]),
-                threads=int(found["threads"]),
-                seconds=int(found["seconds"]),
-                printed_reads_per_s=int(number(path, at, found["reads"], "RIOPS")),
-                printed_hits_per_s=int(number(path, at, found["hits"], "CACHE_HITS/s")),
+                schemas=whole(path, at, found["schemas"], "the schemas"),
+                threads=whole(path, at, found["threads"], "the threads"),
+                seconds=whole(path, at, found["seconds"], "the run time"),
+                printed_reads_per_s=whole(path, at, found["reads"], "RIOPS"),
+                printed_hits_per_s=whole(path, at, found["hits"], "CACHE_HITS/s"),
                 blocks=seen.blocks,
                 shared_buffers=seen.shared_buffers,
                 launch_s=seen.launch_s,
@@ -82,11 +83,11 @@ def runs_of(path: str, text: str) -> Iterator[PgioRun]:
             )
             seen = _Seen()
         elif found := _TESTING.match(said):
-            seen = _Seen(blocks=int(found["blocks"]), shared_buffers=seen.shared_buffers)
+            seen = _Seen(blocks=whole(path, at, found["blocks"], "the blocks"), shared_buffers=seen.shared_buffers)
         elif found := _BUFFERS.match(said):
             seen.shared_buffers = found[1]
         elif found := _LAUNCH.match(said):
-            seen.launch_s = int(found[1])
+            seen.launch_s = whole(path, at, found[1], "the launch")
         elif said.startswith(_COUNTERS) and "|" in said:
             hits, reads, _, _, updated = _counters(path, at, said)
             if said.startswith("BEFORE"):
@@ -100,4 +101,4 @@ def _counters(path: str, at: int, said: str) -> list[int]:
     cells = [each.strip() for each in said.split("|")[1:]]
     if len(cells) != 5 or not all(_COUNTER.fullmatch(each) for each in cells):
         raise refuse(path, at, "a line of counters that is not pgio's, or is cut")
-    return [int(number(path, at, each, "a counter")) for each in cells]
+    return [whole(path, at, each, "a counter") for each in cells]

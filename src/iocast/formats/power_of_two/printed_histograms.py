@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import whole
 from iocast.formats.source_files import refuse
 
 Drawn = Literal["bcc", "bpftrace", "dtrace", "systemtap"]
@@ -112,7 +113,7 @@ class _Reading:
         elif line == "~" and self._open is not None and self._open.drawn == "systemtap":
             return  # empty buckets that it does not draw
         else:
-            self._aside(line)
+            self._aside(at, line)
 
     def _begin(self, at: int, drawn: Drawn, raw: str) -> None:
         unit = found[1] if (found := _BCC_HEAD.match(raw)) else ""
@@ -129,7 +130,7 @@ class _Reading:
     def _row(self, at: int, line: str) -> bool:
         """Takes the line as a bucket of the open histogram; False when it is none."""
         assert self._open is not None
-        bucket = _bucket(line, self._open.drawn)
+        bucket = _bucket(self._path, at, line, self._open.drawn)
         if bucket is None:
             return False
         low, high, _ = bucket
@@ -142,10 +143,10 @@ class _Reading:
         before.append(bucket)
         return True
 
-    def _aside(self, line: str) -> None:
+    def _aside(self, at: int, line: str) -> None:
         """A line that is no part of a histogram: a key, a time, a sum, or words."""
         if (found := _EXTENSION.match(line)) and self._found and self._found[-1].drawn == "bcc":
-            self._sum(self._found[-1], int(found[1]), int(found[2]))
+            self._sum(self._found[-1], *(whole(self._path, at, each, "the sum") for each in found.groups()))
         self._open = None
         if found := _KEY.match(line):
             self._keys[found[1]] = found[2].strip()
@@ -179,16 +180,18 @@ def _drawn(raw: str) -> Drawn | None:
     return "bcc" if _BCC_HEAD.match(raw) else None
 
 
-def _bucket(line: str, drawn: Drawn) -> tuple[int, int, int] | None:
-    """The edges and the count of a row; None for any other line."""
+def _bucket(path: str, at: int, line: str, drawn: Drawn) -> tuple[int, int, int] | None:
+    """The edges and the count of a row; None for any other line. Raises SourceError."""
+    row = {"bcc": _BCC_ROW, "bpftrace": _BPFTRACE_ROW}.get(drawn, _STARRED_ROW)
+    if not (found := row.match(line)):
+        return None
+
+    def figure(place: int) -> int:
+        return whole(path, at, found[place], "a bucket")
+
     if drawn == "bcc":
-        found = _BCC_ROW.match(line)
-        return (int(found[1]), int(found[2]) + 1, int(found[3])) if found else None
+        return figure(1), figure(2) + 1, figure(3)
     if drawn == "bpftrace":
-        if not (found := _BPFTRACE_ROW.match(line)):
-            return None
-        low = int(found[1]) << _SUFFIXES[found[2]]
-        high = low + 1 if found[3] is None else int(found[3]) << _SUFFIXES[found[4]]
-        return low, high, int(found[5])
-    found = _STARRED_ROW.match(line)
-    return (int(found[1]), max(1, 2 * int(found[1])), int(found[2])) if found else None
+        low = figure(1) << _SUFFIXES[found[2]]
+        return low, low + 1 if found[3] is None else figure(3) << _SUFFIXES[found[4]], figure(5)
+    return figure(1), max(1, 2 * figure(1)), figure(2)

@@ -8,7 +8,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.formats.source_files import bounded, number, refuse
+from iocast.formats.foreign_numbers import number, whole, whole_of
+from iocast.formats.source_files import refuse
 
 CallOp = Literal["read", "write", "fsync", "fdatasync"]
 _OPS: dict[str, CallOp] = {
@@ -21,7 +22,7 @@ _OPS: dict[str, CallOp] = {
 }
 _POSITIONAL = re.compile(r"^p(?:read|write)")
 _PREFIX = re.compile(r"^(?:\[pid +(?P<pid>\d+)\] |(?P<bare>\d+) +)?(?:(?P<time>\d+\.\d+|\d\d:\d\d:\d\d(?:\.\d+)?) )?")
-_CALL = re.compile(r"(?P<name>\w+)\((?P<rest>.*)$")
+_CALL = re.compile(r"(?<!\w)(?P<name>\w++)\((?P<rest>.*)$")
 _RESUMED = re.compile(r"<\.\.\. (?P<name>\w+) resumed>(?P<rest>.*)$")
 _FD = re.compile(r"(?<!\d)(?P<fd>\d++)(?:<(?P<path>[^>]*)>)?(?=[,)])")
 _RESULT = re.compile(
@@ -68,7 +69,7 @@ def calls(path: str, text: str) -> Iterator[Call]:
     opened: dict[int, tuple[str, tuple[str, ...]]] = {}
     for at, line in enumerate(text.splitlines(), 1):
         prefix = _prefix(line)
-        pid = int((prefix["pid"] or prefix["bare"] or "0")[:18])
+        pid = whole(path, at, prefix["pid"] or prefix["bare"] or "0", "the process")
         resumed = _RESUMED.match(line, prefix.end())
         if resumed:
             line = begun.pop((pid, resumed["name"]), "") + resumed["rest"]
@@ -83,8 +84,8 @@ def calls(path: str, text: str) -> Iterator[Call]:
         if found["name"] in _OPENS:
             _note_opened(opened, arguments, result)
         elif found["name"] == "close":
-            if (closed := _FD.match(found["rest"])) and len(closed["fd"]) < 10:
-                opened.pop(int(closed["fd"]), None)
+            if closed := _FD.match(found["rest"]):
+                opened.pop(whole(path, at, closed["fd"], "the descriptor"), None)
         elif _FD.match(found["rest"]):
             yield _call(path, at, found["name"], arguments, result, opened, (pid, _seconds(path, at, prefix["time"])))
 
@@ -107,8 +108,9 @@ def _halves(rest: str) -> tuple[str, re.Match[str] | None]:
 
 def _note_opened(opened: dict[int, tuple[str, tuple[str, ...]]], arguments: str, result: re.Match[str] | None) -> None:
     found = _OPENED.match(arguments)
-    if found and result and result["value"].isdecimal() and len(result["value"]) < 10:
-        opened[int(result["value"])] = (found["path"], tuple(found["flags"].split("|")))
+    fd = whole_of(result["value"]) if result else None
+    if found and fd is not None:
+        opened[fd] = (found["path"], tuple(found["flags"].split("|")))
 
 
 def _call(
@@ -123,12 +125,12 @@ def _call(
     found = _FD.match(arguments + ")")
     if found is None:
         raise refuse(path, at, f"{name} without a file descriptor")
-    fd = round(bounded(path, at, number(path, at, found["fd"], "the descriptor"), "the descriptor"))
+    fd = whole(path, at, found["fd"], "the descriptor")
     file, flags = opened.get(fd, ("", None))
     op, places = _OPS[name], 2 if _POSITIONAL.match(name) else 1
     size = offset = None
     if op in ("read", "write") and not name.rstrip("2").endswith("v"):
-        values = [_whole(path, at, each) for each in arguments.rsplit(", ", places)[1:]]
+        values = [whole(path, at, each, "a size or an offset") for each in arguments.rsplit(", ", places)[1:]]
         if len(values) < places:
             raise refuse(path, at, f"{name} without its size")
         size, offset = values[0], values[1] if places == 2 else None
@@ -140,16 +142,12 @@ def _call(
         flags=flags,
         size_bytes=size,
         offset=offset,
-        done_bytes=_whole(path, at, value) if value.isdecimal() else None,
+        done_bytes=whole(path, at, value, "a size") if value.isdecimal() else None,
         error=(result["error"] or "") if result else "",
         took_ns=round(number(path, at, result["took"], "the time") * 1e9) if result and result["took"] else None,
         at_s=made[1],
         pid=made[0],
     )
-
-
-def _whole(path: str, at: int, text: str) -> int:
-    return round(bounded(path, at, number(path, at, text, "a size or an offset"), "a size or an offset"))
 
 
 def _seconds(path: str, at: int, text: str | None) -> float | None:

@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import LARGEST_NUMBER, refuse, whole_lines
+from iocast.formats.foreign_numbers import number_of, whole, whole_of
+from iocast.formats.source_files import refuse, whole_lines
 from iocast.model.run import Host
 
 KIB, MIB, SECTOR = 1024, 1 << 20, 512
@@ -111,7 +112,7 @@ def _host_of(line: str) -> Host | None:
     return Host(
         name=found["host"],
         kernel=f"{found['system']} {found['release']}",
-        cpus=int(found["cpus"] or 0),
+        cpus=whole_of(found["cpus"]) or 0,
         cpu_model="",
         memory_bytes=0,
     )
@@ -138,11 +139,10 @@ def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
     shown = text.replace(",", ".").removesuffix("%")  # a decimal comma: there are no thousands in these tools
     if shown[-1:] in _HUMAN and factor in (SECTOR, KIB, MIB):
         shown, factor = shown[:-1], _HUMAN[shown[-1:]]
-    try:
-        value = float(shown)
-    except ValueError:
-        raise refuse(path, at, f'{name} is "{text[:40]}", not a number') from None
-    if not 0 <= value <= LARGEST_NUMBER:
+    value = number_of(shown)
+    if value is None:
+        raise refuse(path, at, f'{name} is "{text[:40]}", not a number')
+    if value < 0:
         raise refuse(path, at, f"{name} is {text[:40]}: the counter went back or was reset")
     return value * factor
 
@@ -200,7 +200,7 @@ def hosts_of(path: str, text: str) -> list[tuple[Host, list[dict[str, Any]]]]:
                 Host(
                     name=str(each.get("nodename", "")),
                     kernel=f"{each.get('sysname', '')} {each.get('release', '')}".strip(),
-                    cpus=int(each.get("number-of-cpus", 0)),
+                    cpus=whole(path, 0, str(each.get("number-of-cpus", 0)), "number-of-cpus"),
                     cpu_model="",
                     memory_bytes=0,
                 ),

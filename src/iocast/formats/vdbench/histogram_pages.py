@@ -6,7 +6,8 @@ import re
 
 from msgspec import Struct
 
-from iocast.formats.source_files import number, refuse
+from iocast.formats.foreign_numbers import number
+from iocast.formats.source_files import refuse
 from iocast.formats.vdbench.result_pages import RunKey
 from iocast.formats.vdbench.run_tables import start_of, text_of, ungrouped
 from iocast.model.stated import Bucket
@@ -54,7 +55,7 @@ def histograms(path: str, text: str) -> dict[RunKey, Histograms]:
             close(at)
             buckets, heading = [], ""
             runs[start[0]] = runs.get(start[0], -1) + 1
-            own = found[(start[0], runs[start[0]])] = _begun(start[1], since_warm_up)
+            own = found[(start[0], runs[start[0]])] = _begun(path, at, start[1], since_warm_up)
         elif plain.lstrip().startswith(_HEADING):
             close(at)
             part, heading, buckets = _PARTS.get(heading, "both"), "", []
@@ -71,18 +72,22 @@ def histograms(path: str, text: str) -> dict[RunKey, Histograms]:
     return whole
 
 
-def _begun(said: dict[str, str], since_warm_up: bool) -> Histograms:
+def _begun(path: str, at: int, said: dict[str, str], since_warm_up: bool) -> Histograms:
     """What the line that begins a run says of it. Without a stated warm-up its first interval is the warm-up."""
-    seconds = float(said["seconds"]) if "seconds" in said else None
+
+    def stated(name: str) -> float | None:
+        return number(path, at, said[name], name) if name in said else None
+
+    seconds, threads = stated("seconds"), stated("threads")
     if not since_warm_up and seconds is not None:
-        seconds += float(said.get("warmup", 0))
+        seconds += stated("warmup") or 0.0
     elif "warmup" not in said:
         seconds = None
     return Histograms(
         seconds=seconds,
-        threads=int(said["threads"]) if "threads" in said else None,
-        asked_per_s=float(said["reqrate"]) if "reqrate" in said else None,
-        read_percent=float(said["rdpct"]) if "rdpct" in said else None,
+        threads=None if threads is None else round(threads),
+        asked_per_s=stated("reqrate"),
+        read_percent=stated("rdpct"),
     )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.formats.source_files import bounded, number, refuse
+from iocast.formats.clock_times import DAY_S
+from iocast.formats.foreign_numbers import bounded, number
+from iocast.formats.source_files import refuse
 from iocast.formats.vdbench.run_tables import (
     Line,
     flat_lines,
@@ -20,7 +22,6 @@ from iocast.formats.vdbench.run_tables import (
     ungrouped,
 )
 
-DAY_S = 86_400
 SAME_SIZE = 0.01  # MB/s is printed with two decimals or more
 BESIDE = ("Mkdir", "Rmdir", "Create", "Open", "Close", "Delete", "Getattr", "Setattr", "Access", "Copy", "Move")
 
@@ -216,7 +217,7 @@ def _seconds(path: str, at: int, row: dict[str, str], intervals: Sequence[Interv
     if spans < 1 or not first:
         raise refuse(path, at, f"{row['interval']} is not a range of intervals")
     if row.get("seconds"):  # the line that begins the run: all its intervals take elapsed and warm-up together
-        return spans * (float(row["seconds"]) + float(row.get("warmup", 0))) / last
+        return spans * ((_value(path, at, row, "seconds") or 0.0) + (_value(path, at, row, "warmup") or 0.0)) / last
     if len(intervals) < 2:
         return None
     whole = (intervals[-1].second - intervals[0].second) % DAY_S

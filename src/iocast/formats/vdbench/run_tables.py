@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from iocast.formats import clock_times
+from iocast.formats.foreign_numbers import whole_of
 from iocast.formats.source_files import csv_cells, refuse
 from iocast.formats.vdbench.page_kinds import is_flat_heading
 
@@ -14,12 +16,12 @@ _TAGS = re.compile(r"<[^<>]*>")
 _START = re.compile(r"Starting RD=(?P<name>[^;]+)(?P<rest>;.*)?$")
 _SD_TABLE = re.compile(r"\binterval\s+i/o\s+MB/sec\b")
 _FWD_TABLE = re.compile(r"\.Interval\.+\s+(?=\.+ReqstdOps\.)")
-_AVERAGE = re.compile(r"avg_(\d{1,9})-(\d{1,9})$")
+_AVERAGE = re.compile(r"avg_(\d{1,9})-(\d{1,9})$", re.ASCII)
 _INTERVAL = re.compile(r"\d{1,9}$|avg_\d{1,9}-\d{1,9}$")
-_CLOCK = re.compile(r"^(\d\d):(\d\d):(\d\d(?:\.\d+)?)$")
+_CLOCK = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?$", re.ASCII)
 _WHOLE = re.compile(r"\b(threads|elapsed|warmup)=(\d{1,9})\b")
 _SAID = {"threads": "threads", "elapsed": "seconds", "warmup": "warmup"}
-_XFERSIZE = re.compile(r"\bxfersize=(\d{1,9})([kmg]?)(?=[\s;]|$)")
+_XFERSIZE = re.compile(r"\bxfersize=(\d{1,9})([kmg]?)(?=[\s;]|$)", re.ASCII)
 _RDPCT = re.compile(r"\brdpct=(\d{1,3}(?:\.\d{1,6})?)(?=[\s;]|$)")
 _RATE = re.compile(r"I/O rate: ([^;]{1,400});|\bfwdrate=([\w.,]{1,400})")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
@@ -70,15 +72,15 @@ def ungrouped(text: str) -> str:
 def span_of(interval: str) -> tuple[int, int] | None:
     """First and last interval of an average."""
     found = _AVERAGE.match(interval)
-    return (int(found[1]), int(found[2])) if found else None
+    return (whole_of(found[1]) or 0, whole_of(found[2]) or 0) if found else None
 
 
 def second_of_day(path: str, at: int, text: str) -> float:
     """A time of day in seconds. Raises SourceError for anything else."""
-    found = _CLOCK.match(text)
-    if not found:
+    second = clock_times.second_of_day(text) if _CLOCK.match(text) else None
+    if second is None:
         raise refuse(path, at, f'"{text[:40]}" is not a time of day')
-    return int(found[1]) * 3600 + int(found[2]) * 60 + float(found[3])
+    return second
 
 
 def flat_lines(path: str, text: str) -> Iterator[Line]:
@@ -184,7 +186,7 @@ def _of_start(rest: str) -> dict[str, str]:
     for key, value in _WHOLE.findall(rest):
         found.setdefault(_SAID[key], value)
     if size := _XFERSIZE.search(rest):
-        found["xfersize"] = str(int(size[1]) * _SIZES.get(size[2], 1))
+        found["xfersize"] = str((whole_of(size[1]) or 0) * _SIZES.get(size[2], 1))
     if share := _RDPCT.search(rest):
         found["rdpct"] = share[1]
     rate = _RATE.search(rest)

@@ -10,6 +10,7 @@ not numbers. A block that is cut is read as far as it goes, and named.
 
 from __future__ import annotations
 
+from iocast.formats.foreign_numbers import whole
 from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.histograms.oracle_events import EVENTS, WAITS_NOTE
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
@@ -19,7 +20,6 @@ from iocast.model.stated import Bucket, Coarse
 BEGIN, END = "~~BEGIN-IO-WAIT-HISTOGRAM~~", "~~END-IO-WAIT-HISTOGRAM~~"
 COLUMNS = ["SNAP_ID", "WAIT_CLASS", "EVENT_NAME", "WAIT_TIME_MILLI", "WAIT_COUNT"]
 MS_NS = 1_000_000
-LONGEST_NUMBER = 15
 
 
 def sniff(head: Head) -> bool:
@@ -64,11 +64,9 @@ def _take(path: str, at: int, line: str, events: dict[str, dict[int, int]]) -> N
     name = left.rpartition("  ")[2].strip()
     if name not in EVENTS:
         return
-    if len(numbers) < 2 or not all(
-        each.isascii() and each.isdigit() and len(each) <= LONGEST_NUMBER for each in numbers
-    ):
-        raise refuse(path, at, f"{name}: its edge or its count is not a whole number")
-    edge, count = (int(each) for each in numbers)
+    if len(numbers) < 2:
+        raise refuse(path, at, f"{name} without its edge and its count")
+    edge, count = whole(path, at, numbers[0], f"{name}: its edge"), whole(path, at, numbers[1], f"{name}: its count")
     if not edge or edge & (edge - 1):
         raise refuse(path, at, f"{name}: the edge {edge} ms is not a power of two")
     counts = events.setdefault(name, {})
@@ -77,11 +75,10 @@ def _take(path: str, at: int, line: str, events: dict[str, dict[int, int]]) -> N
 
 def _row(name: str, counts: dict[int, int]) -> Row:
     buckets = tuple(
-        Bucket(edge * MS_NS // 2 if edge > 1 else 0, edge * MS_NS, float(count))
-        for edge, count in sorted(counts.items())
+        Bucket(edge * MS_NS // 2 if edge > 1 else 0, edge * MS_NS, count) for edge, count in sorted(counts.items())
     )
     total = sum(counts.values())
-    times = Coarse(total=total, buckets=buckets, whole=float(total))
+    times = Coarse(total=total, buckets=buckets, whole=total)
     return Row(
         name=name,
         test=EVENTS[name],

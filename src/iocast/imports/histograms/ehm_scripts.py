@@ -60,7 +60,7 @@ def _row(path: str, each: Print, warnings: list[str]) -> Row:
         unit_ns=UNITS_NS[each.unit],
         waits=waits,
         mean_ns=mean_ns,
-        seconds=float(seconds) if each.seconds or each.rates else None,
+        seconds=seconds / 1.0 if each.seconds or each.rates else None,
         rounded=bool(each.rates),
     )
 
@@ -71,4 +71,4 @@ def _totals(each: Print, seconds: Fraction) -> tuple[int | None, float | None]:
         return None, None
     mean = each.mean if each.mean >= each.waits else each.took / each.waits
     waits = each.waits if each.counts else each.waits * seconds
-    return round(waits), float(mean * UNITS_NS[each.unit])
+    return round(waits), mean * UNITS_NS[each.unit] / 1.0

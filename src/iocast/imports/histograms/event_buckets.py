@@ -33,13 +33,13 @@ def event_row(
 ) -> Row:
     """One event in one interval. `waits`: as stated beside the buckets; `rounded`: counts from rounded rates."""
     edges = sorted(edge for edge in counts if edge != OVERFLOW)
-    buckets = [Bucket(_low(edge) * unit_ns, edge * unit_ns, float(counts[edge])) for edge in edges if counts[edge]]
+    buckets = [Bucket(_low(edge) * unit_ns, edge * unit_ns, counts[edge]) for edge in edges if counts[edge]]
     if counts.get(OVERFLOW):
         # What is above the last edge: the largest one that the view names.
         above = (edges[-1] if edges else 0) * unit_ns
-        buckets.append(Bucket(above, None, float(counts[OVERFLOW])))
+        buckets.append(Bucket(above, None, counts[OVERFLOW]))
     total = sum(counts.values()) if waits is None else waits
-    whole = float(sum(counts.values()))
+    whole = sum(counts.values())
     timed = seconds is not None and waits_are_ios(event)
     return Row(
         name=f"{event} {span}".strip(),

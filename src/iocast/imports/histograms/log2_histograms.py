@@ -104,10 +104,10 @@ def _unit_ns(path: str, each: Printed) -> int:
 
 def _row(path: str, each: Printed, op: Op) -> Row:
     unit_ns = _unit_ns(path, each)
-    buckets = tuple(Bucket(low * unit_ns, high * unit_ns, float(count)) for low, high, count in each.counts if count)
+    buckets = tuple(Bucket(low * unit_ns, high * unit_ns, count) for low, high, count in each.counts if count)
     total = sum(count for _, _, count in each.counts)
     mean_ns = each.total * unit_ns / total if each.total is not None and total else None
-    times = Coarse(total=total, mean_ns=mean_ns, buckets=buckets, whole=float(total))
+    times = Coarse(total=total, mean_ns=mean_ns, buckets=buckets, whole=total)
     said = " ".join(each.keys.values()) or each.label
     return Row(
         name=f"{said} {each.clock}".strip(),

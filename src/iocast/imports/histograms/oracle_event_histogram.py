@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from iocast.formats.foreign_numbers import whole_of
 from iocast.formats.oracle_views.view_rows import ViewRow, has_columns, view_rows, whole_number
 from iocast.formats.oracle_views.view_snapshots import (
     Counters,
@@ -126,7 +127,8 @@ def _counts(event: str, first: Snapshot, then: Snapshot) -> dict[int, int] | Non
         went = grown(first.keys.get(key, {COUNT: 0}), then.keys[key])
         if not went:
             return None
-        found[int(key[2])] = found.get(int(key[2]), 0) + went[COUNT]
+        edge = whole_of(key[2]) or 0
+        found[edge] = found.get(edge, 0) + went[COUNT]
     return found
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from iocast.formats.foreign_numbers import number, whole
 from iocast.formats.oracle_reports.report_tables import Table
-from iocast.formats.source_files import number, refuse
+from iocast.formats.source_files import refuse
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, stated
 from iocast.model.histogram import Histogram
 from iocast.model.stated import Bucket, Coarse
@@ -54,7 +55,7 @@ def file_rows(path: str, table: Table, minutes: float | None, warnings: list[str
 def _count(path: str, line: int, cell: str, file: str) -> int:
     if not _COUNT.match(cell):
         raise refuse(path, line, f'{file[:80]}: "{cell[:20]}" is not a count')
-    return int(cell.replace(",", ""))
+    return whole(path, line, cell.replace(",", ""), file[:80])
 
 
 def _mean(path: str, line: int, cell: str, reads: int) -> Histogram:
@@ -72,11 +73,9 @@ def single_read_rows(path: str, table: Table, minutes: float | None) -> list[Row
     for line, (_, file, *cells) in table.rows:
         counts = [_count(path, line, cell or "0", file) for cell in cells]
         total = sum(counts)
-        buckets = tuple(
-            Bucket(low, high, float(count)) for (low, high), count in zip(edges, counts, strict=True) if count
-        )
+        buckets = tuple(Bucket(low, high, count) for (low, high), count in zip(edges, counts, strict=True) if count)
         if total:
-            times = Coarse(total=total, buckets=buckets, whole=float(total))
+            times = Coarse(total=total, buckets=buckets, whole=total)
             found.append(
                 Row(
                     name=f"{file} single-block reads",
@@ -94,4 +93,5 @@ def _edges(path: str, line: int, head: str) -> tuple[int, int | None]:
     found = _EDGES.match(head)
     if not found:
         raise refuse(path, line, f'"{head[:20]}" is not a range of milliseconds')
-    return (int(found[3]) * MS_NS, None) if found[3] else (int(found[1]) * MS_NS, int(found[2]) * MS_NS)
+    low, high = (whole(path, line, each, head) * MS_NS if each else None for each in (found[1] or found[3], found[2]))
+    return low or 0, high

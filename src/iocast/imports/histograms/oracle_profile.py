@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from iocast.formats.foreign_numbers import number, whole
 from iocast.formats.oracle_reports.report_tables import Table
-from iocast.formats.source_files import LARGEST_NUMBER, refuse
+from iocast.formats.source_files import refuse
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row
 from iocast.model.workload import Op
 
@@ -65,14 +66,10 @@ def instance_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
 def _count(path: str, line: int, cell: str, statistic: str) -> int:
     """A total; one that is too wide for its column is printed as 1.2345678E+12."""
     if _COUNT.fullmatch(cell):
-        count = int(cell.replace(",", ""))
-    elif _ROUNDED.fullmatch(cell):
-        count = round(float(cell))
-    else:
-        raise refuse(path, line, f'{statistic}: "{cell[:20]}" is not a count')
-    if count > LARGEST_NUMBER:
-        raise refuse(path, line, f"{statistic} is larger than any counter: the file is damaged")
-    return count
+        return whole(path, line, cell.replace(",", ""), statistic)
+    if _ROUNDED.fullmatch(cell):
+        return round(number(path, line, cell, statistic))
+    raise refuse(path, line, f'{statistic}: "{cell[:20]}" is not a count')
 
 
 def wait_means(
@@ -90,7 +87,7 @@ def wait_means(
         for line, cells in table.rows:
             name = event_of(cells[0], table.width)
             if name and len(cells) == len(table.head) and _COUNT.fullmatch(cells[1]):
-                waits = int(cells[1].replace(",", ""))
+                waits = _count(path, line, cells[1], name)
                 parts.setdefault(name, []).append((waits, _mean_ns(path, line, waits, cells, seconds)))
     return {name: mean for name, each in parts.items() if (mean := _together(each)) is not None}
 
@@ -99,13 +96,13 @@ def _mean_ns(path: str, line: int, waits: int, cells: list[str], seconds: int) -
     """The mean of one line: as stated with a unit, else from seconds that are not rounded away."""
     for cell in cells[seconds + 1 : seconds + 2]:
         if stated := _STATED_MEAN.fullmatch(cell):
-            return float(stated[1].replace(",", "") + (stated[2] or "")) * _UNITS_NS[stated[3]]
+            mean = number(path, line, stated[1].replace(",", "") + (stated[2] or ""), "a mean")
+            return mean * _UNITS_NS[stated[3]]
     total = cells[seconds].replace(",", "")
     if not total.isdecimal():
         return None
-    if int(total) > LARGEST_NUMBER:
-        raise refuse(path, line, "a time that is larger than any counter: the file is damaged")
-    return int(total) * 1e9 / waits if waits and int(total) >= LEAST_SECONDS else None
+    total_s = whole(path, line, total, "a time")
+    return total_s * 1e9 / waits if waits and total_s >= LEAST_SECONDS else None
 
 
 def _together(parts: list[tuple[int, float | None]]) -> float | None:

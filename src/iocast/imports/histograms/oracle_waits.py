@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from msgspec import Struct
 
+from iocast.formats.foreign_numbers import number
 from iocast.formats.oracle_reports.file_sections import file_sections
 from iocast.formats.oracle_reports.report_tables import (
     Table,
@@ -136,7 +137,7 @@ def _events(path: str, table: Table, ms_ns: int, warnings: list[str]) -> dict[st
         if name in found:
             raise refuse(path, line, f"{name} stands here twice", "give each report as a file")
         whole = Fraction(f"{waits[1].replace(',', '')}.{waits[2] or 0}") * _FACTORS[waits[3]]
-        parts = [(edge, float(cell or 0)) for edge, cell in zip(edges, cells[2:], strict=True)]
+        parts = [(edge, number(path, line, cell or "0", name)) for edge, cell in zip(edges, cells[2:], strict=True)]
         if abs(sum(part for _, part in parts) - 100) > SLACK_PERCENT:
             raise refuse(path, line, f"{name}: its per cents do not add up to 100")
         found[name] = _Waits(line, round(whole), bool(waits[3]), parts)

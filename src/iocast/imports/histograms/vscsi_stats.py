@@ -16,16 +16,17 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.foreign_numbers import whole, whole_of
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.imports.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.model.workload import Op
 
 _HEAD = re.compile(r"Histogram: ([^:]{1,120}?),? ?(?:for )?virtual machine (.{1,200}?) ?\{?$")
-_FIGURE = re.compile(r"(min|max|mean|count)(?: {1,20}: {1,20}| {0,20}, {0,20})(-?\d{1,18})$")
-_TEXT_ROW = re.compile(r"(\d{1,18}) {1,40}\((<=|>) {0,40}(-?\d{1,18})\)$")
-_CSV_ROW = re.compile(r"(\d{1,18}) {0,20}, {0,20}(-?\d{1,18})$")
+_FIGURE = re.compile(r"(min|max|mean|count)(?: {1,20}: {1,20}| {0,20}, {0,20})(-?[0-9]{1,18})$")
+_TEXT_ROW = re.compile(r"(\d{1,18}) {1,40}\((<=|>) {0,40}(-?[0-9]{1,18})\)$")
+_CSV_ROW = re.compile(r"(\d{1,18}) {0,20}, {0,20}(-?[0-9]{1,18})$")
 _OPS: tuple[tuple[str, Op], ...] = (("Read", "read"), ("Write", "write"))
 CSV_HEAD = "Frequency,Histogram Bucket Limit"
 US_NS = 1_000
@@ -96,17 +97,22 @@ def _histograms(path: str, text: str, warnings: list[str]) -> list[_Histogram]:
 
 def _take(path: str, at: int, line: str, into: _Histogram) -> None:
     if found := _FIGURE.match(line):
-        into.figures[found[1]] = int(found[2])
+        into.figures[found[1]] = _signed(found[2])
     elif found := _TEXT_ROW.match(line):
-        number(path, at, found[1], "the count")
-        into.rows.append((int(found[1]), int(found[3]) if found[2] == "<=" else None))
+        count = whole(path, at, found[1], "the count")
+        into.rows.append((count, _signed(found[3]) if found[2] == "<=" else None))
     elif found := _CSV_ROW.match(line):
-        limit = int(found[2])
+        count, limit = whole(path, at, found[1], "the count"), _signed(found[2])
         # With -c the bucket above the last edge has that edge once more.
         above = bool(into.rows) and into.rows[-1][1] == limit
-        into.rows.append((int(found[1]), None if above else limit))
+        into.rows.append((count, None if above else limit))
     elif line not in ("{", "}", CSV_HEAD):
         raise refuse(path, at, f'"{line[:40]}" is no line of a histogram of vscsiStats')
+
+
+def _signed(text: str) -> int:
+    """Distances go both ways."""
+    return whole_of(text, signed=True) or 0
 
 
 def _is_whole(path: str, each: _Histogram) -> bool:
@@ -151,7 +157,7 @@ def _times(path: str, each: _Histogram) -> Coarse:
     edges = [0, *(limit for _, limit in each.rows[:-1] if limit is not None)]
     highs = [*edges[1:], None]
     buckets = tuple(
-        Bucket(low * US_NS, None if high is None else high * US_NS, float(count))
+        Bucket(low * US_NS, None if high is None else high * US_NS, count)
         for low, high, (count, _) in zip(edges, highs, each.rows, strict=True)
         if count
     )
@@ -161,5 +167,5 @@ def _times(path: str, each: _Histogram) -> Coarse:
         min_ns=least * US_NS,
         max_ns=most * US_NS,
         buckets=buckets,
-        whole=float(total),
+        whole=total,
     )

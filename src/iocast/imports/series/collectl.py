@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import Head, number, read_text, refuse, whole_lines
+from iocast.formats.foreign_numbers import number
+from iocast.formats.source_files import Head, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import ALL, Report
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Host, Run

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 
 from iocast import metrics
+from iocast.formats.clock_times import DAY_S, day_of, second_of_day, since_1970
+from iocast.formats.foreign_numbers import moment_ns
 from iocast.formats.sysstat.device_reports import Report
 from iocast.imports.stated_rows import SECOND_NS, UNKNOWN_HOST, Row, run
 from iocast.model.run import Host, Run, Sample, Source
@@ -22,7 +23,7 @@ def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ..
     """The reports as samples; False when their moments are not stated and they are numbered instead."""
     seconds = list(seconds_since_first([report.stamp for report in reports]))
     timed = bool(seconds)
-    seconds = seconds or [float(place) for place in range(len(reports))]
+    seconds = seconds or [*range(len(reports))]
     return tuple(
         Sample(round(second * SECOND_NS), observer, device, metric, value)
         for second, report in zip(seconds, reports, strict=True)
@@ -31,72 +32,43 @@ def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ..
     ), timed
 
 
-_CLOCK = re.compile(r"(\d{1,2})[:.](\d\d)[:.](\d\d)\s*([AP]M)?")
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[ T](?=\d{1,2}[:.]\d\d[:.]\d\d)")
 _1970 = date(1970, 1, 1).toordinal()
-_EPOCH = re.compile(r"(\d{9,11}(?:\.\d{1,9})?)$")
 
 
 def seconds_since_first(stamps: Sequence[str]) -> Iterator[float]:
-    """Seconds since the first stamp: since the epoch, by a date of ISO, or by the time of day alone.
-
-    Other dates are written as each locale likes.
-    """
-    if stamps and all(_EPOCH.match(stamp) for stamp in stamps):
-        first = float(stamps[0])
-        yield from (max(0.0, float(stamp) - first) for stamp in stamps)
+    """Seconds since the first stamp: since the epoch, by a date, or by the time of day alone."""
+    epochs = [epoch for stamp in stamps if (epoch := since_1970(stamp)) is not None]
+    if stamps and len(epochs) == len(stamps):
+        yield from (max(0.0, epoch - epochs[0]) for epoch in epochs)
         return
-    days = [_day(stamp) for stamp in stamps]
-    if any(day is None for day in days):
+    days = [day for stamp in stamps if (day := day_of(stamp)) is not None]
+    if len(days) < len(stamps):
         yield from _by_clock(stamps)
         return
-    for stamp, day in zip(stamps, days, strict=True):
-        assert day is not None
-        assert days[0] is not None
-        yield max(0.0, (day - days[0]) * 86_400 + _of_day(stamp) - _of_day(stamps[0]))
-
-
-def _day(stamp: str) -> int | None:
-    """The number of a day whose date stands before the time."""
-    found = _DATE.search(stamp)
-    try:
-        return date(int(found[1]), int(found[2]), int(found[3])).toordinal() if found else None
-    except ValueError:
-        return None
-
-
-def _of_day(stamp: str) -> float:
-    found = _CLOCK.search(stamp)
-    if not found:
-        return 0.0
-    hour = int(found[1]) % 12 + (12 if found[4] == "PM" else 0) if found[4] else int(found[1])
-    return float(hour * 3600 + int(found[2]) * 60 + int(found[3]))
+    moments = [(day - days[0]) * DAY_S + (second_of_day(stamp) or 0.0) for stamp, day in zip(stamps, days, strict=True)]
+    yield from (max(0.0, moment - moments[0]) for moment in moments)
 
 
 def first_unix_ns(stamps: Sequence[str]) -> int:
     """The first moment since 1970, ns, where it is stated as seconds or in UTC; 0 where its zone is not known."""
     first = stamps[0].strip() if stamps else ""
-    if _EPOCH.match(first):
-        return round(float(first) * SECOND_NS)
-    day = _day(first)
+    if (epoch := since_1970(first)) is not None:
+        return moment_ns(epoch)
+    day = day_of(first)
     if day is None or not first.endswith("UTC"):
         return 0
-    return round(((day - _1970) * 86_400 + _of_day(first)) * SECOND_NS)
+    return moment_ns((day - _1970) * DAY_S + (second_of_day(first) or 0.0))
 
 
 def _by_clock(stamps: Sequence[str]) -> Iterator[float]:
     """Seconds since the first stamp by the time of day; none when one of them has no time."""
-    if not all(_CLOCK.search(stamp) for stamp in stamps):
+    times = [time for stamp in stamps if (time := second_of_day(stamp)) is not None]
+    if len(times) < len(stamps):
         return
-    first = previous = 0.0
     days = 0
-    for place, stamp in enumerate(stamps):
-        now = _of_day(stamp)
-        if not place:
-            first = previous = now
-        days += now < previous
-        previous = now
-        yield now - first + days * 86_400
+    for before, time in zip([*times[:1], *times], times, strict=False):
+        days += time < before
+        yield time - times[0] + days * DAY_S
 
 
 def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple[Row, list[str]]:

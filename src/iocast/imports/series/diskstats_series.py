@@ -17,8 +17,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from iocast import metrics
+from iocast.formats.foreign_numbers import bounded
 from iocast.formats.kernel.disk_counters import parse_counters
-from iocast.formats.source_files import Head, bounded, read_text, refuse, whole_lines
+from iocast.formats.source_files import Head, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import Report
 from iocast.imports.series.device_series import observed, seconds_since_first
 from iocast.model.run import Host, Run

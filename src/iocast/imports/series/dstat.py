@@ -18,7 +18,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.formats.source_files import Head, bounded, csv_cells, number, read_text, refuse, whole_lines
+from iocast.formats.foreign_numbers import number
+from iocast.formats.source_files import Head, csv_cells, read_text, refuse, whole_lines
 from iocast.formats.sysstat.device_reports import ALL, Report
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Host, Run
@@ -183,4 +184,4 @@ def _shown(path: str, at: int, cell: str, place: int) -> float:
     found = _VALUE.findall(cell)
     if place >= len(found):
         raise refuse(path, at, f'"{cell.strip()[:40]}" has no value at place {place + 1}')
-    return bounded(path, at, float(found[place][0][:40]) * _UNITS[found[place][1]], "a rate")
+    return number(path, at, found[place][0], "a rate") * _UNITS[found[place][1]]

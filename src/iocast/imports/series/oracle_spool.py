@@ -70,10 +70,11 @@ def read(paths: tuple[str, ...]) -> Run:
 
 def _reel(path: str) -> _Reel:
     spool = read_spool(path, read_text(path))
-    if spool.looks < 2:
-        raise refuse(path, 0, "a single look at a database: a rate needs two", _MORE_LOOKS)
     looks = groupby(spool.samples, key=lambda sample: sample.time_ns)  # a look is later than the one before
-    return _Reel(path, spool, tuple(moment_of(at_ns, each, number) for number, (at_ns, each) in enumerate(looks)))
+    moments = tuple(moment_of(at_ns, each, number) for number, (at_ns, each) in enumerate(looks))
+    if len(moments) < 2:
+        raise refuse(path, 0, "fewer than two looks at a database with rows: a rate needs two", _MORE_LOOKS)
+    return _Reel(path, spool, moments)
 
 
 def _row(reel: _Reel) -> Row:

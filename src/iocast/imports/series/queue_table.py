@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterator
 
 from iocast import metrics
-from iocast.formats.source_files import Head, number, read_text, refuse
+from iocast.formats.foreign_numbers import number
+from iocast.formats.source_files import Head, read_text, refuse
 from iocast.formats.sysstat.device_reports import Report
 from iocast.imports.series.device_series import observed
 from iocast.model.run import Run

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from iocast.errors import SpecError
 from iocast.formats.fio.job_options import OPTIONS, POISSON, RW, Op, last_of, part_of
 from iocast.formats.fio.quantities import read_size, read_whole, text_of
+from iocast.formats.foreign_numbers import number_of
 from iocast.jobs.fio.fio_settings import Reader
 from iocast.jobs.problems import meant
 from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES
@@ -141,11 +142,11 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
         theta, _, centre = rest.partition(":")
         if centre:
             reader.refuse("random_distribution", "the position of the hot blocks cannot be chosen", f"zipf:{theta}")
-        elif theta and not (re.fullmatch(r"[0-9]*\.?[0-9]+", theta) and 0 < float(theta) <= 5 and float(theta) != 1):
+        elif (skew := number_of(theta or _ZIPF_THETA)) is None or not 0 < skew <= 5 or skew == 1:
             says = "theta is a number above 0 and up to 5, other than 1"
             reader.refuse("random_distribution", says, "for example zipf:0.99")
         else:
-            load |= {"pattern": "zipf", "theta": float(theta or _ZIPF_THETA)}
+            load |= {"pattern": "zipf", "theta": skew}
     elif kind == "zoned":
         _zones(reader, rest, load)
     elif kind in ("pareto", "normal", "zoned_abs"):

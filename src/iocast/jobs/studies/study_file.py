@@ -7,11 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any, get_args
 
 from msgspec.structs import replace
 
+from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.jobs.job import Job
 from iocast.jobs.problems import meant
@@ -22,7 +22,8 @@ from iocast.units import parse_size
 MOST_CELLS, MOST_REPEATS = 5000, 100
 KEYS = ("name", "description", "repeats", "labels", "files", "defaults", "axis", "view", "interval")
 METRICS: tuple[MetricCode, ...] = get_args(MetricCode)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}")
+LONGEST_NAME = 40
+_NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9 ._-]{{0,{LONGEST_NAME - 1}}}")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _HINT = "`iocast study vmware --plan` shows one that works; docs/guide/study.md describes all of it"
 
@@ -35,7 +36,7 @@ def load_study(name: str) -> StudyPlan:
     if name in presets:
         return parse_study(presets[name], f"study {name}")
     try:
-        text = Path(name).read_text(encoding="utf-8-sig")
+        text = written_text(name)
     except FileNotFoundError:
         said = f"no study file or preset called {name}{meant(name, presets)}"
         raise SpecError(said, f"presets: {', '.join(presets)}") from None
@@ -98,7 +99,8 @@ def _labels(raw: Table, source: str) -> tuple[str, ...]:
 def check_label(label: str) -> None:
     """Refuses a name of a configuration that cannot be a folder. Raises SpecError."""
     if not _NAME.fullmatch(label):
-        raise SpecError(f'the label "{label}" cannot be a folder', "use letters, digits, blanks and . _ -, at most 40")
+        hint = f"use letters, digits, blanks and . _ -, at most {LONGEST_NAME}"
+        raise SpecError(f'the label "{label}" cannot be a folder', hint)
 
 
 def _axes(raw: Table, source: str) -> dict[str, dict[str, Table]]:
@@ -180,13 +182,14 @@ def _job_text(raw: Table, name: str, phases: list[Table], polling: str | None) -
         lines.append(f"interval = {_toml(raw['interval'])}")
     for head, table in (("[files]", raw.get("files", {})), ("[defaults]", {"polling": polling} if polling else {})):
         if table:
-            lines += ["", head, *_fields(table)]
+            lines += ["", head, *toml_lines(table)]
     for phase in phases:
-        lines += ["", "[[phase]]", *_fields(phase)]
+        lines += ["", "[[phase]]", *toml_lines(phase)]
     return "\n".join(lines) + "\n"
 
 
-def _fields(table: Table) -> list[str]:
+def toml_lines(table: Table) -> list[str]:
+    """The fields of a table as TOML, a line each; tables in it are inline."""
     return [f"{_key(key)} = {_toml(value)}" for key, value in table.items()]
 
 

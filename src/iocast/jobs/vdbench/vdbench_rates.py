@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from iocast.errors import SpecError
+from iocast.formats.foreign_numbers import number_of, whole_of
 from iocast.formats.vdbench.parameter_file import Definition, Parameter
 from iocast.jobs.problems import LineProblems
 from iocast.jobs.vdbench.vdbench_values import Reader, share_of
@@ -86,11 +87,8 @@ def _one_share(reader: Reader, key: str, text: str) -> Iterator[Rate]:
 
 
 def _one_number(reader: Reader, key: str, text: str) -> Iterator[Rate]:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if 0 < value <= MOST_RATE:
+    value = number_of(text)
+    if value is not None and 0 < value <= MOST_RATE:
         yield Rate(per_s=value)
     else:
         reader.refuse(key, f'"{text}" is not a rate', "a number, max, curve, or a percentage of max")
@@ -101,4 +99,5 @@ def _plain(value: object) -> object:
 
 
 def _short(key: str, text: str) -> str:
-    return size_text(int(text)) if key in ("xfersize", "sizes") and text.isdecimal() else text
+    size_bytes = whole_of(text) if key in ("xfersize", "sizes") else None
+    return text if size_bytes is None else size_text(size_bytes)

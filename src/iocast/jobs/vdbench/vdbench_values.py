@@ -7,12 +7,14 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple, TypeVar
 
 from iocast.errors import SpecError
+from iocast.formats import foreign_numbers
 from iocast.formats.vdbench.parameter_file import Parameter
 from iocast.jobs.problems import LineProblems, meant
 from iocast.units import parse_duration, parse_size
 
 Value = TypeVar("Value")
 MOST_VALUES = 1000  # of a range
+MOST_WHOLE = 999_999  # threads, files, levels
 
 
 class Reader(NamedTuple):
@@ -96,9 +98,10 @@ def seconds_of(text: str) -> float:
 
 def whole_of(text: str) -> int:
     """A whole number from 1 on."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 7 and int(text) > 0):
-        raise SpecError(f'"{text}" is not a whole number from 1 on', "for example 8")
-    return int(text)
+    value = foreign_numbers.whole_of(text)
+    if not value or value > MOST_WHOLE:
+        raise SpecError(f'"{text}" is not a whole number from 1 to {MOST_WHOLE:,}', "for example 8")
+    return value
 
 
 def percent_of(text: str) -> float:
@@ -125,11 +128,8 @@ def milliseconds_of(text: str) -> int:
 
 
 def _number(text: str, most: float, what: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= most:
+    value = foreign_numbers.number_of(text)
+    if value is None or not 0 <= value <= most:
         raise SpecError(f'"{text}" is not {what}', "for example 50")
     return value
 

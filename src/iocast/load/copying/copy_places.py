@@ -33,13 +33,13 @@ class Source(Struct, frozen=True):
 def find_source(path: str) -> Source:
     """Looks at the source, and opens it once. Raises TargetError."""
     try:
-        descriptor = os.open(path, _SAFELY)
+        found = os.stat(path)
+        if stat.S_ISREG(found.st_mode):
+            descriptor = os.open(path, _SAFELY)
+            found = os.fstat(descriptor)
+            os.close(descriptor)
     except OSError as error:
         raise refusal("cannot read", path, error) from error
-    try:
-        found = os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
     if not stat.S_ISREG(found.st_mode):
         raise TargetError(f"{path} is not a regular file", "give a regular file as SOURCE")
     if not found.st_size:

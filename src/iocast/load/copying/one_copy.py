@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +12,7 @@ from typing import Any
 import msgspec
 
 from iocast._core import CoreError, copy_file, file_content
-from iocast.archive.writing.named_outputs import put_grown
-from iocast.archive.writing.whole_files import Growing, growing
+from iocast.archive.writing.named_outputs import Output, growing_output
 from iocast.errors import LoadError, TargetError
 from iocast.load.copying.copy_places import Source, open_source
 from iocast.load.extents import shared_bytes
@@ -45,7 +43,7 @@ def one_copy(
     source: Source, to: Path, plan: CopyPlan, cell: CopyCell, digest: str, cached: CachedBytes, tick: Tick
 ) -> CopyTrial | None:
     """Makes a copy beside `to`, proves it, and removes it. None where it was stopped. Raises TargetError, LoadError."""
-    with _opened(source) as descriptor, _fresh(to) as file:
+    with _opened(source) as descriptor, growing_output(to, "DESTINATION") as file:
         if not _prepare(descriptor, source, cell, tick):
             return None
         there = cached(descriptor)
@@ -59,7 +57,7 @@ def one_copy(
 
 def keep_copy(source: Source, to: Path, plan: CopyPlan, cell: CopyCell, digest: str, tick: Tick) -> bool:
     """Makes one more copy that gets the name `to`; False where it was stopped. Raises IocastError."""
-    with _opened(source) as descriptor, _fresh(to) as file:
+    with _opened(source) as descriptor, growing_output(to, "DESTINATION") as file:
         figures = _copied(descriptor, file.descriptor, plan, cell, tick)
         if figures.stopped:
             return False
@@ -69,8 +67,7 @@ def keep_copy(source: Source, to: Path, plan: CopyPlan, cell: CopyCell, digest: 
             return False
         if not trial.whole:
             raise LoadError(f"the copy of {source.path} is not what it holds", way_out(errno.EIO))
-        with open(f"/proc/self/fd/{file.descriptor}", "rb") as whole:
-            put_grown(file, to, hashlib.file_digest(whole, "sha256").hexdigest(), "DESTINATION")
+        file.finish()
         return True
 
 
@@ -81,13 +78,6 @@ def _opened(source: Source) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _fresh(to: Path) -> Iterator[Growing]:
-    """An empty file beside `to`, which is removed at the end unless it got its name."""
-    with growing(to.with_name(f".{to.name}.iocast.new")) as file:
-        yield file
 
 
 def _prepare(descriptor: int, source: Source, cell: CopyCell, tick: Tick) -> bool:
@@ -116,14 +106,14 @@ def _refuse_failed(figures: CopyFigures, to: Path) -> None:
     raise refusal(f"{refused.call} failed after {refused.at_bytes:,} bytes of a copy to", str(to.parent), why)
 
 
-def _proven(trial: CopyTrial, file: Growing, digest: str, source: Source, tick: Tick) -> CopyTrial | None:
+def _proven(trial: CopyTrial, file: Output, digest: str, source: Source, tick: Tick) -> CopyTrial | None:
     """Reads the copy back past what the page cache has of it; None where it was stopped."""
     # Through a descriptor without O_DIRECT, which the way may have set.
-    back = os.open(f"/proc/self/fd/{file.descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    back = os.open(file.place, os.O_RDONLY | os.O_CLOEXEC)
     try:
         shared = shared_bytes(back)
         os.posix_fadvise(back, 0, 0, os.POSIX_FADV_DONTNEED)
-        found = _content(back, str(file.path), tick)
+        found = _content(back, f"the copy of {source.path}", tick)
     finally:
         os.close(back)
     if not found.digest:

@@ -13,7 +13,9 @@ from iocast.load.database.key_order import KeyOrder
 from iocast.load.database.load_server import OnBuild
 from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
 
-FORMAT = 1
+FORMAT = 2
+MARK = "iocast load data set"  # how the comment of each object of ours begins
+NOTHING_CHANGED = "nothing was changed; see what it is, then drop the data set again"
 WAIT_S = 10.0  # for whoever holds the lock: a server process that has lost its client notices within a second or two
 _AGAIN_S = 0.2
 _STATES = {"complete": "a complete data set", "dropping": "what is left of a data set that was being dropped"}
@@ -110,6 +112,35 @@ class BuildStoppedError(LoadError):
 
     def __init__(self) -> None:
         super().__init__("stopped: the data set is not complete", "the same command goes on; or: iocast load-db drop")
+
+
+def replaced(name: str, kind: str) -> TargetError:
+    """Where an object of a data set should be there is none, or that of somebody else."""
+    return TargetError(
+        f"{name} is not the {kind} that iocast made: somebody dropped, renamed or replaced it",
+        "iocast load-db drop URL removes what is left of the data set, and nothing of others; then build it again",
+    )
+
+
+def unmarked(place: str, removal: str) -> TargetError:
+    """A data set in `place` whose objects do not say that they are ours; `removal` is the statement for it all."""
+    return TargetError(
+        f"the {place} has a data set without marks that tell its objects from those of others: an older iocast built"
+        " it, or it was restored from a dump",
+        f"nothing was changed; if it holds nothing of yours, remove it by hand: {removal}",
+    )
+
+
+class InUseError(LoadError):
+    """A lock was not had in time."""
+
+
+def in_use(users: str) -> TargetError:
+    """Sessions that are no iocast hold the tables that were to be dropped; `users` says which, or shows them."""
+    return TargetError(
+        "the tables of the data set are in use, so that they cannot be dropped",
+        f"nothing was changed; wait for their users, or end them, then drop again: {users}",
+    )
 
 
 def take_lock(tried: Callable[[], bool], holders: Callable[[], list[Holder]]) -> None:

@@ -87,6 +87,14 @@ class Counters(Struct, frozen=True, kw_only=True):
     misses: int | None = None  # of the cache of the whole server, whoever had them
 
 
+class ForeignSessions(NamedTuple):
+    """Sessions of others on the server."""
+
+    active: int
+    unjudged: int  # nobody tells this user whether they are active
+    why: str = ""  # and how that is changed
+
+
 class Built(Struct, frozen=True, kw_only=True):
     """What is there after a build. `notes` say what could not be done."""
 
@@ -101,6 +109,7 @@ class Dropped(Struct, frozen=True, kw_only=True):
     objects: tuple[str, ...]
     size_bytes: int
     left: tuple[str, ...] = ()
+    place_stays: bool = False  # the schema or database, since others put objects there, or made it
 
 
 class LoadServer(Protocol):
@@ -114,8 +123,8 @@ class LoadServer(Protocol):
     def local_pid(self) -> int | None:
         """The process behind this connection, where it runs on this machine."""
 
-    def foreign_sessions(self) -> tuple[int, str]:
-        """How many sessions of others are active, and what keeps that from being seen ("" for nothing)."""
+    def foreign_sessions(self) -> ForeignSessions:
+        """How many sessions of others are active, and how many may be."""
 
     def held_by(self) -> str:
         """Who holds the lock of the data set, against what this connection is for; "" for nobody."""

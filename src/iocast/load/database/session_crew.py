@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Sequence
 
-from iocast.errors import IocastError
+from iocast.errors import IocastError, LoadError
 from iocast.load.database.load_server import LoadSession, Slice
+from iocast.starting import starting
 
 
 class SessionCrew:
@@ -28,11 +29,16 @@ class SessionCrew:
         ]
 
     def start(self, began: object) -> None:
-        """All begin."""
+        """All begin. Raises LoadError where there may not be as many threads; those that run are stopped."""
         for session in self._sessions:
             session.begin(began)
-        for thread in self._threads:
-            thread.start()
+        try:
+            with starting():
+                for thread in self._threads:
+                    thread.start()
+        except LoadError:
+            self.stop()
+            raise
 
     @property
     def working(self) -> bool:

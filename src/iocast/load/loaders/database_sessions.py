@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from iocast._core import unix_ns
 from iocast.errors import IocastError, LoadError
 from iocast.load import core_phases
 from iocast.load.database.interval_stream import IntervalStream
@@ -115,7 +116,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
         interval_ns, length_ns = row.plan.interval_ns, round((row.plan.length.seconds or 0) * 1e9)
         crew = SessionCrew(sessions, interval_ns, length_ns)
         on_tick(0, 0, 0, 0)
-        began, started_unix_ns = server.now(), time.time_ns()
+        began, started_unix_ns = server.now(), unix_ns()
         crew.start(began)
         interrupted = _watch(crew, row, until, on_tick)
     finally:

@@ -82,7 +82,7 @@ class LoadRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     until_steady: bool = False  # a row ends when it is steady, `seconds` at the latest
     first_s: float | None = None  # it is judged after twice this time first; None: an eighth of `seconds`
     test: str = ""  # what its rows are called; "": by what they do
-    force: bool = False  # although sessions of others are active; of a job file
+    beside_others: bool = False  # although sessions of others are active, or may be; of a job file
 
 
 class CommitRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,7 +93,7 @@ class CommitRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     row_bytes: int = 200
     floor: bool = True
     test: str = ""
-    force: bool = False
+    beside_others: bool = False
 
 
 DatabaseRamp = LoadRamp | CommitRamp

@@ -28,7 +28,6 @@ slow I/O between two of them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from types import TracebackType
 
@@ -36,6 +35,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast import _core, metrics
+from iocast._core import unix_ns
 from iocast.model.block_times import DeviceNumber
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -139,7 +139,7 @@ class Observer:
         except _core.CoreError as error:
             why = f"latency histograms need root and tracefs: {error.args[0]}"
             raise BlindError(why, "run it as root; means come from the counters of the devices meanwhile") from error
-        self._nought = FromNought(time.time_ns())
+        self._nought = FromNought(unix_ns())
         if options["blocks"] and not self._read().rings_seen:
             self.unseen += ("I/Os of io_uring: this kernel has no tracepoint for their submission",)
         return self
@@ -147,7 +147,7 @@ class Observer:
     def sample(self) -> list[Sample]:
         """Every counter that is above 0; one that is new is 0 at the time of the samples before."""
         seen = self._read()
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         found = (
             Sample(now_ns, observer, metrics.PART.join(subject), metric, float(value))
             for observer, subject, counters in self._told(seen)

@@ -16,9 +16,9 @@ limits. Virtual interfaces have no speed, or one that limits nothing.
 from __future__ import annotations
 
 import os
-import time
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.network_counters import parse_interfaces, parse_tcp
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -53,7 +53,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Subject: the interface, and "tcp" for the whole machine."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         seen: dict[str, dict[str, int]] = parse_interfaces(self._read("proc/net/dev"))
         if not seen:
             raise BlindError("/proc/net/dev can no longer be read")

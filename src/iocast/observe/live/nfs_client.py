@@ -18,9 +18,9 @@ which process or file. The kernel sums the queue without a sign and it may come 
 from __future__ import annotations
 
 import os
-import time
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.mountstats import parse_mountstats
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -45,7 +45,7 @@ class Observer:
         self._nought = FromNought(0)
 
     def __enter__(self) -> Observer:
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         found = self._read(now_ns)
         if not found:
             raise BlindError("this machine has no NFS mount")
@@ -55,7 +55,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Subject `mount point|operation`; rsize and wsize, in bytes, under the mount point alone."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         return self._nought.completed(self._read(now_ns), now_ns)
 
     def _read(self, now_ns: int) -> list[Sample]:

@@ -18,9 +18,9 @@ storage.
 from __future__ import annotations
 
 import os
-import time
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.process_counters import parse_process_io, parse_schedstat
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -60,7 +60,7 @@ class Observer:
         """Subject `pid|command`; what cannot be read of a process is left out."""
         samples: list[Sample] = []
         for pid, command in processes(self._watched, self._root):
-            now_ns, subject = time.time_ns(), f"{pid}{metrics.PART}{command}"
+            now_ns, subject = unix_ns(), f"{pid}{metrics.PART}{command}"
             counters = self._io(pid) | self._scheduled(pid)
             samples += [Sample(now_ns, NAME, subject, metric, float(value)) for metric, value in counters.items()]
         return samples

@@ -15,9 +15,8 @@ What it cannot see: limits outside this machine or its namespace; how long a sin
 
 from __future__ import annotations
 
-import time
-
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.formats.kernel.group_counters import DeviceCounters, parse_cpu_stat, parse_io_stat, parse_throttle_counts
 from iocast.model.run import Sample
 from iocast.model.target import Target
@@ -50,7 +49,7 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Subjects: the group for its quota, `group|device` for its limits and for what it did."""
-        now_ns = time.time_ns()
+        now_ns = unix_ns()
         samples: list[Sample] = []
         for folder in self._groups("blkio"):
             group = group_name(folder, self._root)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from iocast.observe.target.identity import loop_inode
-from iocast.observe.target.mounts import Mount, read_mounts, remote_places, unescape
+from iocast.observe.target.loops import all_loops
+from iocast.observe.target.mounts import Mount, MountNamespace, other_namespaces, read_mounts, unescape
 from iocast.observe.target.sysfs import (
     device_directory,
     device_number,
     kernel_name,
     linked_devices,
-    named_directory,
+    partitions,
     read_text,
     source_directory,
 )
@@ -25,24 +26,48 @@ _EXPORTS = {
 }
 
 
+class Uses(NamedTuple):
+    """How the devices of a machine are used, read once."""
+
+    root: Path
+    mounts: tuple[Mount, ...]
+    elsewhere: tuple[MountNamespace, ...]
+    swaps: set[Path]
+    served: dict[Path | None, str]
+    loops: dict[Path, list[Path]]  # by the block device that each stands on; the kernel does not name them as holders
+
+
+def read_uses(root: Path = Path("/")) -> Uses:
+    """How all devices are used now."""
+    loops: dict[Path, list[Path]] = {}
+    for each in all_loops(root):
+        if each.device is not None:
+            loops.setdefault(each.device, []).append(each.loop)
+    served = {source_directory(path, root): what for path, what in exports(root)}
+    elsewhere = tuple(other_namespaces(root).values())
+    return Uses(root, read_mounts(root), elsewhere, _swap_devices(root), served, loops)
+
+
 def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
     """One sentence for each use of the device, its partitions and all that stands on them; () when free.
 
     It sees what the kernel knows: not a file system that is not mounted, and not another machine's use.
     """
     top = device_directory(major, minor, root)
-    if top is None:
-        return ()
-    mounts, swaps, loops = read_mounts(root), _swap_devices(root), _loops(root)
-    served = {source_directory(path, root): what for path, what in exports(root)}
+    return () if top is None else claims_on(top, read_uses(root))
+
+
+def claims_on(top: Path, uses: Uses, besides: Collection[Path] = ()) -> tuple[str, ...]:
+    """The same; that the devices `besides` stand on it is no use, nor is what stands on these."""
     said: list[str] = []
-    waiting, seen = [top], {top}
+    waiting, seen = [top], {top, *besides}
     while waiting:
         device = waiting.pop(0)
-        said += _claims_on(device, mounts, swaps, root)
-        said += [f"{kernel_name(device)} is {served[device]}"] if device in served else []
-        said += [f"{kernel_name(loop)} is built on {kernel_name(device)}" for loop in loops.get(device, ())]
-        for above in [*_partitions(device), *linked_devices(device / "holders"), *loops.get(device, ())]:
+        name = kernel_name(device)
+        built = [*linked_devices(device / "holders"), *uses.loops.get(device, ())]
+        said += _uses_of(device, uses)
+        said += [f"{kernel_name(above)} is built on {name}" for above in built if above not in besides]
+        for above in [*partitions(device), *built]:
             if above not in seen:
                 seen.add(above)
                 waiting.append(above)
@@ -56,52 +81,6 @@ def mounted_on(major: int, minor: int, root: Path = Path("/")) -> Mount | None:
     return found[0] if found else None
 
 
-def loop_claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
-    """Who uses what a loop device stands on: the device behind it, or, by another loop, the same file.
-
-    () for all other devices: what stands beside them on the same disk is not overwritten with them.
-    """
-    loop = device_directory(major, minor, root)
-    file = read_text(loop / "loop/backing_file") if loop is not None else None
-    if loop is None or file is None:
-        return ()
-    this = _behind(loop, file, root)
-    others = [
-        other for other, its in loop_files(root, file).items() if other != loop and _behind(other, its, root) == this
-    ]
-    said = [f"{kernel_name(other)} uses the same file, {file}" for other in others]
-    below = source_directory(file, root)
-    if below is not None and below != loop:
-        major, minor = device_number(below)
-        own = f"{kernel_name(loop)} is built on "
-        said += [claim for claim in claims(major, minor, root) if not claim.startswith(own)]
-        said += loop_claims(major, minor, root)
-    return tuple(said)
-
-
-def loop_files(root: Path, besides: str = "/") -> dict[Path, str]:
-    """The file that each loop device stands on, as the kernel names it.
-
-    Left out are those on the file system of another machine or process, where a look may never come back, but for the
-    one on which `besides` lies.
-    """
-    found: dict[Path, str] = {}
-    remote = remote_places(besides, root)
-    for entry in sorted(root.glob("sys/class/block/loop*")):
-        directory = named_directory(entry.name, root)
-        file = read_text(entry / "loop/backing_file")
-        if directory is not None and file is not None and not file.startswith(remote):
-            found[directory] = file
-    return found
-
-
-def _behind(loop: Path, file: str, root: Path) -> tuple[int, int] | str:
-    """Which file it is, by device and inode: hard links and bind mounts give one file several names. The name, where
-    the file cannot be reached by it.
-    """
-    return loop_inode(kernel_name(loop), file, root) or file
-
-
 def exports(root: Path) -> Iterator[tuple[str, str]]:
     """The path of each device or file that the kernel serves to other machines, and as what."""
     for pattern, what in _EXPORTS.items():
@@ -110,35 +89,35 @@ def exports(root: Path) -> Iterator[tuple[str, str]]:
                 yield path, what
 
 
-def _loops(root: Path) -> dict[Path, list[Path]]:
-    """The loop devices by the block device that each stands on; the kernel does not name them as holders."""
-    found: dict[Path, list[Path]] = {}
-    for loop, file in loop_files(root).items():
-        if (below := source_directory(file, root)) is not None:
-            found.setdefault(below, []).append(loop)
-    return found
-
-
-def _claims_on(directory: Path, mounts: tuple[Mount, ...], swaps: set[Path], root: Path) -> list[str]:
+def _uses_of(directory: Path, uses: Uses) -> Iterator[str]:
     name = kernel_name(directory)
-    number = device_number(directory)
-    said = [f"{name} is mounted on {m.mount_point}" for m in mounts if _is_of(m, directory, number, root)]
-    if directory in swaps:
-        said.append(f"{name} is used as swap")
-    if any(root.glob(f"sys/fs/btrfs/*/devices/{directory.name}")):
-        said.append(f"{name} is part of a mounted btrfs")
-    holders = [kernel_name(holder) for holder in linked_devices(directory / "holders")]
-    return said + [f"{holder} is built on {name}" for holder in holders]
+    yield from _mounts_of(directory, uses)
+    if directory in uses.swaps:
+        yield f"{name} is used as swap"
+    if any(uses.root.glob(f"sys/fs/btrfs/*/devices/{directory.name}")):
+        yield f"{name} is part of a mounted btrfs"
+    if directory in uses.served:
+        yield f"{name} is {uses.served[directory]}"
+
+
+def _mounts_of(directory: Path, uses: Uses) -> list[str]:
+    """Where it is mounted; in another mount namespace the first such place, unless it is mounted in this one."""
+    name, number = kernel_name(directory), device_number(directory)
+    here = [mount for mount in uses.mounts if _is_of(mount, directory, number, uses.root)]
+    if here:
+        return [f"{name} is mounted on {mount.mount_point}" for mount in here]
+    for there in uses.elsewhere:
+        for mount in there.mounts:
+            if _is_of(mount, directory, number, uses.root):
+                who = f"process {there.pid} ({there.name})"
+                return [f"{name} is mounted on {mount.mount_point} in the mount namespace of {who}"]
+    return []
 
 
 def _is_of(mount: Mount, directory: Path | None, number: tuple[int, int], root: Path) -> bool:
     if mount.major or directory is None:
         return (mount.major, mount.minor) == number
     return mount.source.startswith("/dev/") and source_directory(mount.source, root) == directory
-
-
-def _partitions(directory: Path) -> list[Path]:
-    return sorted(entry.parent for entry in directory.glob("*/partition"))
 
 
 def _swap_devices(root: Path) -> set[Path]:

@@ -1,13 +1,16 @@
-"""Which other processes have a block device open or mapped, by any node, itself or on its disk or partitions."""
+"""Which other processes have block devices open or mapped, by any node, themselves or on their disks or partitions."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from iocast.observe.target.process_files import file_uses
-from iocast.observe.target.sysfs import device_directory, kernel_name, read_text
+from iocast.observe.target.process_files import file_uses, writes
+from iocast.observe.target.sysfs import device_directory, device_number, kernel_name, partitions
+
+_KEEPERS = ("mdmon",)  # writes the metadata of arrays, beside what is on them
 
 
 def related(major: int, minor: int, root: Path = Path("/")) -> dict[int, str]:
@@ -16,27 +19,22 @@ def related(major: int, minor: int, root: Path = Path("/")) -> dict[int, str]:
     if directory is None:
         return {os.makedev(major, minor): f"{major}:{minor}"}
     whole = [directory.parent] if (directory / "partition").exists() else []
-    parts = sorted(entry.parent for entry in directory.glob("*/partition"))
-    found: dict[int, str] = {}
-    for each in [directory, *whole, *parts]:
-        number = (read_text(each / "dev") or "").partition(":")
-        if number[2]:
-            found[os.makedev(int(number[0]), int(number[2]))] = kernel_name(each)
-    return found
+    return {os.makedev(*device_number(each)): kernel_name(each) for each in [directory, *whole, *partitions(directory)]}
 
 
-def device_users(major: int, minor: int) -> tuple[list[str], int]:
-    """One sentence for each other process that uses any of them, as far as this user may see; and how many processes
-    could not be looked at.
+def device_users(numbers: Mapping[int, str], shared: Collection[int] = ()) -> tuple[list[str], int]:
+    """One sentence for each other process that uses one of these devices, as far as this user may see; and how many
+    processes could not be looked at. Of those `shared` only who may write is a user.
     """
-    numbers = related(major, minor)
     uses, unseen = file_uses(lambda status: stat.S_ISBLK(status.st_mode) and status.st_rdev in numbers)
     opened = {(use.pid, use.status.st_rdev) for use in uses if use.how == "open"}
-    found = []
+    sentences = []
     for use in uses:
-        name = numbers[use.status.st_rdev]
+        number = use.status.st_rdev
+        if number in shared and (use.name in _KEEPERS or not writes(use)):
+            continue
         if use.how == "open":
-            found.append(f"{use.who} has {name} open")
-        elif (use.pid, use.status.st_rdev) not in opened:
-            found.append(f"{use.who} has {name} mapped into its memory")
-    return list(dict.fromkeys(found)), unseen
+            sentences.append(f"{use.who} has {numbers[number]} open")
+        elif (use.pid, number) not in opened:
+            sentences.append(f"{use.who} has {numbers[number]} mapped into its memory")
+    return list(dict.fromkeys(sentences)), unseen

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from iocast.observe.target.claims import claims, exports, loop_files
-from iocast.observe.target.identity import loop_inode
-from iocast.observe.target.mounts import Mount, find_mount, read_mounts, unescape
-from iocast.observe.target.process_files import FileUse, file_uses
-from iocast.observe.target.sysfs import device_directory, device_number, kernel_name, read_text
+from iocast.observe.target.claims import claims_on, exports, read_uses
+from iocast.observe.target.loops import Inode, all_loops
+from iocast.observe.target.mounts import Mount, find_mount, other_namespaces, read_mounts, unescape
+from iocast.observe.target.process_files import FileUse, descriptor_text, file_uses, writes
+from iocast.observe.target.sysfs import kernel_name
 
-Inode = tuple[int, int]  # device of the file system, inode
-_O_PATH = 0o10000000
 _LOCK = re.compile(r"^\d+: (\w+) +\w+ +(\w+) (-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.MULTILINE)
 
 
@@ -24,13 +22,18 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
 
     Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast.
     """
-    inodes: dict[Inode, str] = {}
-    for path in paths:
-        inodes |= dict.fromkeys(aliases(path, root), path)
-    said: list[tuple[str, str]] = [*_loops(inodes, root), *_swaps(inodes, root), *_exports(inodes, root)]
+    overlays = _overlays(root)
+    return inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
+
+
+def inode_users(
+    inodes: Mapping[Inode, str], root: Path = Path("/"), besides: Collection[Path] = ()
+) -> dict[str, list[str]]:
+    """The same for files by their inodes, each with its path; of loop devices all but those `besides`."""
+    said: list[tuple[str, str]] = [*_loops(inodes, root, besides), *_swaps(inodes, root), *_exports(inodes, root)]
     if inodes and root == Path("/"):
-        said += _processes(inodes, paths[0])
-        said += _hidden_locks(paths)
+        said += _processes(inodes)
+        said += _hidden_locks(inodes)
     found: dict[str, list[str]] = {}
     for path, sentence in said:
         if sentence not in found.setdefault(path, []):
@@ -38,32 +41,26 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
     return found
 
 
-def loop_file_users(major: int, minor: int, root: Path = Path("/")) -> list[str]:
-    """Who uses the file behind a loop device, or behind the disk of its partition, besides that loop device itself."""
-    device = device_directory(major, minor, root)
-    disk = device.parent if device is not None and (device / "partition").exists() else device
-    file = read_text(disk / "loop/backing_file") if disk is not None else None
-    if disk is None or file is None or _inode(root / file.lstrip("/")) is None:
-        return []
-    its_own = {f"it is the file behind {kernel_name(disk)}", *claims(*device_number(disk), root)}
-    used = file_users([str(root / file.lstrip("/"))], root)
-    return [f"of the file behind it, {file}: {say}" for each in used.values() for say in each if say not in its_own]
-
-
-def aliases(path: str, root: Path = Path("/")) -> set[Inode]:
+def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
     found = {inode for inode in (_inode(path),) if inode is not None}
-    mounts = read_mounts(root)
     own = find_mount(path, root)
     if own is not None and own.filesystem == "overlay":
         inside = os.path.relpath(path, own.mount_point)
         found |= _inodes(Path(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
-    for overlay in mounts:
+    for seen_from, overlay in _overlays(root) if overlays is None else overlays:
         for upper in _uppers(overlay):
-            below = _inside(path, upper) if overlay.root == "/" else None
+            below = _inside(path, upper)
             if below is not None:
-                found |= _inodes([Path(overlay.mount_point, below)])
+                found |= _inodes([seen_from / overlay.mount_point.lstrip("/") / below])
     return found
+
+
+def _overlays(root: Path) -> list[tuple[Path, Mount]]:
+    """All mounted overlays, in other mount namespaces too, with the directory from which that place is seen."""
+    mounts = [(Path("/"), mount) for mount in read_mounts(root)]
+    mounts += [(there.root, mount) for there in other_namespaces(root).values() for mount in there.mounts]
+    return [(seen_from, mount) for seen_from, mount in mounts if mount.filesystem == "overlay" and mount.root == "/"]
 
 
 def _uppers(mount: Mount) -> Iterator[str]:
@@ -95,13 +92,17 @@ def _inode(path: str | Path) -> Inode | None:
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def _loops(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str]]:
+def _loops(inodes: Mapping[Inode, str], root: Path, besides: Collection[Path]) -> Iterator[tuple[str, str]]:
     """Loop devices on it, by whatever name they were given it, and what stands on them."""
-    for loop, file in loop_files(root, next(iter(inodes.values()), "")).items():
-        inode = loop_inode(kernel_name(loop), file, root)
-        if inode is not None and inode in inodes:
-            yield inodes[inode], f"it is the file behind {kernel_name(loop)}"
-            yield from ((inodes[inode], claim) for claim in claims(*device_number(loop), root))
+    attached = all_loops(root, next(iter(inodes.values()), ""))
+    on_it = {each.loop: inodes[each.inode] for each in attached if each.inode is not None and each.inode in inodes}
+    others = {loop: path for loop, path in on_it.items() if loop not in besides}
+    if not others:
+        return
+    uses = read_uses(root)
+    for loop, path in others.items():
+        yield path, f"it is the file behind {kernel_name(loop)}"
+        yield from ((path, claim) for claim in claims_on(loop, uses, besides))
 
 
 def _swaps(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str]]:
@@ -119,7 +120,8 @@ def _exports(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str
             yield inodes[inode], f"it is {what}"
 
 
-def _processes(inodes: Mapping[Inode, str], place: str) -> Iterator[tuple[str, str]]:
+def _processes(inodes: Mapping[Inode, str]) -> Iterator[tuple[str, str]]:
+    place = next(iter(inodes.values()))
     uses, _ = file_uses(lambda status: (status.st_dev, status.st_ino) in inodes, own=True, place=place)
     for use in uses:
         path = inodes[use.status.st_dev, use.status.st_ino]
@@ -132,24 +134,23 @@ def _what(use: FileUse) -> Iterator[str]:
     if use.how == "mapped":
         yield "has it mapped into its memory"
         return
-    told = _text(Path(f"/proc/{use.pid}/fdinfo/{use.descriptor}"))
-    flags = re.search(r"^flags:\s*([0-7]+)", told, re.MULTILINE)
-    number = int(flags[1], 8) if flags else 0
-    if number & os.O_ACCMODE != os.O_RDONLY and not number & _O_PATH:
+    if writes(use):
         yield "has it open for writing"
-    if re.search(r"^lock:\s.* LEASE ", told, re.MULTILINE):
+    text = descriptor_text(use)
+    if re.search(r"^lock:\s.* LEASE ", text, re.MULTILINE):
         yield "has a lease on it"
-    elif "\nlock:" in told:
+    elif "\nlock:" in text:
         yield "holds a lock on it"
 
 
-def _hidden_locks(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _hidden_locks(inodes: Mapping[Inode, str]) -> Iterator[tuple[str, str]]:
     """Locks and leases of processes that this user may not look into: the kernel lists them for everybody."""
     keys: dict[tuple[int, int, int], str] = {}
-    for path in paths:
-        mount = find_mount(path)
-        if mount is not None and (inode := _inode(path)) is not None:
-            keys[mount.major, mount.minor, inode[1]] = path
+    for (device, inode), path in inodes.items():
+        keys[os.major(device), os.minor(device), inode] = path
+        mount = find_mount(path)  # whose number is not that of its files on btrfs and some overlays
+        if mount is not None and _inode(path) == (device, inode):
+            keys[mount.major, mount.minor, inode] = path
     for kind, _, pid, major, minor, inode_text in _LOCK.findall(_text(Path("/proc/locks"))):
         key = int(major, 16), int(minor, 16), int(inode_text)
         if key in keys and not os.access(f"/proc/{pid}/fd", os.R_OK):

@@ -2,56 +2,56 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.model.target import Identity
 from iocast.observe.target.layers import hardware_identity
-from iocast.observe.target.patience import within
-from iocast.observe.target.sysfs import device_directory, read_int, read_text
+from iocast.observe.target.loops import backing, file_mark, loop_status, opened_device
+from iocast.observe.target.sysfs import device_directory, kernel_name, read_int, read_text
+from iocast.text import shown
 
 _SECTOR_BYTES = 512
-_LOOP_GET_STATUS64 = 0x4C05
-_LOOP_INFO = struct.Struct("=QQQQQ")  # device, inode, device number of the file itself, offset, size limit
-_LOOP_INFO_BYTES = 232
-_PATIENCE_S = 2.0
 
 
 def identify(descriptor: int, root: Path = Path("/")) -> Identity:
     """The identity of an open block device. Raises OSError when the device has gone.
 
     A disk without any number of its own is named by the place where it is plugged in; a virtual one without
-    (zram, a plain device-mapper table) has no name, and nothing of it can be destroyed by name.
+    (zram, a plain device-mapper table) has no name, and nothing of it can be destroyed by name. Nor has a loop device
+    whose file cannot be told from a later one of the same inode.
     """
     number = os.fstat(descriptor).st_rdev
     return identity_of(os.major(number), os.minor(number), root, descriptor)
 
 
 def identity_of(major: int, minor: int, root: Path = Path("/"), descriptor: int | None = None) -> Identity:
-    """The identity of a block device by number, without what only an open `descriptor` tells (loops)."""
+    """The identity of a block device by number; of a loop by an open `descriptor`, or by its node."""
     directory = device_directory(major, minor, root)
     if directory is None:
-        return Identity(marks=(), number=f"{major}:{minor}", size_bytes=0)
+        return Identity(marks=(), number=f"{major}:{minor}", size_bytes=0, why_nameless="the kernel does not show it")
     part = read_int(directory / "partition")
     disk = directory if part is None else directory.parent
+    loop_mark, why_nameless = _loop_mark(disk, descriptor, root)
+    marks = () if why_nameless else tuple(dict.fromkeys(_marks(directory, disk, part, root, loop_mark)))
     return Identity(
-        marks=tuple(dict.fromkeys(mark for mark in _marks(directory, disk, part, root, descriptor) if mark)),
+        marks=marks,
         number=f"{major}:{minor}",
         size_bytes=(read_int(directory / "size") or 0) * _SECTOR_BYTES,
         start_bytes=0 if part is None else (read_int(directory / "start") or 0) * _SECTOR_BYTES,
         arrival=read_int(disk / "diskseq"),
+        why_nameless="" if marks else why_nameless or "it has neither a serial number nor a UUID",
     )
 
 
-def _marks(directory: Path, disk: Path, part: int | None, root: Path, descriptor: int | None) -> Iterator[str]:
+def _marks(directory: Path, disk: Path, part: int | None, root: Path, loop_mark: str) -> Iterator[str]:
     end = "" if part is None else f"-part{part}"
     # The marks of its disk come first: a disk copied block by block has the PARTUUIDs of the first one.
-    for mark in _disk_marks(disk, descriptor):
-        yield mark + end
+    for mark in (*_disk_marks(disk), loop_mark):
+        if mark:
+            yield mark + end
     if found := re.search(r"^PARTUUID=(\S+)$", read_text(directory / "uevent") or "", re.MULTILINE):
         yield f"partuuid:{found[1]}"
     for folder, kind in (("by-partuuid", "partuuid:"), ("by-id", "id:")):
@@ -62,7 +62,7 @@ def _marks(directory: Path, disk: Path, part: int | None, root: Path, descriptor
         yield f"place:{_one_word(place)}{end}"
 
 
-def _disk_marks(disk: Path, descriptor: int | None) -> Iterator[str]:
+def _disk_marks(disk: Path) -> Iterator[str]:
     _model, serial, wwn = hardware_identity(disk)
     if uuid := read_text(disk / "dm/uuid"):
         yield f"dm:{_one_word(uuid)}"
@@ -72,57 +72,45 @@ def _disk_marks(disk: Path, descriptor: int | None) -> Iterator[str]:
         yield f"wwn:{_one_word(wwn)}"
     if serial:
         yield f"serial:{_one_word(serial)}"
-    if descriptor is not None and (disk / "loop/backing_file").exists():
-        yield from _behind_loop(descriptor)
 
 
-def _behind_loop(descriptor: int) -> Iterator[str]:
-    """The file behind a loop by its inode, since another one can take its name; a device by its number."""
-    status = _loop_status(descriptor)
-    if status is None:
-        return
-    device, inode, own_number, offset, limit = status
-    where = f"{os.major(own_number)}:{os.minor(own_number)}" if own_number else None
-    span = f"+{offset}" if offset else ""
-    span += f"..{limit}" if limit else ""
-    yield f"loop:{where or f'{os.major(device)}:{os.minor(device)}:{inode}'}{span}"
-
-
-def _loop_status(descriptor: int) -> tuple[int, int, int, int, int] | None:
-    buffer = bytearray(_LOOP_INFO_BYTES)
+def _loop_mark(disk: Path, descriptor: int | None, root: Path) -> tuple[str, str]:
+    """The mark of a loop device, or "" and why it has none; ("", "") for other devices."""
+    behind = backing(disk, root)
+    if behind is None:
+        return "", ""
+    if descriptor is not None:
+        return _mark_of_open_loop(descriptor, behind.path, root)
     try:
-        fcntl.ioctl(descriptor, _LOOP_GET_STATUS64, buffer)
-    except OSError:
-        return None
-    device, inode, own_number, offset, limit = _LOOP_INFO.unpack_from(buffer)
-    return device, inode, own_number, offset, limit
+        with opened_device(disk) as node:
+            return _mark_of_open_loop(node, behind.path, root)
+    except OSError as error:
+        return (
+            "",
+            f"/dev/{kernel_name(disk)} cannot be opened ({error.strerror or error}): run as a user who may read it",
+        )
 
 
-def loop_inode(name: str, file: str, root: Path = Path("/")) -> tuple[int, int] | None:
-    """Device and inode of the file behind a loop device, by its name where the device cannot be asked. None when there
-    is no answer: the file system below may hang.
+def _mark_of_open_loop(descriptor: int, path: str, root: Path) -> tuple[str, str]:
+    """The mark of an open loop device, by the birth of the file behind it, since another one can take its name and its
+    inode; by the name of the device behind it. Or "" and why there is none.
     """
-    return within(_PATIENCE_S, lambda: (_asked(name) if root == Path("/") else None) or _inode(root, file))
-
-
-def _inode(root: Path, file: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(root / file.lstrip("/"))
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _asked(name: str) -> tuple[int, int] | None:
-    try:
-        descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        status = _loop_status(descriptor)
-    finally:
-        os.close(descriptor)
-    return status[:2] if status is not None else None
+    status = loop_status(descriptor)
+    if status is None:
+        return "", "the kernel does not say which file is behind it"
+    limit = f"..{status.limit}" if status.limit else ""
+    if not status.number:
+        mark, why_not = file_mark(path, status.inode)
+        span = f"+{status.offset}{limit}" if status.offset or limit else ""
+        return (f"loop:{mark}{span}", "") if mark else ("", f"the file behind it, {shown(path)}, {why_not}")
+    below = device_directory(os.major(status.number), os.minor(status.number), root)
+    if below is None:
+        return "", "the device behind it is not visible"
+    identity = identity_of(os.major(status.number), os.minor(status.number), root)
+    if not identity.marks:
+        return "", f"{kernel_name(below)}, on which it stands, has no identity: {identity.why_nameless}"
+    # The offset always: that of the device below, which may end the name, must not be taken for its own.
+    return f"loop:{identity.name}+{status.offset}{limit}", ""
 
 
 def _links(folder: Path, directory: Path) -> list[str]:

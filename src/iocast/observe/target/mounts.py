@@ -6,8 +6,11 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
+
+from iocast.observe.target.sysfs import read_text
 
 _REMOTE = re.compile(r"nfs|cifs|smb|ceph|fuse|9p|afs|gfs|ocfs|lustre|glusterfs|beegfs|virtiofs")
 _ESCAPED = re.compile(r"\\([0-7]{3})")
@@ -86,10 +89,48 @@ def read_mounts(root: Path = Path("/")) -> tuple[Mount, ...]:
     return parse_mountinfo(os.fsdecode(raw))
 
 
-def remote_places(besides: str = "", root: Path = Path("/")) -> tuple[str, ...]:
-    """Where a look at a file may never come back, because its server is dead; not where the path `besides` lies."""
-    remote = (f"{mount.mount_point.rstrip('/')}/" for mount in read_mounts(root) if _REMOTE.match(mount.filesystem))
-    return tuple(each for each in remote if not besides.startswith(each))
+class MountNamespace(NamedTuple):
+    """The mounts that a process sees which are not those of this one, and how this one reaches its files."""
+
+    pid: int
+    name: str  # of the process
+    root: Path
+    mounts: tuple[Mount, ...]
+
+
+def other_namespaces(root: Path = Path("/")) -> dict[str, MountNamespace]:
+    """The other mount namespaces of this machine that a process is in, as far as this user may look into them."""
+    own = mount_namespace(root / "proc/self")
+    found: dict[str, MountNamespace] = {}
+    for folder in root.glob("proc/[0-9]*"):
+        name = mount_namespace(folder)
+        if name in ("", own) or name in found:
+            continue
+        try:
+            mounts = parse_mountinfo(os.fsdecode((folder / "mountinfo").read_bytes()))
+        except OSError:
+            continue
+        found[name] = MountNamespace(int(folder.name), read_text(folder / "comm") or "?", folder / "root", mounts)
+    return found
+
+
+def mount_namespace(process: Path) -> str:
+    """Which one a process of /proc is in; "" where this user may not know."""
+    try:
+        return os.readlink(process / "ns/mnt")
+    except OSError:
+        return ""
+
+
+def remote_places(besides: str = "", root: Path = Path("/"), mounts: Sequence[Mount] | None = None) -> tuple[str, ...]:
+    """Where among `mounts`, or those that this process sees, a look at a file may never come back, because its server
+    is dead; not on the file system of the path `besides`.
+    """
+    here = find_mount(besides, root) if besides else None
+    own = (here.major, here.minor) if here is not None else None
+    each_mount = read_mounts(root) if mounts is None else mounts
+    remote = (mount for mount in each_mount if _REMOTE.match(mount.filesystem) and (mount.major, mount.minor) != own)
+    return tuple(f"{mount.mount_point.rstrip('/')}/" for mount in remote)
 
 
 def find_mount(path: str, root: Path = Path("/")) -> Mount | None:

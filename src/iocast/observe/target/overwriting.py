@@ -13,27 +13,26 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from iocast.errors import TargetError
 from iocast.model.permission import permission
 from iocast.model.target import Identity, Target
-from iocast.observe.target.claims import claims, loop_claims
 from iocast.observe.target.device_users import device_users
-from iocast.observe.target.file_users import file_users, loop_file_users
+from iocast.observe.target.file_users import file_users
+from iocast.observe.target.ground import Ground, ground_claims, ground_file_users, ground_of, ground_openers
 from iocast.observe.target.identity import identify
+from iocast.observe.target.loops import opened_device
 from iocast.observe.target.signatures import Signature, signatures
-from iocast.observe.target.sysfs import device_directory, read_int
+from iocast.observe.target.sysfs import kernel_name, read_int
 
 _USED_TRIES, _USED_PAUSE_S = 5, 0.1  # whoever only looks at a new device (udev) is gone by then
 
 
 def unseen_users(target: Target) -> str:
     """Who may use the device without being seen, as a sentence; "" when every process could be looked at."""
-    count = 0
-    for device in target.members or (target,):
-        if device.identity is not None:
-            major, minor = map(int, device.identity.number.split(":"))
-            count = max(count, device_users(major, minor)[1])
+    devices = [device for device in target.members or (target,) if device.identity is not None]
+    count = device_users({})[1] if devices else 0
     if not count:
         return ""
     processes = "1 process" if count == 1 else f"{count} processes"
@@ -62,16 +61,13 @@ def held(target: Target, writing: Sequence[str]) -> Iterator[Callable[[], None]]
     if target.kind != "block":
         yield lambda: None
         return
-    descriptor = _open(target, writing)
-    try:
+    with _opened(target, writing) as descriptor:
         _require_same(target, identify(descriptor))
         if writing:
             _require_free(target, writing)
             _require_given_up(target, writing, signatures(descriptor, target.path))
             yield lambda: _require_path(target)
             return
-    finally:
-        os.close(descriptor)
     yield lambda: None
 
 
@@ -80,15 +76,50 @@ def _all(checks: Sequence[Callable[[], None]]) -> None:
         check()
 
 
-def _open(target: Target, writing: Sequence[str]) -> int:
+@contextmanager
+def _opened(target: Target, writing: Sequence[str]) -> Iterator[int]:
+    """A descriptor of the device; when anything is `writing` it, and all below that nobody holds for it, is this
+    process's alone.
+    """
     if writing:
         _require_free(target, writing)  # which says by whom it is used, where O_EXCL says only that it is
-    try:
-        return _open_device(target.path, os.O_EXCL if writing else 0)
-    except OSError as error:
-        if error.errno == errno.EBUSY:
-            raise _in_use(target, writing, ["another program or the kernel holds it exclusively"]) from None
-        raise TargetError(f"cannot open {target.path}: {error.strerror}", "`lsblk` lists the devices") from error
+    with ExitStack() as stack:
+        try:
+            descriptor = _open_device(target.path, os.O_EXCL if writing else 0)
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                raise _in_use(target, writing, ["another program or the kernel holds it exclusively"]) from None
+            raise TargetError(f"cannot open {target.path}: {error.strerror}", "`lsblk` lists the devices") from error
+        stack.callback(os.close, descriptor)
+        for lower in _ground(target).exclusive if writing else ():
+            stack.enter_context(_held_below(target, writing, lower))
+        yield descriptor
+
+
+@contextmanager
+def _held_below(target: Target, writing: Sequence[str], lower: Path) -> Iterator[None]:
+    name = kernel_name(lower)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(opened_device(lower, os.O_EXCL))
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                who = f"another program or the kernel holds {name}, on which it stands, exclusively"
+                raise _in_use(target, writing, [who]) from None
+            raise TargetError(
+                f"cannot open /dev/{name}, on which {target.path} stands: {error.strerror or error}",
+                "run as root where all devices below have their nodes in /dev",
+            ) from error
+        yield
+
+
+def _ground(target: Target) -> Ground:
+    """Raises TargetError: the device has gone."""
+    major, minor = map(int, target.identity.number.split(":")) if target.identity is not None else (0, 0)
+    ground = ground_of(major, minor)
+    if ground is None:
+        raise TargetError(f"{target.path} no longer exists", "`lsblk` lists the devices")
+    return ground
 
 
 def _open_device(path: str, flags: int) -> int:
@@ -126,20 +157,22 @@ def _require_same(target: Target, now: Identity) -> None:
 def _identity_text(identity: Identity) -> str:
     arrival = f", arrival {identity.arrival}" if identity.arrival is not None else ""
     start = f" from byte {identity.start_bytes:,}" if identity.start_bytes else ""
-    return f"{identity.name or 'without a name'} ({identity.number}, {identity.size_bytes:,} bytes{start}{arrival})"
+    name = identity.name or f"without a name, because {identity.why_nameless}"
+    return f"{name} ({identity.number}, {identity.size_bytes:,} bytes{start}{arrival})"
 
 
 def _require_free(target: Target, writing: Sequence[str]) -> None:
+    """Raises TargetError when anybody uses the device, or what it stands on, or it is read-only."""
     if target.identity is None:
         return  # refused as another device than the one planned for
-    major, minor = map(int, target.identity.number.split(":"))
-    used = [*claims(major, minor), *loop_claims(major, minor)]
-    used += [] if used else loop_file_users(major, minor)
-    directory = device_directory(major, minor)
-    if directory is not None and read_int(directory / "ro"):
-        raise TargetError(f"{target.path} is read-only{_would(target, writing)}", "give a writable device")
+    ground = _ground(target)
+    used = [*ground_claims(ground), *ground_file_users(ground)]
+    for device in (ground.top, *ground.exclusive):
+        if read_int(device / "ro"):
+            below = "" if device == ground.top else f"/dev/{kernel_name(device)}, on which {target.path} stands,"
+            raise TargetError(f"{below or target.path} is read-only{_would(target, writing)}", "give a writable device")
     for attempt in range(_USED_TRIES):
-        users, _ = device_users(major, minor)
+        users = ground_openers(ground)
         if not users:
             break
         if attempt < _USED_TRIES - 1:
@@ -195,9 +228,13 @@ def _require_given_up(target: Target, writing: Sequence[str], found: tuple[Signa
         + (
             f"if all data on the device may be lost: --destroy {name}"
             if name
-            else "this device has neither a serial number nor a UUID, so --destroy cannot identify it"
+            else f"--destroy cannot identify this device: {_why_nameless(target)}"
         ),
     )
+
+
+def _why_nameless(target: Target) -> str:
+    return target.identity.why_nameless if target.identity is not None else "it has no identity"
 
 
 def _signature_text(found: Signature) -> str:

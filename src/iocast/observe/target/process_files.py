@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from iocast.observe.target.mounts import remote_places
+from iocast.observe.target.mounts import mount_namespace, other_namespaces, remote_places
 from iocast.observe.target.patience import within
 from iocast.observe.target.sysfs import read_text
 
 _PATIENCE_S = 2.0
+_O_PATH = 0o10000000
 _NO_FILE = re.compile(r"(socket|pipe|anon_inode|mnt|net|pid|user|uts|ipc|cgroup|time):")
 
 
@@ -39,18 +40,37 @@ def file_uses(
     looked at. What lies on other machines is left out, but for the file system of `place`.
     """
     remote = remote_places(place)
+    remote_there = {name: remote_places(place, mounts=there.mounts) for name, there in other_namespaces().items()}
     found: list[FileUse] = []
     unseen = 0
     seen_maps: dict[str, os.stat_result | None] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         if not own and folder.name == str(os.getpid()):
             continue
-        uses = within(_PATIENCE_S, partial(_uses_of, folder, wanted, remote, seen_maps))
+        places = remote_there.get(mount_namespace(folder), remote)
+        uses = within(_PATIENCE_S, partial(_uses_of, folder, wanted, places, seen_maps))
         if uses is None:
             unseen += 1
         else:
             found += uses
     return found, unseen
+
+
+def writes(use: FileUse) -> bool:
+    """Whether a process may write to it: what is mapped counts."""
+    if use.how == "mapped":
+        return True
+    flags = re.search(r"^flags:\s*([0-7]+)", descriptor_text(use), re.MULTILINE)
+    number = int(flags[1], 8) if flags else 0
+    return number & os.O_ACCMODE != os.O_RDONLY and not number & _O_PATH
+
+
+def descriptor_text(use: FileUse) -> str:
+    """What the kernel says of the descriptor: flags, locks; "" when it is closed by now."""
+    try:
+        return os.fsdecode(Path(f"/proc/{use.pid}/fdinfo/{use.descriptor}").read_bytes())
+    except OSError:
+        return ""
 
 
 def _uses_of(

@@ -71,5 +71,10 @@ def linked_devices(folder: Path) -> list[Path]:
     return [found for entry in entries if (found := _resolved(entry)) is not None]
 
 
+def partitions(directory: Path) -> list[Path]:
+    """The partitions of a disk, by name; directories of sysfs."""
+    return sorted(entry.parent for entry in directory.glob("*/partition"))
+
+
 def _resolved(path: Path) -> Path | None:
     return Path(os.path.realpath(path)) if path.is_dir() else None

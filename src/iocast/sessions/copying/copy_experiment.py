@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import text
+from iocast._core import unix_ns
 from iocast.archive.copying import copy_folder
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import IocastError, SpecError
 from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
 from iocast.model.copying.copy_trials import (
@@ -116,17 +117,17 @@ def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | No
             if request.keep and run.complete:
                 run = _kept(fitted, run, folder, stopping)
     except BaseException:
-        _remove_empty(folder)
+        folder.remove_if_empty()
         raise
     if not run.complete:
         listener.tell(Stopped(measured=len(run.trials), planned=len(fitted.plan.cells), kept=bool(run.trials)))
     if not run.trials:
-        _remove_empty(folder)
+        folder.remove_if_empty()
         return None
-    made = CopiedFile(run, shown_folder(folder))
+    made = CopiedFile(run, shown_folder(folder.path))
     listener.tell(AnswerMade(made.report()))
     if request.page:
-        _leave_page(made, listener)
+        _leave_page(made, folder, listener)
     return made
 
 
@@ -197,12 +198,12 @@ def _begun(plan: CopyPlan) -> CopyRun:
         iocast_version=__version__,
         host=host.name,
         kernel=host.kernel,
-        started_unix_ns=time.time_ns(),
+        started_unix_ns=unix_ns(),
         plan=plan,
     )
 
 
-def _copies(fitted: _Fitted, run: CopyRun, folder: Path, stopping: Stopping, listener: Listener) -> CopyRun:
+def _copies(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
     """All copies in their order; each is saved when it is made. Raises IocastError."""
     from iocast.load.copying.one_copy import one_copy, source_digest
 
@@ -224,7 +225,7 @@ def _copies(fitted: _Fitted, run: CopyRun, folder: Path, stopping: Stopping, lis
     return run
 
 
-def _kept(fitted: _Fitted, run: CopyRun, folder: Path, stopping: Stopping) -> CopyRun:
+def _kept(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
     """One more copy in the usual way, which stays. Raises IocastError."""
     from iocast.load.copying.one_copy import keep_copy
 
@@ -249,22 +250,13 @@ def _cached_bytes(descriptor: int) -> int | None:
     return None
 
 
-def _remove_empty(folder: Path) -> None:
-    """A folder in which nothing was kept goes; any other stays."""
-    try:
-        folder.rmdir()
-    except OSError:
-        return
-
-
-def _leave_page(made: CopiedFile, listener: Listener) -> None:
+def _leave_page(made: CopiedFile, folder: HeldFolder, listener: Listener) -> None:
     from iocast.archive import REPORT_PAGE
-    from iocast.sessions.report_files import write_file
+    from iocast.sessions.report_files import put_page
 
-    page = Path(made.folder, REPORT_PAGE)
     try:
-        write_file(made.report(charts=True), page, own=True)
+        put_page(made.report(charts=True), folder)
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:
-        listener.tell(FileWritten(page))
+        listener.tell(FileWritten(Path(made.folder, REPORT_PAGE)))

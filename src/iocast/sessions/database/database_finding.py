@@ -83,4 +83,4 @@ def _memory_limit(pid: int) -> int | None:
         for folder in groups_of(str(pid), controller="memory")
         for name in ("memory.max", "memory.limit_in_bytes")
     )
-    return min((int(text) for text in texts if text.isdigit() and int(text) < 1 << 60), default=None)
+    return min((int(text) for text in texts if text.isdecimal() and int(text) < 1 << 60), default=None)

@@ -5,19 +5,25 @@ from __future__ import annotations
 from iocast.errors import TargetError
 from iocast.load.database.data_set_plan import WAIT_S
 from iocast.load.database.load_server import LoadServer
+from iocast.text import counted
 
 
-def refuse_disturbing(server: LoadServer, *, force: bool, way_out: str) -> list[str]:
-    """What is to be said of others who work on the server. Raises TargetError where they are active, without `force`;
-    `way_out` says how that is given."""
-    active, unseen = server.foreign_sessions()
-    if active and not force:
+def refuse_disturbing(server: LoadServer, *, beside_others: bool, way_out: str) -> list[str]:
+    """What is to be said of others who work on the server. Raises TargetError where they are active, or may be, without
+    `beside_others`; `way_out` says how that is given."""
+    active, unjudged, why = server.foreign_sessions()
+    says = []
+    if active:
+        says.append(f"{counted(active, 'session')} of others {'is' if active == 1 else 'are'} active on this server")
+    if unjudged:
+        says.append(f"{counted(unjudged, 'session')} of others cannot be judged: whether active or idle is hidden")
+    if says and not beside_others:
+        waiting = "wait until they are idle" if active else f"let this user see: {why}"
         raise TargetError(
-            f"{active} sessions of others are active on this server",
-            f"wait until they are idle, or {way_out}: the load then disturbs them, and they the load",
+            "; ".join(says), f"{waiting}; or {way_out}: the load then may disturb them, and they the load"
         )
-    shared = f"{active} sessions of others are active: the figures share the server with them" if active else ""
-    return [said for said in (shared, unseen, *held(server)) if said]
+    shared = [f"{each}; the figures may share the server with them" for each in says]
+    return [*shared, *held(server)]
 
 
 def held(server: LoadServer) -> list[str]:

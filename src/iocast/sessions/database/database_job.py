@@ -29,8 +29,10 @@ def on_data_set(job: Job, target: Target, *, dry: bool) -> tuple[Job, list[str]]
     if not dry:
         server = connect(target.path)
         try:
-            force = any(ramp.force for ramp in job.database)
-            said += refuse_disturbing(server, force=force, way_out="set force = true in [[database]]")
+            beside_others = any(ramp.beside_others for ramp in job.database)
+            said += refuse_disturbing(
+                server, beside_others=beside_others, way_out="set beside_others = true in [[database]]"
+            )
         finally:
             server.close()
     return replace(job, phases=rows, database=(), file_size=None), said

@@ -31,17 +31,18 @@ _TELL_EVERY_S = 0.2
 
 
 class DatabaseRequest(Struct, frozen=True, kw_only=True):
-    """A database, and who is asked for its password. `force`: although others work there, or room is short."""
+    """A database, and who is asked for its password. `beside_others`: although others work there, or may."""
 
     url: str
     ask: AskPassword | None = None
-    force: bool = False
+    beside_others: bool = False
 
 
 class BuildRequest(DatabaseRequest, frozen=True, kw_only=True):
-    """The data set to build."""
+    """The data set to build. `force`: although room is short."""
 
     data_set: DataSet
+    force: bool = False
 
 
 class LoadRequest(DatabaseRequest, frozen=True, kw_only=True):
@@ -125,7 +126,7 @@ def drop(request: DatabaseRequest, listener: Listener) -> Dropped:
         for said in held(server):
             listener.tell(DatabaseNoted(said))
         dropped = server.drop()
-        listener.tell(DataSetDropped(dropped.objects, dropped.size_bytes, dropped.left))
+        listener.tell(DataSetDropped(dropped.objects, dropped.size_bytes, dropped.left, dropped.place_stays))
         return dropped
     finally:
         server.close()
@@ -142,7 +143,7 @@ def _guarded_target(request: DatabaseRequest, listener: Listener) -> Target:
 
 def _guard(server: LoadServer, request: DatabaseRequest, listener: Listener) -> None:
     """Others who work on the server are not disturbed without a word. Raises TargetError."""
-    for said in refuse_disturbing(server, force=request.force, way_out="give --force"):
+    for said in refuse_disturbing(server, beside_others=request.beside_others, way_out="give --beside-others"):
         listener.tell(DatabaseNoted(said))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iocast.archive.writing.named_outputs import check_output, put_output
-from iocast.errors import ArchiveError, SpecError
+from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
+from iocast.errors import SpecError
 from iocast.formats.oracle.load_scripts import BLOCK_BYTES, FILLER_BYTES, MOST_TABLES, NOT_TRIED, OracleLoad, scripts
 from iocast.model.database.database_load import LEAST_BLOCKS, MOST_WORK_UNIT, DataSet, LoadRamp
 from iocast.sessions.events import DatabaseNoted
@@ -15,15 +15,12 @@ def write_scripts(directory: str, data_set: DataSet, ramp: LoadRamp, *, force: b
     """Writes them into a directory, which is made if it is missing; says what comes next. Raises IocastError."""
     texts = scripts(oracle_load(data_set, ramp))
     place = Path(directory)
-    try:
-        place.mkdir(exist_ok=True)
-    except OSError as error:
-        raise ArchiveError(f"cannot make {place}: {error.strerror}", "name another directory") from error
+    make_directory(place, "DIRECTORY")
     for name in texts:
         check_output(place / name, "DIRECTORY", force=force)
     for name, text in texts.items():
-        put_output(place / name, text.encode(), "DIRECTORY", force=force)
-    (place / "iocast_run.sh").chmod(0o755)
+        mode = 0o777 if name.endswith(".sh") else 0o666
+        put_output(place / name, text.encode(), "DIRECTORY", force=force, mode=mode)
     return DatabaseNoted(f"wrote {', '.join(texts)} into {place}, to be used in this order. {NOT_TRIED}")
 
 

@@ -63,7 +63,12 @@ def measure_with_server(request: MeasureRequest, server: str, listener: Listener
         listener.tell(DatabaseNoted(begins))
 
         def starting() -> AbstractContextManager[OwnServer]:
-            return own_server(target.path, programs, room_bytes=ROOM * size_bytes)
+            return own_server(
+                target.path,
+                programs,
+                room_bytes=ROOM * size_bytes,
+                say=lambda text: listener.tell(DatabaseNoted(text)),
+            )
 
         return _loaded(card, request, size_bytes, listener, starting)
 
@@ -107,7 +112,7 @@ def _loaded(
     seconds = max(LEAST_SECONDS, request.options.duration_ns / 1e9) if request.options.duration_ns else SECONDS
     with starting() as server:
         data_set = DataSet(size_bytes=size_bytes, seed=request.options.seed)
-        if build(BuildRequest(url=server.url, data_set=data_set, force=True), listener) is None:
+        if build(BuildRequest(url=server.url, data_set=data_set, beside_others=True, force=True), listener) is None:
             return None
         target = find_database(server.url)
         assert target.database is not None
@@ -122,4 +127,5 @@ def _loaded(
     keep_summary(loaded, loaded.report())
     done.or_error()
     listener.tell(Imported(loaded.folder))
-    return beside_section.section(card.judged, loaded.judged, (READS, LOG_WRITES)) if done.whole else None
+    told = loaded.judged if request.names is None else loaded.judged._replace(folder="")
+    return beside_section.section(card.judged, told, (READS, LOG_WRITES)) if done.whole else None

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import Profile, burst_profile
-from iocast.formats.file_kinds import special_kind
 from iocast.sessions.requests import option_value
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
@@ -114,11 +114,9 @@ def parse_limit(text: str) -> tuple[float | None, float]:
 
 def read_rates(path: str) -> Profile:
     """A profile from a CSV file. Raises SpecError, which names the line."""
-    if kind := special_kind(path):
-        raise SpecError(f"--rates {path} is {kind}, not a file", RATES_FORM)
     try:
-        lines = list(csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        lines = list(csv.reader(written_text(path).splitlines()))
+    except (OSError, ValueError, csv.Error) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise SpecError(f"--rates {path} cannot be read: {reason}", RATES_FORM) from None
     stretches = []

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 
 from msgspec import Struct
 
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
-from iocast.errors import ArchiveError, SpecError
+from iocast.errors import SpecError
 from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
 from iocast.formats.orion.data_points import data_points
 from iocast.formats.orion.result_files import Point
@@ -69,9 +67,11 @@ def plan_matrix(request: MatrixRequest) -> Matrix:
 
 def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
     """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
+    from iocast.archive.writing.named_outputs import make_directory
+
     _, job, target = _understood(request)
     if request.files:
-        _made(request.files)  # now, not when all has been measured
+        make_directory(Path(request.files), "--files")  # now, not when all has been measured
     wanted = MeasureRequest(job=job, path=target.path, options=request.options, asked=request.asked, page=request.page)
     measured = measured_on(job, target, wanted, listener)
     from iocast.report.matrix.orion_files import has_points
@@ -84,10 +84,11 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
 def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bool = False) -> tuple[Path, ...]:
     """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's, and for
     a file there that iocast did not make."""
-    from iocast.archive.writing.named_outputs import check_output, put_output
+    from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
     from iocast.report.matrix.orion_files import orion_files
 
-    texts, folder = orion_files(run), _made(directory)
+    texts, folder = orion_files(run), Path(directory)
+    make_directory(folder, "--files")
     paths = {folder / name: text for name, text in texts.items()}
     for path in paths:
         check_output(path, "--files", force=force)  # all of them, before the first is written
@@ -103,17 +104,6 @@ def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Li
 
     for folder in folders:
         write_orion_files(archive.load(folder), directory, listener, force=force)
-
-
-def _made(directory: str) -> Path:
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArchiveError(f"cannot make {folder}: {error.strerror}", "choose another directory") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ArchiveError(f"cannot write in {folder}: {os.strerror(errno.EACCES)}", "choose another directory")
-    return folder
 
 
 def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:

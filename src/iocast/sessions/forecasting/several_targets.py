@@ -7,6 +7,7 @@ import os
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
+from iocast.model.permission import why_outdated
 from iocast.model.target import Target
 from iocast.sessions.target_finding import find_target, identity_name
 
@@ -28,7 +29,9 @@ def find_targets(paths: tuple[str, ...], destroy: tuple[str, ...] = ()) -> Targe
     named = {member.destroy for member in members}
     for name in destroy:
         if name not in named:
-            raise TargetError(f"--destroy {name} is the identity of none of the paths", "nothing was written")
+            raise TargetError(
+                f"--destroy {name} is the identity of none of the paths{why_outdated(name)}", "nothing was written"
+            )
     return _together(members)
 
 

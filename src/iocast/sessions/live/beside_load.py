@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from iocast import metrics
+from iocast._core import unix_ns
 from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
@@ -29,7 +29,7 @@ class BesideLoad:
 
     def sample(self) -> list[Sample]:
         """Raw counters of all that can see, and who the load is."""
-        found = [Sample(time.time_ns(), metrics.LOAD, self._command, metrics.PID, float(os.getpid()))]
+        found = [Sample(unix_ns(), metrics.LOAD, self._command, metrics.PID, float(os.getpid()))]
         for database in self._databases:
             found += database.sample()
         return found + self._watch.sample()

@@ -8,7 +8,9 @@ from contextlib import closing, contextmanager
 from msgspec import Struct
 
 from iocast.errors import SpecError
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment
+from iocast.sessions.anonymous.anonymous_reel import without_names
 from iocast.sessions.events import LiveBegun, TapeSaved
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.playing import Playing
@@ -21,6 +23,7 @@ class TapeRequest(Struct, frozen=True, kw_only=True):
 
     folder: str
     speed: float = 0.0
+    names: Pseudonyms | None = None  # what names become; None: they stay
 
 
 @contextmanager
@@ -29,14 +32,15 @@ def reel_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[
     if isinstance(request, TapeRequest):
         if request.speed < 0:
             raise SpecError(f"--speed {request.speed:g} is below 0", "give 1 for its own pace, 0 for no waiting")
-        yield Playing(request.folder, request.speed)
+        yield without_names(Playing(request.folder, request.speed), request.names)
         return
-    with watching(request) as live:
-        listener.tell(LiveBegun(live.sources, live.interval_ns, live.blind))
+    with watching(request) as machine:
+        listener.tell(LiveBegun(machine.sources, machine.interval_ns, machine.blind))
+        live = without_names(machine, request.names)
         if not request.record_to:
             yield live
             return
-        recorder = Recorder(request.record_to, live)
+        recorder = Recorder(request.record_to, live, names=request.names)
         try:
             yield Recorded(live, recorder)
         finally:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Literal
 
 from msgspec.structs import replace
 
-from iocast import archive
+from iocast._core import unix_ns
+from iocast.archive.tapes.tape_folder import TapeFolder
 from iocast.imports.stated_rows import Row, record
+from iocast.model.anonymity.anonymised import anonymised
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment
 from iocast.model.plan import Plan, WorkFiles
-from iocast.model.run import Blind, PhaseRecord, Run, Tape
+from iocast.model.run import Blind, Run, Tape
 from iocast.model.target import Target
 from iocast.model.workload import Closed
+from iocast.observe.host import clock_notes, describe_host
 from iocast.sessions.live.watching import Reel, Stopping
-
-REEL_NS = 300_000_000_000  # what is lost at most when the machine goes down
 
 
 class Recorder:
-    """Keeps moments until a reel is full, then saves it; memory holds one reel."""
+    """Writes moments down as they come."""
 
-    def __init__(self, base: str, reel: Reel, name: str = "watch") -> None:
+    def __init__(self, base: str, reel: Reel, name: str = "watch", names: Pseudonyms | None = None) -> None:
         from iocast import __version__
-        from iocast.observe.host import describe_host
 
-        host = describe_host()
-        self._reel = reel
-        self._held: list[Moment] = []
-        run = Run(
+        host = describe_host() if names is None else anonymised(describe_host(), names)
+        self._base, self._reel = base, reel
+        self._one_at_a_time = threading.Lock()  # a screen asks for texts in another thread than it reads moments in
+        self._last: Moment | None = None
+        self._run = Run(
             plan=Plan(
                 name=name,
                 target=Target(path=", ".join(reel.sources) or host.name, kind="unknown"),
@@ -40,61 +41,47 @@ class Recorder:
                 engine="sync",
             ),
             host=host,
-            started_unix_ns=time.time_ns(),
+            started_unix_ns=0,
             status="running",
             tape=Tape(interval_ns=reel.interval_ns, sources=reel.sources),
             iocast_version=__version__,
         )
-        self._folder = archive.RunFolder.create(base, run)
-        self._run = run
+        self._folder = self._begun()
+
+    def _begun(self) -> TapeFolder:
+        row = Row(name="reel", test="watch", ops=(), elapsed_ns=0, arrival=Closed(), role="probe")
+        return TapeFolder(self._base, replace(self._run, started_unix_ns=unix_ns()), record(row))
 
     @property
     def path(self) -> Path:
-        """The folder of the tape."""
+        """The folder of the tape, the last one if it has become several."""
         return self._folder.path
 
     def add(self, moment: Moment) -> None:
-        """Keeps it; a full reel is saved. Played, the reels are one again: no interval between two of them is lost."""
-        self._held.append(moment)
-        if moment.time_ns - self._held[0].time_ns >= REEL_NS:
-            self._save("running")
+        """Keeps it, before anybody is shown it. Raises ArchiveError.
+
+        After weeks the tape goes on in another folder, with the last moment of the one before: no interval is lost.
+        """
+        with self._one_at_a_time:
+            begins = False
+            if self._folder.is_full and self._last is not None:
+                self._folder.close(clock_notes())
+                self._folder = self._begun()
+                begins = self._folder.add(self._last)
+            begins |= self._folder.add(moment)
+            self._last = moment
+        self.keep_texts(self._reel.texts if begins else {})  # a database has to be asked for them
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Keeps what is new of them, before anybody is shown them. Raises ArchiveError."""
+        with self._one_at_a_time:
+            self._folder.note(self._reel.sources, texts, self._reel.blind)
 
     def close(self) -> None:
-        """Saves what is held; the tape is whole."""
-        self._save("done")
-        self._folder.end()
-
-    def _save(self, status: Literal["running", "done"]) -> None:
-        run = self._run
-        if self._held:
-            kept = _as_phase(self._held, len(run.phases))
-            self._folder.save_phase(len(run.phases), kept.phase.name, None, kept.samples)
-            run = replace(run, phases=(*run.phases, replace(kept, samples=())))
-            run = replace(run, plan=replace(run.plan, phases=tuple(each.phase for each in run.phases)))
-            self._held = []
-        assert run.tape is not None
-        tape = replace(run.tape, sources=self._reel.sources, texts=dict(self._reel.texts))
-        blind = tuple(dict.fromkeys((*run.blind, *self._reel.blind)))
-        self._run = replace(run, status=status, tape=tape, blind=blind)
-        self._folder.save(self._run)
-
-
-def _as_phase(held: list[Moment], number: int) -> PhaseRecord:
-    """The moments as a phase that made no load; named by when it began."""
-    began_ns = held[0].time_ns
-    clock = time.strftime("%H:%M:%S", time.localtime(began_ns / 1e9))
-    return record(
-        Row(
-            name=f"reel {number + 1}, {clock}",
-            test="watch",
-            ops=(),
-            elapsed_ns=held[-1].time_ns - began_ns,
-            arrival=Closed(),
-            started_unix_ns=began_ns,
-            samples=tuple(sample for moment in held for sample in moment.samples),
-            role="probe",
-        )
-    )
+        """Saves what is not yet a table; the tape is whole. Closing again adds nothing. Raises ArchiveError."""
+        self.keep_texts(self._reel.texts)
+        with self._one_at_a_time:
+            self._folder.close(clock_notes())
 
 
 class Recorded:
@@ -112,8 +99,10 @@ class Recorded:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """As the reel says."""
-        return self._reel.texts
+        """As the reel says, kept on the way."""
+        texts = self._reel.texts
+        self._recorder.keep_texts(texts)
+        return texts
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from iocast._core import unix_ns
 from iocast.errors import SpecError
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment, moment_of
 from iocast.model.run import Blind, Sample
 from iocast.sessions.live.asked_sources import Asked
@@ -28,6 +30,7 @@ class LiveRequest(Struct, frozen=True, kw_only=True):
     interval_ns: int = 1_000_000_000
     count: int | None = None  # intervals
     record_to: str = ""  # a folder of run folders; "": no tape
+    names: Pseudonyms | None = None  # what names become; None: they stay
 
 
 class Reel(Protocol):
@@ -74,7 +77,7 @@ class Live:
                 time.sleep(min(_LOOK_S, left_ns / 1e9))
 
     def _take(self) -> Moment:
-        began_ns = time.time_ns()
+        began_ns = unix_ns()
         samples: list[Sample] = []
         for source in self._sources:
             samples += source.sample()

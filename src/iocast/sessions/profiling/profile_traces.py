@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
 from iocast.archive.profiles import profile_folder
+from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.whole_files import PRIVATE, growing, told_by_name
 from iocast.errors import SpecError
+from iocast.model.anonymity.name_kinds import pseudonym
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.codes import CountingEngine
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Report
+from iocast.sessions.anonymous.anonymous_copies import profile_without_names
 from iocast.traces.read_traces import TraceOptions
 
 if TYPE_CHECKING:
@@ -35,25 +42,29 @@ class ProfileRequest(Struct, frozen=True, kw_only=True):
     cache_bytes: tuple[int, ...] = ()
     engine: CountingEngine = "duckdb"
     out: str = PROFILES
+    names: Pseudonyms | None = None  # what names become; None: they stay
 
 
 class Profiled(Struct, frozen=True):
-    """A profile and where it is kept; `folder` is "" for one whose folder is unknown."""
+    """A profile and where it is kept; `folder` is "" for one whose folder is unknown. `anonymous`: in the report that
+    has no folders above it."""
 
     profile: Profile
     folder: str
+    anonymous: bool = False
 
     def report(self, *, charts: bool = False) -> Report:
         """The workload in a paragraph, and the tables behind it."""
         from iocast.report.profile.profile_report import profile_report
 
-        return profile_report(self.profile, self.folder, self.accounting(), charts=charts)
+        shown = os.path.basename(self.folder) if self.anonymous else self.folder
+        return profile_report(self.profile, shown, self.accounting(), charts=charts)
 
     def accounting(self) -> ResponseAccounting | None:
         """What the response time of traced sessions is made of; None where the folder has no calls of a database."""
         from iocast.analyse.profiling.response_accounting import response_accounting
 
-        calls = Path(self.folder) / profile_folder.CALLS
+        calls = Path(self.folder) / CALLS_FILE
         if not self.folder or not calls.is_file():
             return None
         with tempfile.TemporaryDirectory(prefix="iocast-calls-") as room:
@@ -80,7 +91,7 @@ def profile_traces(request: ProfileRequest) -> Profiled:
     """Reads traces and profiles them; a profile that is there already is only opened. Raises IocastError."""
     (first, *others) = request.traces
     if not others and profile_folder.is_profile(first):
-        return open_profile(first)
+        return _opened(first, request)
     if mixed := [path for path in request.traces if profile_folder.is_profile(path)]:
         raise SpecError(f"{mixed[0]} is a profile and no trace", "compare profiles with `iocast compare A B`")
     return _profiled(request)
@@ -92,41 +103,64 @@ def open_profile(path: str) -> Profiled:
     return Profiled(profile_folder.load(path), folder)
 
 
-def _profiled(request: ProfileRequest) -> Profiled:
-    import shutil
+def _opened(path: str, request: ProfileRequest) -> Profiled:
+    """A profile that is there; with names to hide it becomes another one. Raises ArchiveError."""
+    if request.names is None:
+        return open_profile(path)
+    return replace(open_profile(profile_without_names(path, request.out, request.names)), anonymous=True)
 
+
+def _profiled(request: ProfileRequest) -> Profiled:
     from iocast import __version__
     from iocast.analyse.profiling.measure_profile import measure_profile
-    from iocast.sessions.tracing.refused_traces import results_named
-    from iocast.traces.read_traces import read_traces
 
-    name = trace_name(request.traces)
-    folder = profile_folder.create(request.out, name)
-    events, calls = folder / profile_folder.EVENTS, folder / profile_folder.CALLS
-    called = False
-    try:
-        if len(request.traces) == 1 and profile_folder.is_events(request.traces[0]):
-            _link(Path(request.traces[0]), events)
-        else:
-            with results_named(request.traces):
-                called = bool(read_traces(request.traces, str(events), request.options, calls_to=str(calls)).calls)
-            if not called:
-                calls.unlink(missing_ok=True)
+    name, names = trace_name(request.traces), request.names
+    name = name if names is None else pseudonym(names, "file", name)
+    with profile_folder.growing_profile(request.out, name) as folder:
+        called = _events_into(folder, request)
         profile = measure_profile(
-            str(events),
+            str(folder.place / EVENTS_FILE),
             name,
             __version__,
             reference_bytes=request.reference_bytes,
             cache_blocks=_blocks(request),
-            spill=folder,
+            spill=folder.place,
             may_lack_io=called,
             engine=request.engine,
         )
         profile_folder.save(folder, profile)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)  # nothing half made is left
-        raise
-    return Profiled(profile, str(folder))
+    return Profiled(profile, str(folder.path), names is not None)
+
+
+def _events_into(folder: HeldFolder, request: ProfileRequest) -> bool:
+    """Puts the table of events into the folder, and that of calls where there are any; whether there are.
+
+    With names to hide they are read into files that never get a name, and written anew from there.
+    """
+    from iocast.sessions.tracing.refused_traces import results_named
+    from iocast.traces.read_traces import read_traces
+
+    (first, *others), names = request.traces, request.names
+    if not others and profile_folder.is_events(first):
+        if names is None:
+            folder.add(EVENTS_FILE, first)
+        else:
+            profile_folder.put_without_names(folder, EVENTS_FILE, first, names)
+        return False
+    with (
+        results_named(request.traces),
+        growing(folder.descriptor, EVENTS_FILE, PRIVATE) as events,
+        growing(folder.descriptor, CALLS_FILE, PRIVATE) as calls,
+    ):
+        names_of = {events.place: folder.path / EVENTS_FILE, calls.place: folder.path / CALLS_FILE}
+        with told_by_name(names_of):
+            called = bool(read_traces(request.traces, events.place, request.options, calls_to=calls.place).calls)
+        for file, name in ((events, EVENTS_FILE), (calls, CALLS_FILE))[: 2 if called else 1]:
+            if names is None:
+                file.take_name(None)
+            else:
+                profile_folder.put_without_names(folder, name, file.place, names)
+    return called
 
 
 def _blocks(request: ProfileRequest) -> list[int]:
@@ -136,16 +170,6 @@ def _blocks(request: ProfileRequest) -> list[int]:
         return list(request.cache_bytes)
     pages: Sequence[int] = (block,) if block else (4096, 8192, 16384, 32768)
     return sorted({size // page for size in request.cache_bytes for page in pages if size >= page})
-
-
-def _link(source: Path, to: Path) -> None:
-    """The table under a second name, or a copy where it lies on another file system."""
-    import shutil
-
-    try:
-        os.link(source, to)
-    except OSError:
-        shutil.copyfile(source, to)
 
 
 def trace_name(traces: Sequence[str]) -> str:
@@ -173,6 +197,7 @@ def profile_request(
     caches: Sequence[str] = (),
     engine: CountingEngine = "duckdb",
     out: str = PROFILES,
+    names: Pseudonyms | None = None,
 ) -> ProfileRequest:
     """A request from texts. Raises SpecError, which names the option."""
     from iocast.sessions.requests import option_value
@@ -188,6 +213,7 @@ def profile_request(
         cache_bytes=tuple(option_value("--cache", each, parse_size) for each in caches),
         engine=engine,
         out=out,
+        names=names,
     )
 
 

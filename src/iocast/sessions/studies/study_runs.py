@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -13,19 +14,23 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.analyse.studies.study_figures import progress, repeat_of
 from iocast.archive.studies import study_folder
-from iocast.errors import ArchiveError, LoadError
+from iocast.archive.writing.held_folder import HeldFolder, open_base
+from iocast.errors import ArchiveError, IocastError, LoadError
 from iocast.jobs.job import Job
 from iocast.jobs.studies.study_file import check_label, load_study, parse_study, study_presets
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.model.report import Report
+from iocast.model.run import Run
 from iocast.model.studies.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide
-from iocast.sessions.carry_out import carry_out
+from iocast.model.target import Target
+from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.comparing import refuse_unfit
 from iocast.sessions.events import AnswerMade, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
 from iocast.sessions.listener import Listener, Stopping
 from iocast.sessions.requests import RunOptions, asked_job
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
+from iocast.text import counted
 
 if TYPE_CHECKING:
     from iocast.runner import Progress
@@ -84,7 +89,7 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
         side = _side(plan, folder, label)
         cells, runs = progress(side, plan.repeats)
         listener.tell(StudyBegun(plan=plan, label=label, folder=folder, cells_done=cells, runs_done=runs))
-        stopped = _missing(plan, side, label, folder, request, listener)
+        stopped = _missing(plan, side, _held(folder, label), request, listener)
     made = open_study(folder)
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
@@ -117,30 +122,22 @@ def _refuse_unfit(plan: StudyPlan, request: StudyRequest) -> None:
     refuse_unfit(_job(plan.cells[0], request.options), target, request.options)
 
 
-def _missing(
-    plan: StudyPlan, side: StudySide, label: str, folder: str, request: StudyRequest, listener: Listener
-) -> bool:
+def _missing(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: StudyRequest, listener: Listener) -> bool:
     """Runs the repeats that are missing, cell by cell; returns whether it was stopped. Raises IocastError."""
     warmed, failed = "", 0
     quiet = _Short(listener)
     for cell, repeat in _queue(plan, side):
         target = find_target(request.path, request.options.destroy)
-        listener.tell(StudyRunBegun(cell=cell, repeat=repeat, repeats=plan.repeats, label=label))
-        options = replace(
-            request.options,
-            seed=request.options.seed + repeat - 1,
-            out=study_folder.cell_folder(folder, label, cell.folder),
-        )
+        listener.tell(StudyRunBegun(cell=cell, repeat=repeat, repeats=plan.repeats, label=side.label))
+        options = replace(request.options, seed=request.options.seed + repeat - 1)
         job = _job(cell, request.options)
         if cell.warm_text and cell.warm_text != warmed:
             job = replace(job, phases=(*parse_job(cell.warm_text, "warm").phases, *job.phases))
         try:
-            done = carry_out(job, target, options, quiet)
-            error = done.error
+            done = _one_run(folder, cell, job, target, options, quiet)
+            error = done.error or _failed_ios(done.run)
         except LoadError as why:
             error, done = why, None
-        if done is not None and done.folder is not None:
-            keep_judgement(done.folder)
         if done is not None and done.stopped:
             return True
         warmed = cell.warm_text
@@ -150,6 +147,79 @@ def _missing(
             if failed >= MOST_FAILED:
                 raise error
     return False
+
+
+def _held(folder: str, label: str) -> HeldFolder:
+    """The folder of a configuration, of one name. Raises ArchiveError."""
+    try:
+        return open_base(folder).folder(label)
+    except OSError as error:
+        raise _unwritable(Path(folder, label), error) from error
+
+
+def _one_run(
+    folder: HeldFolder, cell: StudyCell, job: Job, target: Target, options: RunOptions, to: Listener
+) -> Carried:
+    """One run, in the folder of its cell, which is held, and its line for lists of runs. Raises IocastError."""
+    named = folder.find() / cell.folder
+    with _cell_folder(folder, named) as place:
+        try:
+            done = carry_out(job, target, replace(options, out=place), to)
+            if done.folder is not None:
+                keep_judgement(done.folder)
+        except IocastError as error:
+            _name(named, place, error)
+            raise
+        if done.error is not None:
+            _name(named, place, done.error)
+        return done
+
+
+@contextmanager
+def _cell_folder(folder: HeldFolder, named: Path) -> Iterator[str]:
+    """While entered, a path to the folder of a cell whatever has its name; without a run it is taken away at the end.
+
+    A study may have more cells than a process may open files: only this one is held. Raises ArchiveError.
+    """
+    try:
+        above = open_base(folder.place)
+        cell = above.folder(named.name)
+    except OSError as error:
+        raise _unwritable(named, error) from error
+    try:
+        yield str(cell.place)
+    finally:
+        with suppress(OSError):
+            above.remove_folder(named.name, cell)
+
+
+def _name(named: Path, place: str, error: IocastError) -> None:
+    """Puts the name of a folder in place of the path by which it is held."""
+
+    def told(text: str) -> str:
+        return text.replace(os.path.relpath(place), os.path.relpath(named)).replace(place, str(named))
+
+    error.message, error.hint = told(error.message), told(error.hint)
+    error.args = (error.message,)
+
+
+def _unwritable(path: Path, error: OSError) -> ArchiveError:
+    """The folders below that of a study have names that iocast gave: a link there was put there by somebody else."""
+    link = path.is_symlink()
+    why = "it is a symbolic link, and iocast does not write through links" if link else error.strerror or str(error)
+    hint = "move it away" if link else "check the permissions of the folder"
+    return ArchiveError(f"cannot write to {path}: {why}", f"{hint}, or choose another directory with --out DIR")
+
+
+def _failed_ios(run: Run) -> LoadError | None:
+    """Why a run that went to its end is none of the repeats."""
+    failed = sum(record.measurement.error_count for record in run.measured)
+    if not failed:
+        return None
+    return LoadError(
+        f"{counted(failed, 'I/O')} failed: the run does not count",
+        "check the kernel's log (dmesg); the same command then measures the cell again",
+    )
 
 
 def _queue(plan: StudyPlan, side: StudySide) -> Iterator[tuple[StudyCell, int]]:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.anonymous.trace_tables import write_without_names
+from iocast.archive.writing.named_outputs import growing_output
+from iocast.archive.writing.private_rooms import private_room
+from iocast.archive.writing.whole_files import PRIVATE
 from iocast.errors import SpecError, TargetError
+from iocast.model.anonymity.anonymised import anonymised
+from iocast.model.anonymity.name_kinds import pseudonym
+from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.sessions.events import CaptureBegun, CaptureEnded, CommandGoesOn, CountersLogged
 from iocast.sessions.listener import Listener
 from iocast.traces.capture import Captured, Capturing, HeldCommand, start
@@ -27,6 +36,7 @@ class CaptureRequest(Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     seconds: float | None = None
     ring_kb: int | None = None
+    names: Pseudonyms | None = None  # what names become; None: they stay
 
 
 class CountersRequest(Struct, frozen=True, kw_only=True):
@@ -36,15 +46,16 @@ class CountersRequest(Struct, frozen=True, kw_only=True):
     devices: tuple[str, ...] = ()
     interval_ns: int = 1_000_000_000
     seconds: float | None = None
+    names: Pseudonyms | None = None
 
 
 def capture(request: CaptureRequest, listener: Listener) -> TraceReport:
     """Captures until it is over; the report accounts for every record. Raises TargetError, SpecError."""
     _check(request)
-    with listener.working() as stopping:
+    with _table(request) as table, listener.working() as stopping:
         command = HeldCommand(request.command) if request.command else None
         try:
-            capturing = start(_captured(request, command), request.to)
+            capturing = start(_captured(request, command), table)
         except BaseException:
             if command is not None:
                 command.kill()
@@ -62,7 +73,22 @@ def capture(request: CaptureRequest, listener: Listener) -> TraceReport:
     if command is not None and command.exit_code is None:
         listener.tell(CommandGoesOn(command.pid))
     listener.tell(CaptureEnded(request.to, report, elapsed_ns))
-    return report
+    return report if request.names is None else anonymised(report, request.names)
+
+
+@contextmanager
+def _table(request: CaptureRequest) -> Iterator[str]:
+    """Where the table is written. With names to hide that is a folder which nobody else can open, until it is written
+    anew without them: they never stand under the name that was asked for."""
+    with growing_output(Path(request.to), mode=PRIVATE) as output:
+        if request.names is None:
+            yield output.place
+        else:
+            with private_room(os.path.dirname(request.to) or ".", ".iocast-capture-") as room:
+                table = room.place / "events.parquet"
+                yield str(table)
+                write_without_names(table, output.place, request.names)
+        output.finish()
 
 
 def log_counters(request: CountersRequest, listener: Listener) -> CountersLogged:
@@ -71,7 +97,8 @@ def log_counters(request: CountersRequest, listener: Listener) -> CountersLogged
     from iocast.traces.counter_log import CounterLog
 
     names = tuple(find_device(name)[1] for name in request.devices)
-    log = CounterLog(request.to, names)
+    hide = None if (hidden := request.names) is None else lambda name: pseudonym(hidden, "device", name)
+    log = CounterLog(request.to, names, called=hide)
     try:
         with listener.working() as stopping:
             said = f"counters of {', '.join(names) or 'all disks'}"

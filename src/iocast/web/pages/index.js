@@ -11,7 +11,7 @@ const state = read(location.search);
 const inputs = Object.fromEntries(Object.keys(state.filters).map((name) => [name, document.querySelector(`#${name}`)]));
 let runs = [];
 let limit = STEP;
-let last = "";
+let version = ""; // of the list that is shown
 
 const element = (kind, text = "", about = {}) => Object.assign(document.createElement(kind), { textContent: text }, about);
 const option = ([value, text]) => element("option", text, { value });
@@ -167,12 +167,10 @@ const choices = (input, asked, values) => {
 
 const look = async () => {
   try {
-    const answer = await fetch("/api/runs");
-    const text = await answer.text();
-    if (answer.ok && text !== last) {
-      last = text;
-      const found = JSON.parse(text);
-      runs = found.runs;
+    const answer = await fetch(`/api/runs?have=${version}`);
+    if (answer.status === 200) { // 204: nothing has changed
+      const found = await answer.json();
+      ({ runs, version } = found);
       const there = new Set(runs.flatMap((run) => (run.group ? [run.name, run.group] : [run.name])));
       const gone = state.picked.filter((name) => !there.has(name));
       gone.forEach((name) => pick(name, false));
@@ -187,7 +185,7 @@ const look = async () => {
     }
   } catch {
     document.querySelector("#count").textContent = "the server does not respond";
-    last = "";
+    version = "";
   }
   setTimeout(look, 2000);
 };

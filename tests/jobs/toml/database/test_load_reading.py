@@ -30,7 +30,7 @@ driver = "client"
 until = "steady"
 at_least = "5s"
 at_most = "2m"
-force = true
+beside_others = true
 
 [[database]]
 work = "commit"
@@ -53,7 +53,7 @@ def test_every_field_becomes_part_of_a_ramp() -> None:
             ),
             sessions=(1, 8), seconds=60.0, rate_per_s=2000.0, test="oltp",
         ),
-        LoadRamp(sessions=(1,), seconds=120.0, until_steady=True, first_s=5.0, force=True),
+        LoadRamp(sessions=(1,), seconds=120.0, until_steady=True, first_s=5.0, beside_others=True),
         CommitRamp(sessions=(4,), seconds=5.0, row_bytes=100, floor=False),
     )  # fmt: skip
 

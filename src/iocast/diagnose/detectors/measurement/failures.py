@@ -3,7 +3,7 @@
 What it is: errors of the target, of its path, or of a file that ended before the test did.
 Why it matters: a failed I/O has no response time. Errors that return immediately make a broken device look fast;
 errors after a time-out make a sound one look slow.
-How it shows: error numbers, I/Os shorter than asked for, I/Os still outstanding at the end.
+How it shows: error numbers, I/Os shorter than asked for, I/Os still outstanding at the end, the sizes of the files.
 How to confirm: the kernel's log (dmesg) at the same second; the same phase once more on other blocks.
 What to change: the disk, path or file named; then measure again.
 """
@@ -14,19 +14,21 @@ import errno
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.analyse.file_residency import shrunken_files
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import ErrorPlace
 from iocast.model.run import PhaseRecord
 from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS
-from iocast.text import brief_percent, counted, sentence
+from iocast.text import brief_percent, capacity, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
 
 CODES: tuple[FindingCode, ...] = (
     "nothing_done",
     "end_of_file",
+    "file_shrank",
     "errors",
     "short_ios",
     "hung",
@@ -43,6 +45,9 @@ NO_INODES_REMEDY = (
     "The file system ran out of inodes or of space (df -i and df show which): use fewer files, or a file system made"
     " with more inodes (mkfs.ext4 -N)."
 )
+LEAVE_ALONE = (
+    "Keep other programs away from the work files (auditctl -w FILE logs who truncates one), then measure again."
+)
 VOID_SHARE = 0.5  # with as many failures as this, what is left is no sample of the target [J]
 
 
@@ -50,6 +55,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Errors, short I/Os and hung I/Os of every measured phase."""
     for record in facts.run.measured:
         yield from _errors(record)
+        yield from _shrunken(record)
         yield from _short(record)
         yield from _outstanding(record)
 
@@ -73,7 +79,8 @@ def _errors(record: PhaseRecord) -> Iterator[Finding]:
     where = f"; the first at {_place(record, first)} after {first.time_ns / 1e9:.1f} s" if first else ""
     kinds = ", ".join(sorted({f"{error.name} on {error.op}" for error in record.measurement.errors}))
     ended = all(error.errno == 0 for error in record.measurement.errors)
-    clause = f"{counted(failed, 'I/O')} failed, {brief_percent(share)} of all ({kinds}{where})"
+    shrank = f": {_loss(record)}" if ended and _loss(record) else ""
+    clause = f"{counted(failed, 'I/O')} failed, {brief_percent(share)} of all ({kinds}{where}){shrank}"
     yield Finding(
         code="end_of_file" if ended else "errors",
         severity="void" if share >= VOID_SHARE else "severe",
@@ -95,6 +102,8 @@ def _place(record: PhaseRecord, place: ErrorPlace) -> str:
 
 
 def _remedy(record: PhaseRecord, *, ended: bool) -> str:
+    if ended and _loss(record):
+        return LEAVE_ALONE
     if ended:
         return "The file is shorter than the region under test: lay it out in full."
     if any(error.errno in NO_SPACE for error in record.measurement.errors):
@@ -102,6 +111,29 @@ def _remedy(record: PhaseRecord, *, ended: bool) -> str:
             return NO_INODES_REMEDY
         return NO_SPACE_REMEDY
     return "Check the kernel's log (dmesg) at that time, fix what failed, and measure again."
+
+
+def _loss(record: PhaseRecord) -> str:
+    """Which files became shorter, and by how much; "" for none."""
+    return ", ".join(
+        f"{each.path} shrank from {capacity(each.planned_bytes)} to {capacity(each.least_bytes)}"
+        for each in shrunken_files(record)
+    )
+
+
+def _shrunken(record: PhaseRecord) -> Iterator[Finding]:
+    """A file that became shorter, where no failed I/O says so: writes make it longer again, with new blocks."""
+    if _loss(record) and not any(error.errno == 0 for error in record.measurement.errors):
+        lost = sum(each.planned_bytes - each.least_bytes for each in shrunken_files(record))
+        yield Finding(
+            code="file_shrank",
+            severity="severe",
+            phase=record.phase.name,
+            says=f"{_loss(record)} while the row ran: its figures are not those of the file that was laid out.",
+            clause=_loss(record),
+            evidence={"lost_bytes": float(lost)},
+            remedy=LEAVE_ALONE,
+        )
 
 
 def _short(record: PhaseRecord) -> Iterator[Finding]:

@@ -40,7 +40,7 @@ def _ramp(table: Mapping[str, Any], path: Path, problems: Problems) -> DatabaseR
         return None
     given = table.get("sessions", 1)
     sessions = tuple(given) if isinstance(given, list) else (given,)
-    test, force = table.get("test", ""), table.get("force", False)
+    test, beside_others = table.get("test", ""), table.get("beside_others", False)
     if table.get("work") == "commit":
         return CommitRamp(
             sessions=sessions,
@@ -48,7 +48,7 @@ def _ramp(table: Mapping[str, Any], path: Path, problems: Problems) -> DatabaseR
             row_bytes=table.get("row_bytes", 200),
             floor=table.get("floor", True),
             test=test,
-            force=force,
+            beside_others=beside_others,
         )
     return LoadRamp(
         load=DatabaseLoad(
@@ -63,7 +63,7 @@ def _ramp(table: Mapping[str, Any], path: Path, problems: Problems) -> DatabaseR
         until_steady="until" in table,
         first_s=_seconds(table["at_least"]) if "at_least" in table else None,
         test=test,
-        force=force,
+        beside_others=beside_others,
     )
 
 

@@ -144,6 +144,10 @@ class DatabaseTable(Struct, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    force: (
-        Annotated[bool, about("Although sessions of others are active there. Default false.", "true or false")] | Unset
+    beside_others: (
+        Annotated[
+            bool,
+            about("Although sessions of others are active there, or cannot be judged. Default false.", "true or false"),
+        ]
+        | Unset
     ) = UNSET

@@ -8,10 +8,14 @@ from typing import Any
 
 from iocast.errors import LoadError
 from iocast.formats.database_access.my_dialling import MyDialling
+from iocast.load.database.data_set_plan import InUseError
 from iocast.load.database.load_server import NAME
 
 STATEMENT_TIMEOUT_S = 120
 _RIGHTS = {1044, 1142, 1143, 1227, 1370}
+_REFERRED_TO = {1217, 1451, 3730}
+_LOCKED = 1205
+_NOT_REMOVED, _NOT_CREATED = 1010, (1005, 1813)
 _GONE = {2006, 2013, 2055, 1317}
 OURS = f"/* {NAME} */"  # by which our statements are known in the list of processes
 
@@ -77,6 +81,20 @@ class MyConnection:
                 f"the server refuses: {said}",
                 "grant all on iocast_load.* to the user: no other rights are needed",
             )
+        if code in _REFERRED_TO:
+            return LoadError(
+                f"a foreign key of a table that this user cannot see refers to the data set: {said}",
+                "find it as a user with the right PROCESS: select id from information_schema.innodb_sys_foreign where"
+                " ref_name like 'iocast_load/%'; drop it, then drop the data set again",
+            )
+        if code == _NOT_REMOVED or (code in _NOT_CREATED and ("errno: 184" in said or code == 1813)):
+            return LoadError(
+                f"a file in the folder of the database belongs to no table: {said}",
+                "MariaDB may leave one (NAME.ibd) when it is killed in a drop: remove it from the folder iocast_load in"
+                " the data directory (select @@datadir), and the database, if nothing else is in it; then try again",
+            )
+        if code == _LOCKED:
+            return InUseError(f"the server says: {said}", "wait for whoever holds the lock")
         return LoadError(f"the server says: {said}", "its log may say more")
 
     def close(self) -> None:

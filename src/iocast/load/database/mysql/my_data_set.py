@@ -27,11 +27,11 @@ from iocast.load.database.data_set_plan import (
 )
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.mysql.my_connection import MyConnection
+from iocast.load.database.mysql.my_objects import MyObjects, mark
 from iocast.load.database.mysql.my_procedures import DATABASE, load_procedure
 from iocast.model.database.database_load import DataSet, Filling
 from iocast.model.database.database_result import DatabaseServer
 
-_MARK = "iocast load data set"
 _ROOM_BYTES = 256  # of half a page: headers, keys, counters
 _CHUNK_BYTES = 2 << 20  # below the smallest usual max_allowed_packet
 _FILLING: Filling = "full"  # always: two rows fill a page
@@ -49,9 +49,6 @@ _SETTINGS = (
 _INDEXES = (
     "select sum(index_length) from information_schema.tables where table_schema = %s and table_name regexp '^t[0-9]+$'"
 )
-_TABLES = "select table_name, table_type from information_schema.tables where table_schema = %s"
-_ROUTINES = "select routine_name, routine_type from information_schema.routines where routine_schema = %s"
-_EVENTS = "select event_name, 'EVENT' from information_schema.events where event_schema = %s"
 _COLUMNS = "generation, format, size_bytes, tables_made, filling, seed, row_count, block_bytes, state"
 
 
@@ -60,30 +57,22 @@ class MyDataSet:
 
     def __init__(self, connection: MyConnection) -> None:
         self._on = connection
-
-    def _objects(self) -> dict[str, str]:
-        """What is in the database: name → "table", "view", "procedure", ..."""
-        found: dict[str, str] = {}
-        for query in (_TABLES, _ROUTINES, _EVENTS):
-            found |= dict(self._on.rows(query, (DATABASE,)))
-        return {str(name): str(kind) for name, kind in found.items()}
+        self._objects = MyObjects(connection)
 
     def _made(self) -> Made | None:
         """What is there; None for nothing, or an empty database. Raises TargetError for what iocast did not make."""
-        objects = self._objects()
-        if not objects:
+        if not self._objects.has_data_set():
             return None
-        comment = self._on.value(
-            "select table_comment from information_schema.tables where table_schema = %s and table_name = 'data_set'",
-            (DATABASE,),
-        )
-        if not str(comment or "").startswith(_MARK):
-            raise TargetError(
-                f"the database {DATABASE} of this server was not made by iocast",
-                "nothing was changed; rename that database, or use another server",
-            )
-        found = self._on.rows(f"select {_COLUMNS} from {DATABASE}.data_set")
-        return Made(*found[0]) if found else None
+        self._objects.require_table("data_set")
+        rows = self._on.rows(f"select {_COLUMNS} from {DATABASE}.data_set")
+        if not rows:
+            return None  # the build was killed before this note
+        made = Made(*rows[0])
+        numbers = range(1, made.tables + 1)
+        tables = {"progress", "commits", *(f"t{number}" for number in numbers)}
+        loops = {f"load_{number}" for number in numbers}
+        self._objects.require(tables, loops, complete=made.state == "complete")
+        return made
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
@@ -141,15 +130,17 @@ class MyDataSet:
         refuse_other(made, asked, DATABASE)
         resumed = made is not None
         made = made or self._begin(asked, rows, page)
+        self._make_tables(asked.tables)
         for table in range(1, asked.tables + 1):
-            self._make_table(table)
             self._fill(made, table, on_build)
         whole = made.rows * made.tables * page
         on_build("analyze", 0, whole, whole)
         for table in range(1, asked.tables + 1):
             self._on.run(f"analyze table {DATABASE}.t{table}")
         self.make_loops(made.tables)
-        self._on.run(f"update {DATABASE}.data_set set state = 'complete'")
+        with self._on.transaction():
+            self._on.run(f"update {DATABASE}.data_set set state = 'complete'")
+            self._objects.require_table("data_set")
         return Built(server=self.server(made), resumed=resumed)
 
     def _begin(self, asked: DataSet, rows: int, page: int) -> Made:
@@ -157,19 +148,12 @@ class MyDataSet:
         made = Made(
             str(uuid.uuid4()), FORMAT, asked.size_bytes, asked.tables, asked.filling, asked.seed, rows, page, "building"
         )
-        self._on.run(f"create database if not exists {DATABASE}")
-        self._on.run(
-            f"create table if not exists {DATABASE}.data_set (only_row int primary key, generation varchar(36),"
-            " format int,"
-            " size_bytes bigint, tables_made int, filling varchar(8), seed bigint, row_count bigint, block_bytes int,"
-            f" state varchar(16), made_by varchar(64)) engine = innodb comment '{_MARK}'"
-        )
-        self._on.run(
-            f"create table if not exists {DATABASE}.progress (number int primary key, done bigint) engine = innodb"
-        )
-        self._on.run(
-            f"create table if not exists {DATABASE}.commits (id bigint auto_increment primary key, stream bigint,"
-            " number bigint, filler varbinary(8192)) engine = innodb"
+        self._objects.create_database()
+        self._make_table(
+            "data_set",
+            "only_row int primary key, generation varchar(36), format int, size_bytes bigint, tables_made int,"
+            " filling varchar(8), seed bigint, row_count bigint, block_bytes int, state varchar(16),"
+            " made_by varchar(64)",
         )
         self._on.run(
             f"insert into {DATABASE}.data_set values (1, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
@@ -177,12 +161,25 @@ class MyDataSet:
         )
         return made
 
-    def _make_table(self, table: int) -> None:
+    def _make_table(self, name: str, columns: str) -> None:
+        """A table, unless ours is there already. Raises TargetError where another one bears its name."""
         self._on.run(
-            f"create table if not exists {DATABASE}.t{table} (p bigint primary key, k bigint unique, c1 bigint not null"
-            " default 0, filler varbinary(32000) not null) engine = innodb row_format = dynamic"
+            f"create table if not exists {DATABASE}.{name} ({columns}) engine = innodb row_format = dynamic"
+            f" {mark(name)}"
         )
-        self._on.run(f"insert ignore into {DATABASE}.progress values (%s, 0)", (table,))
+        self._objects.require_table(name)
+
+    def _make_tables(self, count: int) -> None:
+        self._make_table("progress", "number int primary key, done bigint")
+        self._make_table(
+            "commits", "id bigint auto_increment primary key, stream bigint, number bigint, filler varbinary(8192)"
+        )
+        for table in range(1, count + 1):
+            self._make_table(
+                f"t{table}",
+                "p bigint primary key, k bigint unique, c1 bigint not null default 0, filler varbinary(32000) not null",
+            )
+            self._on.run(f"insert ignore into {DATABASE}.progress values (%s, 0)", (table,))
 
     def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
         """Pairs of rows, a page each. Raises LoadError when it was stopped."""
@@ -197,39 +194,51 @@ class MyDataSet:
             with self._on.transaction():
                 self._on.run(f"insert into {DATABASE}.t{table} (p, k, filler) values {marks}", tuple(values))
                 self._on.run(f"update {DATABASE}.progress set done = %s where number = %s", (chunk.done, table))
+                for name in (f"t{table}", "progress"):  # which nobody can replace until the transaction ends
+                    self._objects.require_table(name)
 
         fill(made, table, done, _CHUNK_BYTES, on_build, write)
 
     def make_loops(self, tables: int) -> None:
-        """The procedures as this iocast knows them."""
+        """The procedures as this iocast knows them; those of others were refused by `_made`."""
         for table in range(1, tables + 1):
             self._on.run(f"drop procedure if exists {DATABASE}.load_{table}")
             self._on.run(load_procedure(table))
 
+    def empty_commits(self) -> None:
+        """The rows of earlier commit tests go."""
+        with self._objects.locked(["commits"]):
+            self._on.run(f"truncate table {DATABASE}.commits")
+
     def drop(self) -> Dropped:
-        """Removes what `build` made, and nothing else; what others put into the database stays, with the database."""
+        """Removes what `build` made, and nothing else; what others put into the database stays, with the database.
+
+        Statements that define things cannot be undone, so that the note that it is being dropped comes first, and the
+        table with the note goes last.
+        """
         self.lock()
-        made = self._made()
-        exists = self._on.value("select count(*) from information_schema.schemata where schema_name = %s", (DATABASE,))
-        if made is None and not exists:
+        if not self._objects.has_data_set() and not self._objects.owns_database():
             raise TargetError("this server has no data set of iocast", "nothing was changed")
-        if made is not None:  # tables go one by one: whoever finds what is left is not to take it for a data set
-            self._on.run(f"update {DATABASE}.data_set set state = 'dropping'")
-        count = made.tables if made is not None else 0
-        numbers = range(1, count + 1)
-        tables = ["commits", "progress", *(f"t{number}" for number in numbers), "data_set"]  # the mark goes last
-        loops = {f"load_{number}" for number in numbers}
-        objects = self._objects()
-        size = made.rows * made.tables * made.block_bytes if made is not None else 0
-        dropped = []
-        for name in sorted(loops & objects.keys()):
-            self._on.run(f"drop procedure {DATABASE}.{name}")
-            dropped.append(f"{DATABASE}.{name}")
-        for name in tables:
-            if objects.get(name) == "BASE TABLE":
+        self._objects.refuse_dependents()
+        ours = self._objects.ours()
+        tables = [each.name for each in ours if each.kind == "table"]
+        note = [name for name in tables if name == "data_set"]
+        with self._objects.locked(tables):
+            for _ in note:
+                self._on.run(f"update {DATABASE}.data_set set state = 'dropping'")
+            for name in tables:
+                if name not in note:
+                    self._on.run(f"drop table {DATABASE}.{name}")
+        for each in ours:
+            if each.kind == "procedure":
+                self._on.run(f"drop procedure {each.shown}")
+        with self._objects.locked(note):
+            for name in note:
                 self._on.run(f"drop table {DATABASE}.{name}")
-                dropped.append(f"{DATABASE}.{name}")
-        left = tuple(f"{DATABASE}.{name}" for name in sorted(self._objects()))
-        if not left:
+        left = tuple(each.shown for each in self._objects.all())
+        stays = bool(left) or not self._objects.owns_database()
+        if not stays:
             self._on.run(f"drop database {DATABASE}")
-        return Dropped(objects=tuple(dropped), size_bytes=size, left=left)
+        size_bytes = sum(each.size_bytes for each in ours)
+        objects = tuple(each.shown for each in ours)
+        return Dropped(objects=objects, size_bytes=size_bytes, left=left, place_stays=stays)

@@ -6,6 +6,7 @@ table in memory, and counted by who called. Keys and kinds are those of `key_str
 
 from __future__ import annotations
 
+from iocast.load.database.data_set_plan import MARK
 from iocast.load.database.key_stream import DRAWS, GAP, MIX_1, MIX_2, PAUSE, PLACE, STEP
 
 DATABASE = "iocast_load"
@@ -107,6 +108,7 @@ create procedure {DATABASE}.load_{table}(
   scan_pct bigint, scan_blocks bigint, work_unit bigint, hot_first bigint, hot_rows bigint, hot_every bigint,
   theta double, pause_least bigint, pause_most bigint, pause_every bigint, heavy int, gap_us double, even int,
   {_RESULTS})
+comment '{MARK}: load_{table}'
 begin{_LOCALS}
   declare other varbinary(64) default '';{_BEGIN}
   if heavy then set other = random_bytes(64); end if;

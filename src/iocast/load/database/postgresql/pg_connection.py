@@ -9,7 +9,9 @@ from typing import Any
 
 from iocast.errors import LoadError
 from iocast.formats.database_access.pg_dialling import PgDialling, pg_driver
+from iocast.load.database.data_set_plan import InUseError
 from iocast.load.database.load_server import NAME
+from iocast.starting import starting
 
 STATEMENT_TIMEOUT_S = 120  # of a slice of about a second, and of what is asked before and after
 # Plans that touch exactly the blocks that are asked for, in the order of the keys, by this process alone.
@@ -22,6 +24,7 @@ _PLANS = (
 )
 _BUILD_TIMEOUT_S = 24 * 3600  # of an index on a large table
 _RIGHTS = "42501"
+_DEPENDED_ON, _LOCKED = "2BP01", "55P03"
 _ASKED_EVERY_S = 0.2
 
 
@@ -76,7 +79,8 @@ class PgConnection:
                 ended.append(error)
 
         thread = threading.Thread(target=execute, name="iocast-load-statement", daemon=True)
-        thread.start()
+        with starting():
+            thread.start()
         stopped = False
         while thread.is_alive():
             thread.join(_ASKED_EVERY_S)
@@ -110,6 +114,14 @@ class PgConnection:
             return LoadError(
                 f"the server refuses: {said}", "give the role the right, or use another: no superuser needed"
             )
+        if state == _DEPENDED_ON:
+            diagnosis: Any = getattr(error, "diag", None)
+            return LoadError(
+                f"objects of others depend on the data set: {'; '.join(diagnosis.message_detail.splitlines())}",
+                "nothing was changed; drop these first, or let them no longer depend on it",
+            )
+        if state == _LOCKED:
+            return InUseError(f"the server says: {said}", "nothing was changed; wait for whoever holds the lock")
         if state == "57014":
             return LoadError(
                 f"the server ended a statement: {said}", f"the limit is {STATEMENT_TIMEOUT_S} s: look at its I/O"

@@ -17,9 +17,11 @@ from iocast.load.database.data_set_plan import (
     BuildStoppedError,
     Chunk,
     Holder,
+    InUseError,
     Made,
     complete,
     fill,
+    in_use,
     refuse_other,
     refuse_size,
     take_lock,
@@ -27,11 +29,11 @@ from iocast.load.database.data_set_plan import (
 )
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.postgresql.pg_connection import PgConnection
+from iocast.load.database.postgresql.pg_objects import PgObjects
 from iocast.load.database.postgresql.pg_procedures import SCHEMA, commit_procedure, load_procedure
 from iocast.model.database.database_load import DataSet
 from iocast.model.database.database_result import DatabaseServer
 
-_MARK = "iocast load data set, generation "
 _PIECES = {"row": 11, "half": 60, "full": 124}
 _CHUNK_BYTES = 16 << 20
 _LOCK = 0x10CA57  # advisory: builders and droppers alone, loads together
@@ -53,29 +55,22 @@ class PgDataSet:
 
     def __init__(self, connection: PgConnection) -> None:
         self._on = connection
+        self._objects = PgObjects(connection)
 
     def _made(self) -> Made | None:
-        """What is there; None without the schema. Raises TargetError for a schema that iocast did not make."""
-        found = self._on.rows(
-            "select obj_description(n.oid, 'pg_namespace'), to_regclass(%s) is not null,"
-            " pg_has_role(n.nspowner, 'usage') from pg_namespace n where nspname = %s",
-            (f"{SCHEMA}.data_set", SCHEMA),
-        )
-        if not found:
+        """What is there; None without the schema. Raises TargetError for what iocast did not make."""
+        if not self._objects.has_schema():
             return None
-        comment, has_table, may = found[0]
-        if not (comment or "").startswith(_MARK) or not has_table:
-            raise TargetError(
-                f"the schema {SCHEMA} of this database was not made by iocast",
-                "nothing was changed; use another database, or rename that schema",
-            )
-        if not may:
-            raise TargetError(f"the schema {SCHEMA} belongs to another role", "connect as the role that built it")
+        self._objects.require("data_set")
         (row,) = self._on.rows(
             f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
             f" from {SCHEMA}.data_set"
         )
-        return Made(*row)
+        made = Made(*row)
+        numbers = range(1, made.tables + 1)
+        self._objects.require("progress", "commits", *(f"t{number}" for number in numbers))
+        self._objects.require_loops("commit_rows", *(f"load_{number}" for number in numbers))
+        return made
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
@@ -174,7 +169,6 @@ class PgDataSet:
         try:
             with self._on.transaction():
                 self._on.rows(f"create schema {SCHEMA}")
-                self._on.rows(f"comment on schema {SCHEMA} is '{_MARK}{made.generation}'")
                 self._on.rows(
                     f"create table {SCHEMA}.data_set (only_row boolean primary key default true check (only_row),"
                     " generation text, format int, size_bytes bigint, tables int, filling text, seed bigint,"
@@ -190,6 +184,7 @@ class PgDataSet:
                 self._on.rows(f"alter table {SCHEMA}.commits alter filler set storage plain")
                 for table in range(1, asked.tables + 1):
                     self._make_table(table)
+                self._objects.mark_new()
         except LoadError as error:
             if "permission denied for database" in error.message:
                 name = self._on.value("select current_database()")
@@ -219,7 +214,7 @@ class PgDataSet:
         done, indexed = self._on.rows(f"select done, indexed from {SCHEMA}.progress where number = %s", (table,))[0]
 
         def write(chunk: Chunk) -> None:
-            with self._on.transaction():
+            with self._objects.touching(f"t{table}", "progress"):
                 self._on.rows(
                     f"insert into {SCHEMA}.t{table} (k, filler) select n, (select string_agg(sha512(convert_to("
                     f"%s || ':' || n || ':' || piece, 'UTF8')), ''::bytea) from"
@@ -230,7 +225,7 @@ class PgDataSet:
 
         fill(made, table, done, _CHUNK_BYTES, on_build, write)
         if not indexed:
-            with self._on.transaction():
+            with self._objects.touching(f"t{table}", "progress"):
                 index = f"create unique index t{table}_k on {SCHEMA}.t{table} (k)"
                 self._patiently(index, lambda: tell(on_build, "index", made, table, made.rows))
                 self._on.rows(f"update {SCHEMA}.progress set indexed = true where number = {table}")
@@ -255,55 +250,33 @@ class PgDataSet:
         if said := self._on.tried("checkpoint"):
             notes.append(f"no checkpoint was made ({said}): the first rows may share the disk with one")
         self._on.rows("set synchronous_commit = on")
-        self._on.rows(f"update {SCHEMA}.data_set set state = 'complete'")
+        with self._objects.touching("data_set"):
+            self._on.rows(f"update {SCHEMA}.data_set set state = 'complete'")
         return notes
 
     def make_loops(self, tables: int) -> None:
         """The procedures as this iocast knows them."""
         for table in range(1, tables + 1):
-            self._on.rows(load_procedure(table))
-        self._on.rows(commit_procedure())
+            self._objects.make_loop(f"load_{table}", load_procedure(table))
+        self._objects.make_loop("commit_rows", commit_procedure())
+
+    def empty_commits(self) -> None:
+        """The rows of earlier commit tests go."""
+        with self._objects.touching("commits"):
+            self._on.rows(f"truncate only {SCHEMA}.commits")
 
     def drop(self) -> Dropped:
         """Removes what `build` made, and nothing else; what others put into the schema stays, with the schema."""
         self._lock()
-        made = self._made()
-        if made is None:
+        if not self._objects.has_schema():
             raise TargetError("this database has no data set of iocast", "nothing was changed")
-        ours = {"data_set", "progress", "commits", *(f"t{table}" for table in range(1, made.tables + 1))}
-        loops = {"commit_rows", *(f"load_{table}" for table in range(1, made.tables + 1))}
-        tables, routines, others = self._objects(ours, loops)
-        size = sum(int(self._on.value("select pg_total_relation_size(%s::regclass)", (each,))) for each in tables)
-        with self._on.transaction():
-            for each in routines:
-                self._on.rows(f"drop routine {each}")
-            for each in tables:
-                self._on.rows(f"drop table {each}")
-            if others:
-                self._on.rows(f"comment on schema {SCHEMA} is null")
-            else:
-                self._on.rows(f"drop schema {SCHEMA}")
-        return Dropped(objects=(*tables, *routines), size_bytes=size, left=tuple(others))
-
-    def _objects(self, ours: set[str], loops: set[str]) -> tuple[list[str], list[str], list[str]]:
-        """Our tables, our loops, and what is of others, in the schema."""
-        tables: list[str] = []
-        routines: list[str] = []
-        others: list[str] = []
-        for name, kind in self._on.rows(
-            "select relname, relkind from pg_class c join pg_namespace n on n.oid = relnamespace where nspname = %s"
-            " and relkind in ('r', 'p', 'v', 'm', 'S', 'f') order by relname",
-            (SCHEMA,),
-        ):
-            mine = name in ours and kind in ("r", b"r")
-            (tables if mine else others).append(f"{SCHEMA}.{name}")
-        for name, signature in self._on.rows(
-            "select proname, p.oid::regprocedure::text from pg_proc p join pg_namespace n on n.oid = pronamespace"
-            " where nspname = %s order by proname",
-            (SCHEMA,),
-        ):
-            (routines if name in loops else others).append(signature)
-        return tables, routines, others
+        try:
+            with self._on.transaction():
+                dropped, size_bytes, left = self._objects.drop_ours()
+        except InUseError:
+            raise in_use(self._objects.users()) from None
+        objects = tuple(each.shown for each in dropped)
+        return Dropped(objects=objects, size_bytes=size_bytes, left=tuple(left), place_stays=bool(left))
 
 
 def _values(made: Made) -> tuple[Any, ...]:

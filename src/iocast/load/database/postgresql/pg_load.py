@@ -10,7 +10,15 @@ from iocast.errors import LoadError
 from iocast.formats.database_access.address import AskPassword
 from iocast.formats.database_access.pg_dialling import PgDialling
 from iocast.load.database.client_session import ClientSession
-from iocast.load.database.load_server import Built, Counters, Dropped, LoadSession, OnBuild, SessionAsked
+from iocast.load.database.load_server import (
+    Built,
+    Counters,
+    Dropped,
+    ForeignSessions,
+    LoadSession,
+    OnBuild,
+    SessionAsked,
+)
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_data_set import PgDataSet
 from iocast.load.database.postgresql.pg_procedures import SCHEMA
@@ -21,6 +29,15 @@ from iocast.model.database.database_result import CommitPath, DatabaseServer, La
 
 OTHERS = 0.02  # more reads of the server than of the load, as a share, are those of others
 FIRST_IO_VIEW = 16  # the version that brought pg_stat_io
+# Of sessions of other roles a role without pg_monitor sees neither what they are nor whether they are active: those
+# that have a role and a database are clients, or work for one.
+_FOREIGN = (
+    "select count(*) filter (where state in ('active', 'fastpath function call')),"
+    " count(*) filter (where backend_type is null), count(*) filter (where state = 'disabled'),"
+    " quote_ident(current_user)"
+    " from pg_stat_activity where pid <> pg_backend_pid() and coalesce(application_name, '') not like 'iocast%'"
+    " and (backend_type = 'client backend' or backend_type is null and datid is not null and usesysid is not null)"
+)
 _IO_OF_CLIENTS = (
     "select sum(reads)::bigint, sum(read_time) from pg_stat_io"
     " where backend_type = 'client backend' and object = 'relation' and context = 'normal'"
@@ -63,15 +80,11 @@ class PgLoad:
         except OSError:
             return None
 
-    def foreign_sessions(self) -> tuple[int, str]:
-        """Active sessions of others; what another role does is seen by members of pg_read_all_stats."""
-        active, unseen = self._on.rows(
-            "select count(*) filter (where state in ('active', 'fastpath function call')),"
-            " count(*) filter (where state is null) from pg_stat_activity where backend_type = 'client backend'"
-            " and pid <> pg_backend_pid() and application_name not like 'iocast%'"
-        )[0]
-        why = f"{unseen} sessions of other roles cannot be seen: grant pg_read_all_stats" if unseen else ""
-        return int(active), why
+    def foreign_sessions(self) -> ForeignSessions:
+        """Sessions that are no iocast; what another role does is seen by members of pg_monitor."""
+        active, hidden, silent, role = self._on.rows(_FOREIGN)[0]
+        why = f"grant pg_monitor to {role}" if hidden else "set track_activities = on for them" if silent else ""
+        return ForeignSessions(int(active), int(hidden) + int(silent), why)
 
     def held_by(self) -> str:
         """Builders and droppers hold it alone, loads share it."""
@@ -90,7 +103,7 @@ class PgLoad:
         self._data.share()
         self._data.make_loops(self.describe().tables)
         if isinstance(work, CommitLoad):
-            self._on.rows(f"truncate {SCHEMA}.commits")
+            self._data.empty_commits()
         return ()
 
     def now(self) -> object:

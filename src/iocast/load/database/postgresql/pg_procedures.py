@@ -124,7 +124,7 @@ _CHOICE = f"""
 
 
 def load_procedure(table: int) -> str:
-    """The statement that makes the loop of one table."""
+    """The loop of one table, as `create procedure` takes it. It changes no heirs of the table."""
     name = f"{SCHEMA}.t{table}"
     touched = ", ".join(
         f"pg_stat_get_xact_blocks_{what}('{each}'::regclass)"
@@ -132,7 +132,7 @@ def load_procedure(table: int) -> str:
         for what in ("fetched", "hit")
     )
     return f"""
-create or replace procedure {SCHEMA}.load_{table}(
+{SCHEMA}.load_{table}(
   stream bigint, row_count bigint, began timestamptz, till_us bigint, update_pct int, scan_pct int, scan_blocks int,
   work_unit int, hot_first bigint, hot_rows bigint, hot_every int, theta float8, pause_least bigint,
   pause_most bigint, pause_every int, heavy boolean, gap_us float8, even boolean, sections int,{_RESULTS}
@@ -156,10 +156,10 @@ begin{_BEGIN}
       end if;
     elsif kind = 1 then
       if heavy then
-        update {name} t set c1 = t.c1 + 1, filler = substring(t.filler from 65) || sha512(t.filler)
+        update only {name} t set c1 = t.c1 + 1, filler = substring(t.filler from 65) || sha512(t.filler)
           where t.k between place and place + blocks - 1;
       else
-        update {name} t set c1 = t.c1 + 1 where t.k between place and place + blocks - 1;
+        update only {name} t set c1 = t.c1 + 1 where t.k between place and place + blocks - 1;
       end if;
       commit;
     else
@@ -175,9 +175,9 @@ end $loop$"""
 
 
 def commit_procedure() -> str:
-    """The statement that makes the loop that inserts a row and commits."""
+    """The loop that inserts a row and commits."""
     return f"""
-create or replace procedure {SCHEMA}.commit_rows(
+{SCHEMA}.commit_rows(
   stream bigint, began timestamptz, till_us bigint, filler bytea, gap_us float8, even boolean, sections int,{_RESULTS}
 ) language plpgsql as $loop$
 declare{_LOCALS}

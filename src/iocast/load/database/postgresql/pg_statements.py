@@ -54,6 +54,6 @@ def _texts(table: int, load: DatabaseLoad) -> dict[Kind, str]:
         changed += ", filler = substring(filler from 65) || sha512(filler)"
     return {
         "read": f"select {'c1' if single else 'sum(c1)'} from {name} where {where}",
-        "update": f"update {name} set {changed} where {where}",
+        "update": f"update only {name} set {changed} where {where}",
         "scan": f"select sum(c1) from {name} where ctid >= %s::tid and ctid < %s::tid",
     }

@@ -94,7 +94,8 @@ pub fn calibrated(path: &Path) -> Tick {
         }
         Ok(())
     };
-    if path.as_os_str() == STDIN {
+    // What comes through a pipe is read once.
+    if path.as_os_str() == STDIN || !path.is_file() {
         return Tick::MaybeBinary;
     }
     let Ok(input) = Input::open(path) else { return Tick::MaybeBinary };

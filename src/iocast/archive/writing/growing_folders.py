@@ -1,0 +1,98 @@
+"""A folder that appears under its name when it is whole: until then it is hidden and locked, and a killed iocast's is
+removed by the next one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from iocast.archive.file_names import DOCUMENTS, PROFILE_FILES, SPILL
+from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
+from iocast.archive.writing.whole_files import NEW
+from iocast.errors import ArchiveError
+
+_FILES = "|".join(map(re.escape, (*DOCUMENTS, *PROFILE_FILES)))
+_OURS = re.compile(rf"(?:{_FILES})(?:{re.escape(NEW)})?|\.(?:{_FILES})\.[0-9a-f]{{8}}{re.escape(NEW)}")
+_UNBORN = re.compile(r"\.\d{4}-\d\d-\d\dT\d{6}-[a-z0-9-]{1,40}\.\d+\.new")
+
+
+@contextlib.contextmanager
+def growing_folder(base: str | Path, names: Iterable[str], *, private: bool, kind: str = "run") -> Iterator[HeldFolder]:
+    """A folder in `base` that gets the first free one of `names` at the end; an error removes it, and the directories
+    above it that it brought. Raises ArchiveError.
+    """
+    above_it = [folder for folder in (Path(base), *Path(base).parents) if not folder.exists()]
+    folder = None
+    try:
+        try:
+            above = open_base(base)
+            sweep_unborn(above)
+            folder = _begun(above, f".{time.strftime('%Y-%m-%dT%H%M%S')}-{kind}.{os.getpid()}{NEW}", private)
+        except OSError as error:
+            raise _refused(base, kind, error) from error
+        yield folder
+        try:
+            _appear(folder, names)
+        except OSError as error:
+            raise _refused(base, kind, error) from error
+    except BaseException:
+        if folder is not None:
+            folder.discard()
+        remove_empty(above_it)
+        raise
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Removes directories, from the lowest up, as long as nothing is in them."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+def sweep_unborn(base: HeldFolder) -> None:
+    """Removes folders that never got their names, because their process was killed."""
+    with contextlib.suppress(OSError):
+        for name in filter(_UNBORN.fullmatch, base.names()):
+            with contextlib.suppress(OSError):
+                _remove_unborn(base, name)
+
+
+def _remove_unborn(base: HeldFolder, name: str) -> None:
+    folder = base.folder(name)
+    folder.claim()
+    for each in folder.names():
+        if each.startswith(SPILL):
+            folder.folder(each).empty()
+            os.rmdir(each, dir_fd=folder.descriptor)
+        elif _OURS.fullmatch(each):
+            folder.remove(each)
+    os.rmdir(name, dir_fd=base.descriptor)  # what iocast does not put there stays
+
+
+def _begun(above: HeldFolder, name: str, private: bool) -> HeldFolder:
+    while True:
+        try:
+            return make_folder(above, name, private=private)
+        except FileExistsError:  # of a second thread of this process
+            name = f"{name.removesuffix(NEW).rpartition('.')[0]}.{time.monotonic_ns()}{NEW}"
+        except FileNotFoundError:  # taken for a leftover before it was locked
+            continue
+
+
+def _appear(folder: HeldFolder, names: Iterable[str]) -> None:
+    for name in names:
+        with contextlib.suppress(FileExistsError):
+            folder.rename(name)
+            return
+    raise FileExistsError(errno.EEXIST, "it already has 1000 folders of this second")
+
+
+def _refused(base: str | Path, kind: str, error: OSError) -> ArchiveError:
+    why = error.strerror or str(error)
+    return ArchiveError(f"cannot create a {kind} folder in {base}: {why}", "choose another directory with --out DIR")

@@ -1,0 +1,50 @@
+"""Rooms for what is only needed for a while: folders that nobody else can open, held by their descriptors.
+
+Whoever may rename in the directory above can put a link in the place of a room: what is made in it still lands in the
+room, and its removal touches nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
+from iocast.errors import ArchiveError
+
+_TRIES = 10  # for a name that somebody has, or for a room that was moved away while it was made
+
+
+@contextlib.contextmanager
+def private_room(directory: str | Path, prefix: str) -> Iterator[HeldFolder]:
+    """A folder below `directory` while entered; open what is in it by its `place`. Raises ArchiveError.
+
+    At the end it is emptied wherever it is by then, and removed where it still has its name.
+    """
+    try:
+        above = open_base(directory)
+        room = _made(above, prefix)
+    except OSError as error:
+        said = f"cannot make a folder in {directory}: {error.strerror or error}"
+        hint = "choose a directory that only you can change; TMPDIR names the one for temporary files"
+        raise ArchiveError(said, hint) from error
+    try:
+        yield room
+    finally:
+        with contextlib.suppress(OSError):  # what was made of it says more
+            room.empty()
+        room.remove_if_empty()
+
+
+def _made(above: HeldFolder, prefix: str) -> HeldFolder:
+    for _ in range(_TRIES):
+        with contextlib.suppress(FileExistsError, FileNotFoundError):
+            room = make_folder(above, f"{prefix}{secrets.token_hex(8)}", private=True)
+            if room.names():
+                raise PermissionError(errno.EPERM, "another folder was put in its place", str(room.path))
+            return room
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))

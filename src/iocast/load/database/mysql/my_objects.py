@@ -1,0 +1,161 @@
+"""What in the database `iocast_load` iocast made: tables and procedures whose comment has their own name.
+
+A copy (`create table like`) takes the comment along, but not the name. The database is ours where its comment says so,
+which only MariaDB 10.5 and later keep: any other is left when it is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from iocast.errors import LoadError, TargetError
+from iocast.load.database.data_set_plan import MARK, NOTHING_CHANGED, InUseError, in_use, replaced, unmarked
+from iocast.load.database.mysql.my_connection import MyConnection
+from iocast.load.database.mysql.my_procedures import DATABASE
+
+LOCK_TIMEOUT_S = 10  # of the drop, for whoever reads a table of ours
+_TABLES = (
+    "select table_type, table_name, table_comment, coalesce(data_length + index_length, 0)"
+    f" from information_schema.tables where table_schema = '{DATABASE}' order by table_name"
+)
+_ROUTINES = (
+    "select routine_type, routine_name, routine_comment, 0 from information_schema.routines"
+    f" where routine_schema = '{DATABASE}' order by routine_name"
+)
+_EVENTS = (
+    "select 'EVENT', event_name, event_comment, 0 from information_schema.events"
+    f" where event_schema = '{DATABASE}' order by event_name"
+)
+_COMMENT = f"select table_comment from information_schema.tables where table_schema = '{DATABASE}' and table_name = %s"
+_ROUTINE_KINDS = ("procedure", "FUNCTION", "EVENT")  # have names of their own
+_OURS = {"BASE TABLE": "table", "PROCEDURE": "procedure"}
+_VIEWS = (
+    "select concat(table_schema, '.', table_name), view_definition from information_schema.views"
+    f" where view_definition like '%`{DATABASE}`.%'"
+)
+_KEYS = (
+    "select concat(constraint_schema, '.', table_name), referenced_table_name"
+    f" from information_schema.referential_constraints where unique_constraint_schema = '{DATABASE}'"
+)
+_TRIGGERS = (
+    "select concat(trigger_schema, '.', trigger_name), event_object_table from information_schema.triggers"
+    f" where event_object_schema = '{DATABASE}'"
+)
+
+
+def mark(name: str) -> str:
+    """The comment of an object of ours, as a clause."""
+    return f"comment '{MARK}: {name}'"
+
+
+class MyObject(NamedTuple):
+    """A table, view, sequence, routine or event of the database."""
+
+    kind: str  # "table", "procedure", or what the server calls it
+    name: str
+    ours: bool
+    size_bytes: int
+
+    @property
+    def shown(self) -> str:
+        """As statements name it."""
+        return f"{DATABASE}.{self.name}"
+
+
+class MyObjects:
+    """Objects of the database, as they are now."""
+
+    def __init__(self, connection: MyConnection) -> None:
+        self._on = connection
+
+    def all(self) -> list[MyObject]:
+        """Tables and views by name, routines by name, events."""
+        return [
+            MyObject(_OURS.get(kind, kind), name, kind in _OURS and comment == f"{MARK}: {name}", int(size))
+            for query in (_TABLES, _ROUTINES, _EVENTS)
+            for kind, name, comment, size in self._on.rows(query)
+        ]
+
+    def ours(self) -> list[MyObject]:
+        """Our tables and procedures."""
+        return [each for each in self.all() if each.ours]
+
+    def has_data_set(self) -> bool:
+        """False in an empty database, or without one. Raises TargetError where what is there is not ours."""
+        objects = self.all()
+        if objects and not any(each.ours for each in objects):
+            if MARK in (row[2] for row in self._on.rows(_TABLES)):
+                raise unmarked(f"database {DATABASE}", f"drop database {DATABASE}")
+            raise TargetError(
+                f"the database {DATABASE} of this server was not made by iocast",
+                "nothing was changed; rename that database, or use another server",
+            )
+        return bool(objects)
+
+    def require_table(self, name: str) -> None:
+        """Raises TargetError unless this table is ours."""
+        if self._on.value(_COMMENT, (name,)) != f"{MARK}: {name}":
+            raise replaced(f"{DATABASE}.{name}", "table")
+
+    def require(self, tables: set[str], loops: set[str], *, complete: bool) -> None:
+        """Raises TargetError where one of these names is not ours, or, if it is `complete`, not there."""
+        objects = self.all()
+        lacking = tables - {each.name for each in objects if each.ours}
+        if not complete:
+            lacking &= {each.name for each in objects if each.kind not in _ROUTINE_KINDS}
+        if lacking:
+            raise replaced(f"{DATABASE}.{min(lacking)}", "table")
+        for each in objects:
+            if each.kind == "procedure" and each.name in loops and not each.ours:
+                raise replaced(each.shown, "procedure")
+
+    @contextmanager
+    def locked(self, tables: list[str]) -> Iterator[None]:
+        """While entered nobody else touches these tables, and each is ours. Raises TargetError, LoadError."""
+        if not tables:
+            yield
+            return
+        self._on.run(f"set session lock_wait_timeout = {LOCK_TIMEOUT_S}")
+        try:
+            self._on.run(f"lock tables {', '.join(f'{DATABASE}.{name} write' for name in tables)}")
+        except InUseError:
+            raise in_use("show full processlist") from None
+        try:
+            if not set(tables) <= {each.name for each in self.ours() if each.kind == "table"}:
+                raise LoadError("tables of the data set changed while they were waited for", NOTHING_CHANGED)
+            yield
+        finally:
+            if self._on.raw.open:
+                self._on.run("unlock tables")
+
+    def refuse_dependents(self) -> None:
+        """Raises TargetError with the views, foreign keys and triggers of others that this user can see."""
+        ours = {each.name for each in self.ours() if each.kind == "table"}
+        dependents = [
+            f"view {view}"
+            for view, definition in self._on.rows(_VIEWS)
+            if any(f"`{DATABASE}`.`{name}`" in definition for name in ours)
+        ]
+        dependents += [f"foreign key of {table}" for table, name in self._on.rows(_KEYS) if name in ours]
+        dependents += [f"trigger {trigger}" for trigger, name in self._on.rows(_TRIGGERS) if name in ours]
+        if dependents:
+            raise TargetError(
+                f"objects of others depend on the data set: {'; '.join(dependents)}",
+                "nothing was changed; drop these first, or let them no longer depend on it",
+            )
+
+    @property
+    def _marks_databases(self) -> bool:
+        version = str(self._on.value("select version()"))
+        return self._on.mariadb and tuple(map(int, version.split(".")[:2])) >= (10, 5)
+
+    def create_database(self) -> None:
+        """The database, unless it is there; marked as ours where it can be."""
+        self._on.run(f"create database if not exists {DATABASE} {mark(DATABASE) if self._marks_databases else ''}")
+
+    def owns_database(self) -> bool:
+        """True for one that bears our mark."""
+        sql = f"select schema_comment from information_schema.schemata where schema_name = '{DATABASE}'"
+        return self._marks_databases and self._on.value(sql) == f"{MARK}: {DATABASE}"
