@@ -134,7 +134,13 @@ def _tables(report: Report, key: str) -> Iterator[Table]:
 
 
 def _of_a_card(report: Report, keys: Iterable[str]) -> Json:
-    return {key: [_fields(row, TABLES[key]) for table in _tables(report, key) for row in _rows(table)] for key in keys}
+    return {key: [row for table in _tables(report, key) for row in _records(table, TABLES[key])] for key in keys}
+
+
+def _records(table: Table, kind: type[msgspec.Struct]) -> Iterator[Json]:
+    """The rows of a table as its document has them: their records, where they were made of any."""
+    for row, cells in zip(table.rows, _rows(table), strict=True):
+        yield msgspec.to_builtins(row.record) if row.record is not None else _fields(cells, kind)
 
 
 def _fields(row: Json, kind: type[msgspec.Struct]) -> Json:
