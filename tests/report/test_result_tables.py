@@ -67,6 +67,24 @@ def test_words_of_the_report_stand_for_a_column() -> None:
     assert {row.cells["runs"] for row in table.rows} == {"3 of 5"}
 
 
+def test_words_of_no_field_are_the_last_column_or_stand_below() -> None:
+    words = {"means": lambda line: f"at {line.phase}", "": lambda line: "" if line.ratio else "no ratio"}
+    table = result_table(Line, LINES, key="lines", headings={"means": "what it is"}, words=words)
+    assert table.columns[-1] == Column("means", "what it is")
+    assert [row.cells["means"] for row in table.rows] == ["at read", "at read", "at =write"]
+    assert [row.note for row in table.rows] == ["", "", "other sizes no ratio"]
+
+
+def test_a_pair_is_one_cell() -> None:
+    class Loaded(Struct, frozen=True, kw_only=True):
+        users: Annotated[int | None, shown("load", "load", pair="depth")] = None
+        depth: int | None = None
+
+    table = result_table(Loaded, (Loaded(users=4, depth=16), Loaded()), key="loads")
+    assert table.columns == (Column("users", "load", "load"),)
+    assert [row.cells["users"] for row in table.rows] == [(4, 16), None]
+
+
 def test_csv_has_every_field_by_its_name_and_no_formula() -> None:
     out = io.StringIO()
     table = result_table(Line, LINES, key="rows")

@@ -32,7 +32,8 @@ def result_table(
     """The table of those records.
 
     `headings` names columns after what they hold here, such as a side: one name, or one for each value of a list.
-    `words` says the cells of a column in words that the report has. `leave` names columns that tell nothing here.
+    `words` says the cells of a column in words that the report has; of a column that is no field, which comes last
+    under its heading; or, by the name "", what stands under a row. `leave` names columns that tell nothing here.
     """
     columns = [column for column in _columns(kind, headings or {}, words or {}) if column.key not in leave]
     rows, before = list[Row](), None
@@ -43,7 +44,7 @@ def result_table(
         before = first
         if part:
             cells |= {name: "" for name, how in shown_fields(kind).items() if how.once}
-        rows.append(Row(cells, note=_below(record), part=part, record=record))
+        rows.append(Row(cells, note=_below(record, words or {}), part=part, record=record))
     return Table(title, tuple(columns), tuple(rows), key=key, notes=notes)
 
 
@@ -82,6 +83,7 @@ def _columns(kind: type[Struct], headings: Headings, said: Words) -> Iterator[Co
         else:
             for at, each in enumerate(called, 1):
                 yield Column(f"{key}{at}", each, form, how.explain, how.spare)
+    yield from (Column(key, str(headings[key])) for key in said if key and key not in seen)
 
 
 def _is_once(kind: type[Struct], name: str) -> bool:
@@ -90,17 +92,20 @@ def _is_once(kind: type[Struct], name: str) -> bool:
 
 
 def _cells(record: Struct, words: Words) -> Iterator[tuple[str, Cell]]:
+    yield from ((key, said(record)) for key, said in words.items() if key)
     for name, how in shown_fields(type(record)).items():
         value = getattr(record, name)
         key = how.column or name
         if key in words:
-            yield key, words[key](record)
-        elif how.interval is not None:
+            continue
+        if how.interval is not None:
             low, high = (getattr(record, each) for each in how.interval)
             yield name, "" if value is None else text.ratio(value, low, high)
         elif how.column:
             if value is not None:
                 yield how.column, _with_unit(how.kind, value)
+        elif how.pair:
+            yield name, None if value is None else (value, getattr(record, how.pair))
         elif isinstance(value, tuple) and how.kind not in ("strip", "names"):
             yield from ((f"{name}{at}", each) for at, each in enumerate(value, 1))
         else:
@@ -114,6 +119,7 @@ def _with_unit(kind: Kind, value: float) -> str:
     return f"{cell_text(kind, value)} IOPS" if kind == "rate" else cell_text(kind, value)
 
 
-def _below(record: Struct) -> str:
-    found = (getattr(record, name) for name, how in shown_fields(type(record)).items() if how.below)
+def _below(record: Struct, words: Words) -> str:
+    found = [getattr(record, name) for name, how in shown_fields(type(record)).items() if how.below]
+    found += [words[""](record)] if "" in words else []
     return " ".join(filter(None, found))

@@ -17,8 +17,8 @@ class Shown(Struct, frozen=True):
 
     Fields of one `column` are alternatives: it shows the one that is known, with its unit. Of fields that are `once`,
     rows that follow each other with the same first one show only the first row's. `interval` names two fields: the
-    95% interval around a ratio. `below` has no column: it is a sentence under the row. A field that is a list has one
-    column for each value.
+    95% interval around a ratio. `pair` names the field that stands in the same cell, as the depth in users x depth.
+    `below` has no column: it is a sentence under the row. A field that is a list has one column for each value.
     """
 
     heading: str
@@ -28,6 +28,7 @@ class Shown(Struct, frozen=True):
     column: str
     once: bool
     interval: tuple[str, str] | None
+    pair: str
     below: bool
 
 
@@ -40,8 +41,9 @@ def shown(
     column: str = "",
     once: bool = False,
     interval: tuple[str, str] | None = None,
+    pair: str = "",
     below: bool = False,
 ) -> Meta:
     """For Annotated: how the field is shown. `explain` says what it is, in the page and in the schema."""
-    column_of = Shown(heading, kind, explain, spare, column, once, interval, below)
+    column_of = Shown(heading, kind, explain, spare, column, once, interval, pair, below)
     return Meta(description=explain or None, extra={"shown": column_of})
