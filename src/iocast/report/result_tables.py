@@ -15,7 +15,7 @@ from iocast.model.results.shown import Shown
 from iocast.report.cells import cell_text
 
 Headings = Mapping[str, str | Sequence[str]]
-Words = Mapping[str, Callable[[Any], str]]
+Words = Mapping[str, Callable[[Any], str | tuple[str, ...]]]
 
 
 def result_table(
@@ -77,7 +77,8 @@ def _columns(kind: type[Struct], headings: Headings, said: Words) -> Iterator[Co
             continue
         seen.add(key)
         called = headings.get(key, how.heading)
-        form: Kind = "text" if how.column or how.interval or key in said else how.kind
+        worded = key in said and how.kind != "names"
+        form: Kind = "text" if how.column or how.interval or worded else how.kind
         if isinstance(called, str):
             yield Column(key, called, form, how.explain, how.spare)
         else:

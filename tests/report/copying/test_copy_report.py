@@ -74,6 +74,6 @@ def test_a_copy_that_differs_is_the_verdict() -> None:
 def test_the_document_has_raw_figures() -> None:
     run = copies(copy("splice", 2.0, system_s=0.5), copy("read_write_block", 1.0))
     document = json_report.document(copy_report(run))
-    table = next(table for table in document.tables if table.key == "copies_cold")  # type: ignore[union-attr]
-    row = next(row for row in table.cells if row["method"] == "splice")  # type: ignore[union-attr]
-    assert (row["real_ns"], row["rate_bytes_per_s"], row["system_per_gb"]) == (2 * 10**9, 500e6, 0.5)
+    row = next(row for row in document.copies_cold if row.method == "splice")  # type: ignore[union-attr]
+    assert (row.real_ns, row.rate_bytes_per_s, row.system_s_per_gb) == (2 * 10**9, 500e6, 0.5)
+    assert (row.base, row.time_ratio) == (False, 2.0)

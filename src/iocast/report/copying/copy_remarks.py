@@ -4,37 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from iocast import text
 from iocast.analyse.copying.copy_figures import CellFigures
-from iocast.model.codes import CopyRemarkCode, SeverityCode
 from iocast.model.copying.copy_trials import CopyRefusal, CopyRun, MethodCode
+from iocast.model.results.copies import CopyRemark
 from iocast.report.wording import words
 
 SPARSE = 0.98  # of its size is allocated: less has holes, or is compressed [J]
 IN_KERNEL: tuple[MethodCode, ...] = ("copy_file_range", "reflink")
 
 
-class Remark(Struct, frozen=True, kw_only=True):
-    """One remark, for all ways that it is true of."""
-
-    code: CopyRemarkCode
-    severity: SeverityCode
-    methods: tuple[MethodCode, ...]
-    says: str
-    remedy: str = ""
-
-
-def remarks(run: CopyRun, found: Sequence[CellFigures]) -> tuple[Remark, ...]:
+def remarks(run: CopyRun, found: Sequence[CellFigures]) -> tuple[CopyRemark, ...]:
     """The gravest first."""
     return (*_different(run), *_refused(run), *_reflinks(found), *_not_offloaded(found), *_caches(found), *_holes(run))
 
 
-def _different(run: CopyRun) -> Iterator[Remark]:
+def _different(run: CopyRun) -> Iterator[CopyRemark]:
     bad = [trial for trial in run.trials if trial.same is False]
     if bad:
-        yield Remark(
+        yield CopyRemark(
             code="content_differs",
             severity="severe",
             methods=_unique([trial.cell.method for trial in bad]),
@@ -43,7 +31,7 @@ def _different(run: CopyRun) -> Iterator[Remark]:
         )
 
 
-def _refused(run: CopyRun) -> Iterator[Remark]:
+def _refused(run: CopyRun) -> Iterator[CopyRemark]:
     """One for each call and errno."""
     groups: dict[tuple[str, str], list[tuple[MethodCode, CopyRefusal]]] = {}
     for trial in run.trials:
@@ -56,7 +44,7 @@ def _refused(run: CopyRun) -> Iterator[Remark]:
         methods = _unique([method for method, _ in found])
         place = f" from {here.filesystem} to {there.filesystem}" if across else f" on {there.filesystem}"
         where = f" after {found[0][1].at_bytes:,} bytes" if found[0][1].at_bytes else ""
-        yield Remark(
+        yield CopyRemark(
             code="way_refused",
             severity="note",
             methods=methods,
@@ -77,11 +65,11 @@ def _fall_back(methods: tuple[MethodCode, ...], name: str) -> str:
     return "Programs that use it fall back to read and write here."
 
 
-def _reflinks(found: Sequence[CellFigures]) -> Iterator[Remark]:
+def _reflinks(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
     shared = [each for each in found if each.shared]
     if shared:
         least = min(each.shared or 0.0 for each in shared)
-        yield Remark(
+        yield CopyRemark(
             code="reflinked",
             severity="warn",
             methods=_unique([each.method for each in shared]),
@@ -93,11 +81,11 @@ def _reflinks(found: Sequence[CellFigures]) -> Iterator[Remark]:
         )
 
 
-def _not_offloaded(found: Sequence[CellFigures]) -> Iterator[Remark]:
+def _not_offloaded(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
     """copy_file_range that worked, and yet moved all data through memory: the kernel splices it."""
     own = [each for each in found if each.method == "copy_file_range" and each.copies and each.shared == 0.0]
     if own:
-        yield Remark(
+        yield CopyRemark(
             code="copied_in_kernel",
             severity="note",
             methods=("copy_file_range",),
@@ -106,7 +94,7 @@ def _not_offloaded(found: Sequence[CellFigures]) -> Iterator[Remark]:
         )
 
 
-def _caches(found: Sequence[CellFigures]) -> Iterator[Remark]:
+def _caches(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
     for cache in ("cold", "warm"):
         off = [each for each in found if each.cache == cache and not each.as_asked]
         if not off:
@@ -118,7 +106,7 @@ def _caches(found: Sequence[CellFigures]) -> Iterator[Remark]:
         else:
             says = f"The page cache had only {text.percent(min(shares))} of the source: these copies were not warm."
             remedy = "Give a source that fits into free memory."
-        yield Remark(
+        yield CopyRemark(
             code="not_cold" if cache == "cold" else "not_warm",
             severity="warn",
             methods=_unique([each.method for each in off]),
@@ -127,10 +115,10 @@ def _caches(found: Sequence[CellFigures]) -> Iterator[Remark]:
         )
 
 
-def _holes(run: CopyRun) -> Iterator[Remark]:
+def _holes(run: CopyRun) -> Iterator[CopyRemark]:
     plan = run.plan
     if plan.size_bytes and plan.allocated_bytes < SPARSE * plan.size_bytes:
-        yield Remark(
+        yield CopyRemark(
             code="sparse_source",
             severity="note",
             methods=(),

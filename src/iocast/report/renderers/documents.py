@@ -27,6 +27,7 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.results.comparison import ComparedPair, Relative, Repeats
+from iocast.model.results.copies import CopiedWay, CopyRemark
 from iocast.model.results.listing import ListedRun
 from iocast.model.results.shown import Number
 from iocast.model.results.size import Loaded, Needed, Provisioned, SizedModel, Year
@@ -468,7 +469,9 @@ class StudyDocument(_Document, kw_only=True, tag="study"):
 class CopyDocument(_Document, kw_only=True, tag="copy"):
     """Copies of a file in several ways: `iocast experiment copy`."""
 
-    tables: list[ModelTable]
+    copies_cold: list[CopiedWay] = []
+    copies_warm: list[CopiedWay] = []
+    copy_remarks: list[CopyRemark] = []
 
 
 class SizeDocument(_Document, kw_only=True, tag="size"):
