@@ -85,6 +85,22 @@ def test_a_pair_is_one_cell() -> None:
     assert [row.cells["users"] for row in table.rows] == [(4, 16), None]
 
 
+def test_what_is_keyed_has_a_column_a_value_and_fields_are_left_out_with_all_columns() -> None:
+    class Cell(Struct, frozen=True, kw_only=True):
+        values: Annotated[dict[str, str], shown("axes")]
+        moved_bytes_per_s: Annotated[Number | None, shown("moved", "bytes_per_s", column="moved")] = None
+        kept: Annotated[tuple[Number | None, ...], shown("kept", "relative")] = ()
+
+    cells = (Cell(values={"data": "cached", "op": "read"}, moved_bytes_per_s=5e8, kept=(1.0, 0.5)),)
+    headings = {"values": ("data", "op"), "kept": ("a", "b")}
+    table = result_table(Cell, cells, key="cells", headings=headings, leave=("values1", "kept"))
+    assert table.columns == (Column("values2", "op"), Column("moved", "moved"))
+    assert (table.rows[0].cells["values2"], table.rows[0].cells["moved"]) == ("read", "500 MB/s")
+    out = io.StringIO()
+    csv_table.render(Report("", "", (Section("results", "", tables=(table,)),)), out)
+    assert out.getvalue().splitlines()[1] == "cached read,500000000,1 0.5"
+
+
 def test_csv_has_every_field_by_its_name_and_no_formula() -> None:
     out = io.StringIO()
     table = result_table(Line, LINES, key="rows")

@@ -33,9 +33,10 @@ def result_table(
 
     `headings` names columns after what they hold here, such as a side: one name, or one for each value of a list.
     `words` says the cells of a column in words that the report has; of a column that is no field, which comes last
-    under its heading; or, by the name "", what stands under a row. `leave` names columns that tell nothing here.
+    under its heading; or, by the name "", what stands under a row. `leave` names columns, or fields with all their
+    columns, that tell nothing here.
     """
-    columns = [column for column in _columns(kind, headings or {}, words or {}) if column.key not in leave]
+    columns = [each for each in _columns(kind, headings or {}, words or {}, leave) if each.key not in leave]
     rows, before = list[Row](), None
     for record in records:
         cells = dict(_cells(record, words or {}))
@@ -69,13 +70,15 @@ def _shown(hint: object) -> Shown | None:
     return next((extra["shown"] for extra in metas if "shown" in extra), None)
 
 
-def _columns(kind: type[Struct], headings: Headings, said: Words) -> Iterator[Column]:
+def _columns(kind: type[Struct], headings: Headings, said: Words, leave: tuple[str, ...]) -> Iterator[Column]:
     seen = set[str]()
     for name, how in shown_fields(kind).items():
         key = how.column or name
         if how.below or key in seen:
             continue
         seen.add(key)
+        if key in leave:
+            continue
         called = headings.get(key, how.heading)
         worded = key in said and how.kind != "names"
         form: Kind = "text" if how.column or how.interval or worded else how.kind
@@ -107,6 +110,8 @@ def _cells(record: Struct, words: Words) -> Iterator[tuple[str, Cell]]:
                 yield how.column, _with_unit(how.kind, value)
         elif how.pair:
             yield name, None if value is None else (value, getattr(record, how.pair))
+        elif isinstance(value, dict):
+            yield from ((f"{name}{at}", each) for at, each in enumerate(value.values(), 1))
         elif isinstance(value, tuple) and how.kind not in ("strip", "names"):
             yield from ((f"{name}{at}", each) for at, each in enumerate(value, 1))
         else:
@@ -117,7 +122,8 @@ def _with_unit(kind: Kind, value: float) -> str:
     """A figure of a column that has several units."""
     if kind == "duration":
         return text.duration(value)
-    return f"{cell_text(kind, value)} IOPS" if kind == "rate" else cell_text(kind, value)
+    unit = {"rate": " IOPS", "bytes_per_s": " MB/s"}.get(kind, "")
+    return cell_text(kind, value) + unit
 
 
 def _below(record: Struct, words: Words) -> str:

@@ -59,12 +59,12 @@ def test_two_configurations_are_set_beside_each_other(tmp_path: Path) -> None:
         done = iocast("study", study, target, "--label", label, "--out", out, "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    tables = {table["key"]: table["cells"] for table in found["tables"]}
-    read = next(row for row in tables["kept_cached"] if row["operation"] == "read")
-    slower = next(row for row in tables["slower_cached"] if row["operation"] == "read")
-    assert read["side1"] == pytest.approx(0.5, abs=0.02)
-    assert slower["side1_share"] == pytest.approx(1.0, abs=0.06)
-    assert not any(row["incomplete"] for row in tables["kept_all_cells"])
+    cached, whole = found["views"]
+    assert (cached["name"], cached["first"], cached["others"]) == ("cached", "bare", ["virtual"])
+    read = next(row for row in cached["rows"] if row["values"]["operation"] == "read")
+    assert read["kept"] == pytest.approx([0.5], abs=0.02)
+    assert read["worse_share"] == pytest.approx([1.0], abs=0.06)
+    assert (len(whole["rows"]), any(row["incomplete"] for row in whole["rows"])) == (4, False)
     assert len(_runs(out)) == 16
     assert "study two by two, virtual: 4 cells, 8 runs" in done.stderr
     shown = iocast("report", out, cwd=tmp_path).stdout

@@ -18,7 +18,8 @@ class Shown(Struct, frozen=True):
     Fields of one `column` are alternatives: it shows the one that is known, with its unit. Of fields that are `once`,
     rows that follow each other with the same first one show only the first row's. `interval` names two fields: the
     95% interval around a ratio. `pair` names the field that stands in the same cell, as the depth in users x depth.
-    `below` has no column: it is a sentence under the row. A field that is a list has one column for each value.
+    `below` has no column: it is a sentence under the row. A field that is a list, or is keyed, has one column for
+    each value.
     """
 
     heading: str

@@ -41,8 +41,8 @@ def _write_records(records: list[Struct], out: TextIO) -> None:
 
 
 def _field(value: object) -> str:
-    if isinstance(value, tuple):
-        return " ".join(map(_field, value))
+    if isinstance(value, tuple | dict):
+        return " ".join(map(_field, value.values() if isinstance(value, dict) else value))
     if value is None:
         return ""
     return _number(value) if isinstance(value, int | float) else str(value)

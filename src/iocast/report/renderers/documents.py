@@ -31,6 +31,7 @@ from iocast.model.results.copies import CopiedWay, CopyRemark
 from iocast.model.results.listing import ListedRun
 from iocast.model.results.shown import Number
 from iocast.model.results.size import Loaded, Needed, Provisioned, SizedModel, Year
+from iocast.model.results.studies import MeasuredCell, StudyProgress, StudyView
 from iocast.model.results.trend import TrendChange, TrendRow
 from iocast.model.workload import Op
 from iocast.report.database.database_documents import DatabaseCommitRow, DatabaseLoadRow
@@ -461,9 +462,11 @@ class TapeDocument(_Document, kw_only=True, tag="tape"):
 
 
 class StudyDocument(_Document, kw_only=True, tag="study"):
-    """A matrix of loads on several configurations: `iocast study`."""
+    """A matrix of loads on several configurations: `iocast study`. The last view has all cells."""
 
-    tables: list[ModelTable]
+    progress: list[StudyProgress]
+    views: list[StudyView]
+    cells: list[MeasuredCell]
 
 
 class CopyDocument(_Document, kw_only=True, tag="copy"):
