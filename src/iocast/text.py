@@ -209,6 +209,11 @@ def whole(value: float | None) -> str:
     return "" if _nothing(value) else f"{value:,.0f}"
 
 
+def statistic(quantile: float | None) -> str:
+    """The name of a figure of response times: "p99", "p99.9"; of None "mean"."""
+    return "mean" if quantile is None else f"p{quantile * 100:g}"
+
+
 def load(users: float, depth: float) -> str:
     """A load, users x queue depth: "8x1", "4x16"."""
     return f"{users:.0f}x{max(1.0, depth):.0f}"

@@ -262,11 +262,12 @@ def repeats_of(side: Side) -> Iterator[Repeats]:
             symmetric_share=abs(apart.symmetric) if apart else None,
             scatter_share=scatter,
             scatter_p99_share=scatter_p99,
-            verdict=_agree(max(scatter or 0.0, scatter_p99 or 0.0), len(rates)),
+            verdict=agree(max(scatter or 0.0, scatter_p99 or 0.0), len(rates)),
         )
 
 
-def _agree(worst: float, runs: int) -> RepeatsCode:
+def agree(worst: float, runs: int) -> RepeatsCode:
+    """Whether repeats with that scatter may be relied on."""
     if worst > SCATTER:
         return "inconclusive"
     return "repeats" if runs >= REPEATS else "incomplete"

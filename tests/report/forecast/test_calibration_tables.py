@@ -9,6 +9,7 @@ import iocast
 from iocast import text
 from iocast.forecast.calibration import Calibration
 from iocast.report.forecast.calibration_tables import maxima_tables
+from iocast.results.calibration import maxima_of
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
 
 
 def note(found: Calibration) -> str:
-    return next(note for table in maxima_tables(found) for note in table.notes if note.startswith("Those within"))
+    tables = maxima_tables(tuple(maxima_of(found)), found)
+    return next(note for table in tables for note in table.notes if note.startswith("Those within"))
 
 
 def test_the_row_behind_the_response_times_is_named_with_the_rate_that_it_reached(found: Calibration) -> None:

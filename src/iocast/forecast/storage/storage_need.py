@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast import text
 from iocast.errors import SpecError
 from iocast.forecast.laws.disks import RaidLevel
 
@@ -23,7 +24,7 @@ class LatencyLimit(Struct, frozen=True):
     @property
     def name(self) -> str:
         """As people say it: "mean", "p99", "p99.9"."""
-        return "mean" if self.quantile is None else f"p{self.quantile * 100:g}"
+        return text.statistic(self.quantile)
 
 
 class StorageNeed(Struct, frozen=True, kw_only=True):

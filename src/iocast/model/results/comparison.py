@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast.model.codes import ComparisonCode, DifferenceCode, RepeatsCode, StatisticCode
+from iocast.model.results.calibration import RepeatedMaximumRow
 from iocast.model.results.shown import Number, shown
 
 INTERVAL = ("ratio_low", "ratio_high")
@@ -152,6 +153,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class Repeated(Struct, frozen=True, kw_only=True):
-    """Several runs of one job on one target."""
+    """Several runs of one job on one target. `maxima`: of calibrations, which share no rows at rates."""
 
     repeats: tuple[Repeats, ...]
+    maxima: tuple[RepeatedMaximumRow, ...] = ()

@@ -52,7 +52,7 @@ def tell(found: Calibration) -> Iterator[Chart]:
     points = (*found.closed, *found.at_rates)
     if len(points) < 2:
         return
-    name = "mean" if found.asked.quantile is None else f"p{found.asked.quantile * 100:g}"
+    name = text.statistic(found.asked.quantile)
     within = found.within
     marks = Row(
         {

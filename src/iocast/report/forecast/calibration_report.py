@@ -13,23 +13,21 @@ from iocast.diagnose.stalled_rows import stall_caution
 from iocast.forecast.calibration import Calibration
 from iocast.model.codes import CalibrationRefusalCode
 from iocast.model.finding import Examination
-from iocast.model.report import Cell, Column, Figure, Report, Row, Section, Table
+from iocast.model.report import Figure, Report, Section, Table
+from iocast.model.results.calibration import CalibrationResult, RefusalRow, RefusedRow
 from iocast.report.card.headline import badges
 from iocast.report.charts import charts_at
-from iocast.report.forecast.calibrated import calibrated
 from iocast.report.forecast.calibration_tables import (
     asked_table,
     curve_table,
     fit_table,
     knees_table,
     maxima_tables,
-    statistic_name,
 )
+from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import section
-
-REFUSALS = (Column("code", "what", "code"), Column("says", "why"), Column("remedy", "way out"))
-ROWS = (Column("phase", "row"), Column("reason", "reason"))
+from iocast.results.calibration import calibrated, calibration_result
 
 
 def calibration_report(facts: Facts, examination: Examination, folder: str, *, charts: bool = False) -> Report:
@@ -37,16 +35,17 @@ def calibration_report(facts: Facts, examination: Examination, folder: str, *, c
     found = calibrated(facts, examination)
     if found is None:
         raise ValueError("the run is no calibration, or has no rows")
-    run = facts.run
+    run, result = facts.run, _result(found, examination)
     return Report(
         title=f"Calibration · {run.plan.target.path}",
         verdict=_verdict(found, examination),
-        sections=_sections(found, examination, charts=charts),
+        sections=_sections(found, result, charts=charts),
         next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
         badges=badges(run, examination),
         figures=tuple(_figures(found)),
         kind="calibration",
         subjects=(subject(run, folder),),
+        result=result,
     )
 
 
@@ -58,20 +57,24 @@ def with_calibration(report: Report, facts: Facts, examination: Examination, *, 
     return replace(
         report,
         verdict=_verdict(found, examination),
-        sections=(*_sections(found, examination, charts=charts), *report.sections),
+        sections=(*_sections(found, _result(found, examination), charts=charts), *report.sections),
         figures=tuple(_figures(found)),
     )
 
 
-def _sections(found: Calibration, examination: Examination, *, charts: bool) -> tuple[Section, ...]:
+def _result(found: Calibration, examination: Examination) -> CalibrationResult:
+    return calibration_result(found, examination.trust, tuple(map(_refusal, found.refusals)))
+
+
+def _sections(found: Calibration, result: CalibrationResult, *, charts: bool) -> tuple[Section, ...]:
     drawn = charts_at("calibration", found) if charts else ()
-    fit = fit_table(found)
-    refusals = tuple(_refusals(found))
-    knees = (knees_table(found), *([fit] if fit else ()))
+    refusals = tuple(_refusals(result))
+    maxima = (asked_table(result.asked, found), *maxima_tables(result.maxima, found))
+    knees = (knees_table(result.knees), *([fit_table(result.fit)] if result.fit else ()))
     sections = [
-        section("calibration", paragraphs=tuple(_disks(found)), tables=(asked_table(found), *maxima_tables(found))),
-        section("calibration_curve", tables=(curve_table(found, examination),), charts=drawn),
-        section("calibration_knees", paragraphs=tuple(_no_fit(found)), tables=knees) if found.knees else None,
+        section("calibration", paragraphs=tuple(_disks(found)), tables=maxima),
+        section("calibration_curve", tables=(curve_table(result.curve),), charts=drawn),
+        section("calibration_knees", paragraphs=tuple(_no_fit(found)), tables=knees) if result.knees else None,
         section("calibration_refusals", tables=refusals) if refusals else None,
     ]
     return tuple(each for each in sections if each is not None)
@@ -89,7 +92,7 @@ def _verdict(found: Calibration, examination: Examination) -> str:
 
 
 def _limit_sentence(found: Calibration) -> str:
-    name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
+    name, limit = text.statistic(found.asked.quantile), text.brief_time(found.asked.max_latency_ns)
     if found.idle is None and found.within is None:
         return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
     if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
@@ -136,7 +139,7 @@ def _refused_sentence(found: Calibration) -> str:
 
 
 def _figures(found: Calibration) -> Iterator[Figure]:
-    name, limit = statistic_name(found.asked), text.brief_time(found.asked.max_latency_ns)
+    name, limit = text.statistic(found.asked.quantile), text.brief_time(found.asked.max_latency_ns)
     if found.within is not None and found.within.rate_per_s is not None:
         least = "" if found.within.reached else "at least"
         yield Figure(f"IOPS within {name} {limit}", found.within.rate_per_s, "rate", least)
@@ -179,19 +182,17 @@ def _no_fit(found: Calibration) -> Iterator[str]:
         yield f"No fitted curve: {NO_FIT[found.fit.refusal]}."
 
 
-def _refusals(found: Calibration) -> Iterator[Table]:
-    rows = tuple(Row(_refusal(found, code)) for code in found.refusals)
-    if rows:
-        yield Table("", REFUSALS, rows, key="refusals")
-    if found.refused:
-        cells = tuple(Row({"phase": name, "reason": reason}) for name, reason in found.refused.items())
+def _refusals(result: CalibrationResult) -> Iterator[Table]:
+    if result.refusals:
+        yield result_table(RefusalRow, result.refusals, key="refusals")
+    if result.refused:
         note = "Refused rows, of trust D or F or with stalls, are shown in the curve and used for nothing."
-        yield Table("Refused rows", ROWS, cells, key="refused", notes=(note,))
+        yield result_table(RefusedRow, result.refused, key="refused", title="Refused rows", notes=(note,))
 
 
-def _refusal(found: Calibration, code: CalibrationRefusalCode) -> dict[str, Cell]:
+def _refusal(code: CalibrationRefusalCode) -> RefusalRow:
     says, remedy = REFUSAL_WORDS[code]
-    return {"code": code, "says": says, "remedy": remedy}
+    return RefusalRow(code=code, says=says, remedy=remedy)
 
 
 REFUSAL_WORDS: dict[CalibrationRefusalCode, tuple[str, str]] = {

@@ -26,6 +26,7 @@ from iocast.model.codes import (
 )
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
+from iocast.model.results import calibration as of_calibration
 from iocast.model.results.comparison import ComparedPair, Relative, Repeats
 from iocast.model.results.copies import CopiedWay, CopyRemark
 from iocast.model.results.listing import ListedRun
@@ -36,7 +37,6 @@ from iocast.model.results.trend import TrendChange, TrendRow
 from iocast.model.workload import Op
 from iocast.report.database.database_documents import DatabaseCommitRow, DatabaseLoadRow
 from iocast.report.layers.layer_documents import RowLayersRow
-from iocast.report.renderers import calibration_rows as of_calibration
 from iocast.report.renderers.document_values import Duration, Value
 from iocast.report.renderers.forecast_documents import ModelTable
 from iocast.report.renderers.forecast_rows import (

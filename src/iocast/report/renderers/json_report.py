@@ -14,10 +14,10 @@ from msgspec.structs import asdict, replace
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
+from iocast.model.results.calibration import CalibrationResult
 from iocast.report.database.database_documents import DATABASE_TABLES
 from iocast.report.layers.layer_documents import LAYER_TABLES
 from iocast.report.renderers import documents as doc
-from iocast.report.renderers.calibration_rows import CALIBRATION_TABLES, RepeatedMaximumRow
 from iocast.report.renderers.forecast_rows import forecast_fields
 from iocast.text import harmless_json, iso
 
@@ -49,7 +49,6 @@ TABLES: dict[str, type[msgspec.Struct]] = {
     "slowest": doc.SlowRow,
     **DATABASE_TABLES,
     **LAYER_TABLES,
-    **CALIBRATION_TABLES,
 }
 
 Json = dict[str, object]
@@ -69,8 +68,6 @@ def document(report: Report) -> doc.Document:
             found |= _result(report)
         case "repeats":
             found |= {"subjects": _subjects(report), **_result(report)}
-            maxima = (row for table in _tables(report, "maxima_repeats") for row in _rows(table))
-            found["maxima"] = [_fields(row, RepeatedMaximumRow) for row in maxima]
         case "comparison":
             found |= {"subjects": _subjects(report), **_result(report)}
         case "trend":
@@ -84,12 +81,13 @@ def document(report: Report) -> doc.Document:
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "calibration":
-            found |= {**_only_subject(report), **_of_a_card(report, CALIBRATION_TABLES)}
+            found |= {**_only_subject(report), **_result(report)}
             found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
         case "verification":
             found |= {**_only_subject(report), **_of_a_card(report, ("blocks", "places"))}
         case _:
             found |= {**_only_subject(report), **_of_a_card(report, TABLES), **_experiment(report)}
+            found |= _recorded(report, CalibrationResult)
             found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
             found["findings"] = list(_findings(report.findings, report.untestable))
             found["failed_detectors"] = [asdict(each) for each in report.failed]
@@ -141,6 +139,15 @@ def _records(table: Table, kind: type[msgspec.Struct]) -> Iterator[Json]:
     """The rows of a table as its document has them: their records, where they were made of any."""
     for row, cells in zip(table.rows, _rows(table), strict=True):
         yield msgspec.to_builtins(row.record) if row.record is not None else _fields(cells, kind)
+
+
+def _recorded(report: Report, kind: type[msgspec.Struct]) -> Json:
+    """The records of the tables of a result that heads a card."""
+    found = {
+        name: [row.record for each in _tables(report, name) for row in each.rows] for name in kind.__struct_fields__
+    }
+    known: Json = msgspec.to_builtins(found)
+    return known
 
 
 def _fields(row: Json, kind: type[msgspec.Struct]) -> Json:

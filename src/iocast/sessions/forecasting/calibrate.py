@@ -58,7 +58,7 @@ class Calibrated(Struct, frozen=True):
     @property
     def found(self) -> Calibration:
         """The maxima, the curve, its knees, and what is refused. Raises SpecError for a run that was no calibration."""
-        from iocast.report.forecast.calibrated import calibrated
+        from iocast.results.calibration import calibrated
 
         found = calibrated(self.card.judged.facts, self.card.examination)
         if found is None:

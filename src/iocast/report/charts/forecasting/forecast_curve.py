@@ -61,7 +61,7 @@ def tell(of: Answer) -> Iterator[Chart]:
     by, question = of.forecaster, of.question
     if by is None or not isinstance(of.ladder, MeasuredLadder):
         return
-    name = "mean" if question.q is None else f"p{question.q * 100:g}"
+    name = text.statistic(question.q)
     rates = [by.limit_per_s * at / STEPS for at in range(1, STEPS + 1)]
     figures = by.curve(question.q, rates)
     curve = tuple(
