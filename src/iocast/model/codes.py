@@ -80,6 +80,14 @@ CopyRemarkCode = Literal[
     "sparse_source",
 ]
 
+# Whose clock timed an I/O of a live watch, from the call down to the device.
+ClockCode = Literal["system_call", "bio", "request", "driver"]
+
+# I/O waits of Oracle.
+WaitKindCode = Literal[
+    "single_block", "log_write", "multi_block", "direct_read", "direct_read_temp", "direct_write_temp"
+]
+
 CountingEngine = Literal["duckdb", "spark"]  # who counts the rows of a trace
 SeverityCode = Literal["note", "warn", "severe", "void"]
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 from makers.live_moments import SECOND_NS, moment
 
-from iocast.analyse.live.tape_summary import TapeSummary, summarise
+from iocast.analyse.live.tape_summary import summarise
 from iocast.metrics import EPOCH
 from iocast.model.live.moment import Moment
 from iocast.model.report import Report
-from iocast.report.tape.database_tables import database_tables
+from iocast.model.results.tapes import Tape
+from iocast.results.tapes import tape_of
 from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.tape_card import report_of_tape
@@ -19,10 +20,10 @@ from iocast.sessions.live.tape_card import report_of_tape
 SPOOL = Path(__file__).parents[2] / "imports/fixtures/capture_spool.txt"
 
 
-def _summary(moments: list[Moment]) -> TapeSummary:
+def _tape(moments: list[Moment]) -> Tape:
     found = summarise(moments, SECOND_NS, (len(moments) - 1) * SECOND_NS)
     assert found is not None
-    return found
+    return tape_of(found, {})
 
 
 def _report(place: Path) -> Report:
@@ -36,15 +37,16 @@ def test_a_spool_of_oracle(tmp_path: Path) -> None:
     tables = {table.key: [row.cells for row in table.rows] for table in section.tables}
     assert [*tables] == ["oramon", "asm", "sysmetric"]
     single, log = tables["oramon"]
-    assert (single["what"], single["rate"], single["wait"]) == ("single block", 187.8, pytest.approx(510_117, abs=1))
-    assert (log["rate"], log["wait"]) == (20.6, 1_160_000)
-    assert [(row["group"], row["disk"], row["reads"]) for row in tables["asm"]] == [
+    assert (single["wait"], single["rate_per_s"]) == ("single block", 187.8)
+    assert single["wait_ns"] == pytest.approx(510_117, abs=1)
+    assert (log["rate_per_s"], log["wait_ns"]) == (20.6, 1_160_000)
+    assert [(row["group"], row["disk"], row["reads_per_s"]) for row in tables["asm"]] == [
         ("DATA", "all", 180),
         ("DATA", "DATA_0000", 180),
     ]
     latency, requests = tables["sysmetric"]
-    assert (latency["value"], latency["note"]) == (pytest.approx(2.01), "async, not a latency"), "1.51 and 2.51"
-    assert (requests["value"], requests["note"]) == (pytest.approx(187.8), "")
+    assert (latency["value"], latency["no_latency"]) == (pytest.approx(2.01), "async, not a latency"), "1.51 and 2.51"
+    assert (requests["value"], requests["no_latency"]) == (pytest.approx(187.8), "")
 
 
 def test_a_tape_of_postgresql_leaves_out_what_is_unknown() -> None:
@@ -61,8 +63,7 @@ def test_a_tape_of_postgresql_leaves_out_what_is_unknown() -> None:
         )
         for at in range(6)
     ]
-    (table,) = database_tables(_summary(moments))
-    found = {str(row.cells["what"]): row.cells.get("value", row.cells.get("wait")) for row in table.rows}
+    found = {row.what: row.value if row.wait_ns is None else row.wait_ns for row in _tape(moments).pgmon}
     assert (found["active sessions in I/O"], found["blocks read"]) == (2, 500), "4 s are known"
     assert found["wait a block"] == pytest.approx(138_000)
     assert "commits" not in found
@@ -71,4 +72,6 @@ def test_a_tape_of_postgresql_leaves_out_what_is_unknown() -> None:
 
 def test_a_machine_without_databases_has_no_such_table() -> None:
     moments = [moment(at, {("diskstats", "vda"): {"reads": 10.0 * at}}) for at in range(3)]
-    assert database_tables(_summary(moments)) == ()
+    found = _tape(moments)
+    assert (found.pgmon, found.oramon, found.asm, found.sysmetric) == ((), (), (), ())
+    assert [device.device for device in found.devices_seen] == ["vda"]

@@ -29,9 +29,9 @@ def test_what_it_tells(folder: str) -> None:
     report = report_of_tape(folder, charts=True)
     sections = {section.code: section for section in report.sections}
     (disk,) = sections["devices"].tables[0].rows
-    assert (disk.cells["device"], disk.cells["reads"], disk.cells["read_await"]) == ("vda", 100, 100_000)
+    assert (disk.cells["device"], disk.cells["reads_per_s"], disk.cells["read_await_ns"]) == ("vda", 100, 100_000)
     (layer,) = sections["layers"].tables[0].rows
-    assert (layer.cells["rate"], layer.cells["mean"], layer.cells["size"]) == (100, 100_000, 8192)
+    assert (layer.cells["rate_per_s"], layer.cells["mean_ns"], layer.cells["size_bytes"]) == (100, 100_000, 8192)
     waits, statements = sections["activity"].tables
     assert (waits.rows[0].cells["what"], waits.rows[0].cells["sessions"]) == ("IO: DataFileRead", 3)
     assert statements.rows[0].cells["what"] == "select scratch from pgio1"

@@ -86,7 +86,7 @@ def test_nothing_of_hours_is_lost(tmp_path: Path) -> None:
     (layers,) = [each for each in report.sections if each.code == "layers"]
     assert layers.paragraphs == (f"The trace lost {LOST} records: what the layers counted is too low.",)
     (row,) = layers.tables[0].rows
-    assert row.cells["rate"] == 100
+    assert row.cells["rate_per_s"] == 100
 
 
 class Growing(Day):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
 from iocast.metrics import BLOCK_LAYER, BYTES, PART, SYSTEM_CALLS
+from iocast.model.codes import ClockCode
 from iocast.model.live.seen import Seen
 from iocast.model.view import View
-
-ClockCode = Literal["system_call", "bio", "request", "driver"]
 
 # Calls by what they do to storage: ioh's R, W and sync.
 READING: Final = ("pread64", "read", "preadv", "preadv2", "readv", "uring_read")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Literal, get_args
+from typing import Final, get_args
 
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
+from iocast.model.codes import WaitKindCode
 from iocast.model.live.seen import Seen
 from iocast.model.view import View, ratio
 
-KindOfWait = Literal["single_block", "log_write", "multi_block", "direct_read", "direct_read_temp", "direct_write_temp"]
-WAIT_KINDS: Final[tuple[KindOfWait, ...]] = get_args(KindOfWait)
+WAIT_KINDS: Final[tuple[WaitKindCode, ...]] = get_args(WaitKindCode)
 
 # Exadata has events of its own for what others read from files.
-_EVENTS: Final[Mapping[str, KindOfWait]] = {
+_EVENTS: Final[Mapping[str, WaitKindCode]] = {
     "db file sequential read": "single_block",
     "cell single block physical read": "single_block",
     "log file parallel write": "log_write",
@@ -34,7 +34,7 @@ class KindWaits(Struct, frozen=True):
     mean_ns: float | None
 
 
-def waits_by_kind(seen: Seen) -> dict[KindOfWait, KindWaits] | None:
+def waits_by_kind(seen: Seen) -> dict[WaitKindCode, KindWaits] | None:
     """All kinds; None where nothing of Oracle was seen. Events are found by name, never by position.
 
     Oracle lists an event once there was one: an event that is not listed had no waits, where others are known.
@@ -43,7 +43,7 @@ def waits_by_kind(seen: Seen) -> dict[KindOfWait, KindWaits] | None:
     if not views:
         return None
     known = any(view.deltas for view in views)
-    found: dict[KindOfWait, list[View]] = {kind: [] for kind in WAIT_KINDS}
+    found: dict[WaitKindCode, list[View]] = {kind: [] for kind in WAIT_KINDS}
     for view in views:
         kind = _EVENTS.get(view.subject.partition("|")[2])
         if kind is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from iocast.analyse.live.layer_rows import ClockCode, LayerRow
+from iocast.analyse.live.layer_rows import LayerRow
+from iocast.model.codes import ClockCode
 from iocast.report.live.latency.latency_cells import CELL, latency_bounds, latency_cells, latency_heads
 from iocast.report.live.styled_lines import Line, Piece, line
 from iocast.text import brief_time

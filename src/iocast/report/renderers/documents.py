@@ -27,6 +27,7 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.results import calibration as of_calibration
+from iocast.model.results import tapes as of_tape
 from iocast.model.results.comparison import ComparedPair, Relative, Repeats
 from iocast.model.results.copies import CopiedWay, CopyRemark
 from iocast.model.results.listing import ListedRun
@@ -458,7 +459,14 @@ class ProfileDocument(_Document, kw_only=True, tag="profile"):
 class TapeDocument(_Document, kw_only=True, tag="tape"):
     """What was seen on a tape of a live watch: `iocast report TAPE`."""
 
-    tables: list[ModelTable]
+    devices_seen: list[of_tape.WatchedDevice] = []
+    layers: list[of_tape.WatchedLayer] = []
+    events: list[of_tape.WatchedEvent] = []
+    activity: list[of_tape.DatabaseActivity] = []
+    pgmon: list[of_tape.PostgresqlFigure] = []
+    oramon: list[of_tape.OracleWaits] = []
+    asm: list[of_tape.AsmDisk] = []
+    sysmetric: list[of_tape.OracleMetric] = []
 
 
 class StudyDocument(_Document, kw_only=True, tag="study"):

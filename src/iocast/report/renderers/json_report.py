@@ -64,7 +64,7 @@ def document(report: Report) -> doc.Document:
     """The report as a document of the schema."""
     found: Json = {"kind": report.kind, **_head(report)}
     match report.kind:
-        case "listing" | "copy" | "study":
+        case "listing" | "copy" | "study" | "tape":
             found |= _result(report)
         case "repeats":
             found |= {"subjects": _subjects(report), **_result(report)}
@@ -72,7 +72,7 @@ def document(report: Report) -> doc.Document:
             found |= {"subjects": _subjects(report), **_result(report)}
         case "trend":
             found |= _result(report)
-        case "model" | "profile" | "tape":
+        case "model" | "profile":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
             found |= _result(report)

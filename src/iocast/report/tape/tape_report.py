@@ -2,44 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from iocast import metrics, text
-from iocast.analyse.live.layer_rows import LayerRow, layer_rows
-from iocast.analyse.live.session_shares import Activity, Share, activity, watched_databases
 from iocast.analyse.live.tape_summary import TapeSummary
 from iocast.analyse.live.traced import traced
-from iocast.model.report import Column, Figure, Report, Row, Section, Table
+from iocast.model.codes import ClockCode
+from iocast.model.report import Figure, Report, Section, Table
+from iocast.model.results.tapes import (
+    ActiveShare,
+    AsmDisk,
+    DatabaseActivity,
+    OracleMetric,
+    OracleWaits,
+    PostgresqlFigure,
+    Tape,
+    WatchedDevice,
+    WatchedEvent,
+    WatchedLayer,
+)
 from iocast.model.run import Run
-from iocast.model.view import View
 from iocast.report.charts import charts_at
-from iocast.report.tape.database_tables import database_tables
-from iocast.report.tape.event_latencies import event_latencies
+from iocast.report.live.database_modes.oramon_lines import TITLES
+from iocast.report.live.database_modes.sysmetric_lines import NO_LATENCY
+from iocast.report.live.latency.histogram_choice import label
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.results.tapes import tape_of
 
-DEVICES = (
-    Column("device", "device"),
-    Column("reads", "reads/s", "rate"),
-    Column("read_bytes", "read", "bytes_per_s"),
-    Column("read_await", "await", "duration"),
-    Column("writes", "writes/s", "rate"),
-    Column("written_bytes", "written", "bytes_per_s"),
-    Column("write_await", "await", "duration"),
-    Column("queue", "queue", "decimal"),
-    Column("busy", "busy", "share"),
-)
-LAYERS = (
-    Column("layer", "layer"),
-    Column("op", "operation"),
-    Column("where", "device"),
-    Column("rate", "per s", "rate"),
-    Column("throughput", "MB/s", "bytes_per_s"),
-    Column("size", "mean size", "bytes"),
-    Column("mean", "mean", "duration"),
-)
-SHARES = (Column("what", "what"), Column("share", "share", "share"), Column("sessions", "sessions", "decimal"))
-LAYER_NAMES = {"system_call": "system call", "bio": "block layer", "request": "request", "driver": "device"}
-MOST = 15
+LAYERS: dict[ClockCode, str] = {
+    "system_call": "system call",
+    "bio": "block layer",
+    "request": "request",
+    "driver": "device",
+}
 
 
 def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> Report:
@@ -50,20 +46,21 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
             verdict="Nothing was seen: the tape ended before its first interval.",
             sections=(_not_seen(run),),
             kind="tape",
+            result=Tape(),
         )
-    texts = run.tape.texts if run.tape else {}
+    result = tape_of(tape, run.tape.texts if run.tape else {})
     drawn = charts_at("tape", tape) if charts else ()
-    layers, events = layer_rows(tape), event_latencies(tape)
+    devices = result_table(WatchedDevice, result.devices_seen, key="devices_seen")
+    layers = result_table(WatchedLayer, result.layers, key="layers", words={"layer": lambda row: LAYERS[row.layer]})
+    events = result_table(
+        WatchedEvent, result.events, key="events", words={"subject": lambda row: label((row.observer, row.subject))}
+    )
     parts = (
-        section("devices", (), _filled(_devices(tape))),
-        section("layers", tuple(_traced(tape)), _filled(_layers(layers)), drawn if layers else ()),
-        section("events", (), _filled(events), () if layers else drawn),
-        *(
-            _activity(database, found, texts)
-            for database in watched_databases(tape)
-            if (found := activity(tape, database))
-        ),
-        section("databases", (), database_tables(tape)),
+        section("devices", (), _known(devices)),
+        section("layers", tuple(_traced(tape)), _known(layers), drawn if layers.rows else ()),
+        section("events", (), _known(events), () if layers.rows else drawn),
+        *map(_activity, result.activity),
+        section("databases", (), _databases(result)),
         _not_seen(run),
     )
     return Report(
@@ -72,6 +69,7 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
         sections=tuple(part for part in parts if part.paragraphs or part.tables or part.charts),
         figures=_figures(tape),
         kind="tape",
+        result=result,
     )
 
 
@@ -102,51 +100,31 @@ def _figures(tape: TapeSummary) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _filled(table: Table) -> tuple[Table, ...]:
-    return (table,) if table.rows else ()
+def _known(*tables: Table) -> tuple[Table, ...]:
+    return tuple(table for table in tables if table.rows)
 
 
-def _devices(tape: TapeSummary) -> Table:
-    views = tape.views(metrics.DISKSTATS)
-    busiest = sorted(views.items(), key=lambda item: (-(item[1].delta(metrics.QUEUE_NS) or 0), item[0]))
-    return Table("", DEVICES, tuple(_device(name, view) for name, view in busiest[:MOST]), key="devices_seen")
-
-
-def _device(name: str, view: View) -> Row:
-    return Row(
-        {
-            "device": name,
-            "reads": view.per_s(metrics.READS),
-            "read_bytes": view.per_s(metrics.READ_BYTES),
-            "read_await": view.mean(metrics.READ_NS, metrics.READS),
-            "writes": view.per_s(metrics.WRITES),
-            "written_bytes": view.per_s(metrics.WRITTEN_BYTES),
-            "write_await": view.mean(metrics.WRITE_NS, metrics.WRITES),
-            "queue": view.queue_mean,
-            "busy": view.utilisation,
-        }
-    )
-
-
-def _layers(rows: Sequence[LayerRow]) -> Table:
-    return Table(
-        "",
-        LAYERS,
-        tuple(
-            Row(
-                {
-                    "layer": LAYER_NAMES[row.layer],
-                    "op": row.op,
-                    "where": row.where,
-                    "rate": row.per_s,
-                    "throughput": row.bytes_per_s,
-                    "size": row.mean_size_bytes,
-                    "mean": row.found.mean_ns,
-                }
-            )
-            for row in rows
+def _databases(result: Tape) -> tuple[Table, ...]:
+    """What databases did, as pgmon, oramon, asm and sysmetric tell it."""
+    return _known(
+        result_table(PostgresqlFigure, result.pgmon, key="pgmon", title="PostgreSQL"),
+        result_table(
+            OracleWaits,
+            result.oramon,
+            key="oramon",
+            title="I/O waits of Oracle",
+            words={"wait": lambda row: TITLES[row.wait]},
         ),
-        key="layers",
+        result_table(
+            AsmDisk, result.asm, key="asm", title="Disks of ASM", words={"disk": lambda row: row.disk or "all"}
+        ),
+        result_table(
+            OracleMetric,
+            result.sysmetric,
+            key="sysmetric",
+            title="Metrics of Oracle",
+            words={"no_latency": lambda row: NO_LATENCY if row.no_latency else ""},
+        ),
     )
 
 
@@ -160,32 +138,15 @@ def _traced(tape: TapeSummary) -> Iterator[str]:
         yield f"The trace lost {text.counted(found.lost_events, 'record')}: what the layers counted is too low."
 
 
-def _activity(database: str, found: Activity, texts: Mapping[str, str]) -> Section:
-    tables = tuple(
-        _shares(title, key, shares, {subject.removeprefix(kind): text for subject, text in texts.items()})
-        for title, key, kind, shares in (
-            ("Waits", "waits", "", found.waits),
-            ("Statements", "statements", "sql|", found.statements),
-            ("Sessions", "sessions", "session|", found.sessions),
-        )
-        if shares
+def _activity(found: DatabaseActivity) -> Section:
+    looks = text.counted(found.polls, "look")
+    said = f"{found.database}: {found.active_mean:.1f} sessions active on average, from {looks}."
+    tables = _known(
+        result_table(ActiveShare, found.waits, key="waits", title="Waits"),
+        result_table(ActiveShare, found.statements, key="statements", title="Statements"),
+        result_table(ActiveShare, found.sessions, key="sessions", title="Sessions"),
     )
-    said = f"{database}: {found.active_mean:.1f} sessions active on average, from {text.counted(found.polls, 'look')}."
     return section("activity", (said,), tables)
-
-
-def _shares(title: str, key: str, shares: Sequence[Share], texts: Mapping[str, str]) -> Table:
-    rows = tuple(
-        Row(
-            {
-                "what": " ".join(texts.get(each.subject, each.subject).split()).replace("|", ": ", 1),
-                "share": each.share,
-                "sessions": each.active_mean,
-            }
-        )
-        for each in shares[:MOST]
-    )
-    return Table(title, SHARES, rows, key=key)
 
 
 def _not_seen(run: Run) -> Section:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.live.wait_kinds import WAIT_KINDS, KindOfWait, waits_by_kind
+from iocast.analyse.live.wait_kinds import WAIT_KINDS, waits_by_kind
+from iocast.model.codes import WaitKindCode
 from iocast.model.live.seen import Seen
 from iocast.report.live.line_table import Cell, Table
 
@@ -12,7 +13,7 @@ NAME = "oramon"
 DATABASE = "oracle"
 OBSERVERS = ("oracle.system_event",)
 
-TITLES: dict[KindOfWait, str] = {
+TITLES: dict[WaitKindCode, str] = {
     "single_block": "single block",
     "log_write": "logfile write",
     "multi_block": "multi block",

@@ -6,11 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from iocast.analyse.live.database_views import is_seen, rate_of, views_of
-from iocast.analyse.live.instance_rates import FigureCode, instance_rates
-from iocast.analyse.live.session_shares import Activity, activity
+from iocast.analyse.live.postgresql_figures import TOP_IO_WAIT, postgresql_figures
 from iocast.model.live.seen import Seen
-from iocast.model.view import View
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "pgmon"
@@ -23,9 +20,6 @@ OBSERVERS = (
     "postgresql.pg_stat_checkpointer",
     "postgresql.pg_stat_wal",
 )
-
-_MIB = 1 << 20
-_WAIT = "top_io_wait"
 
 
 class _Column(Struct, frozen=True):
@@ -80,7 +74,7 @@ _GROUPS: tuple[tuple[str, tuple[_Column, ...]], ...] = (
         ),
     ),
 )
-COLUMNS = (*(column.name for _, group in _GROUPS for column in group), _WAIT)
+COLUMNS = (*(column.name for _, group in _GROUPS for column in group), TOP_IO_WAIT)
 
 
 def _head() -> tuple[str, str]:
@@ -94,76 +88,10 @@ HEADING = _head()
 
 def table(seen: Seen) -> Table:
     """One row; ms/blk is the wait a block, which is no latency of an I/O where one call reads several blocks."""
-    if not is_seen(seen, DATABASE):
+    figures = postgresql_figures(seen)
+    if figures is None:
         return Table(COLUMNS, ())
-    return Table(COLUMNS, (tuple(_figures(seen)[name] for name in COLUMNS),))
-
-
-def _figures(seen: Seen) -> dict[str, Cell]:
-    bases = list(views_of(seen, DATABASE, "pg_stat_database"))
-    known: dict[FigureCode, float | None] = {each.code: each.value for each in instance_rates(seen, DATABASE)}
-    wait_ns, sync_ns, log = known["wait_a_block"], known["log_sync"], known["log_bytes"]
-    tuples = ("returned", "fetched", "inserted", "updated", "deleted")
-    return {
-        **_sessions(activity(seen, DATABASE)),
-        "blks_hit/s": known["blocks_hit"],
-        "blks_read/s": known["blocks_read"],
-        "ms/blk": _ms(wait_ns),
-        **{f"tup_{each}/s": rate_of(bases, f"tup_{each}") for each in tuples},
-        "commits/s": known["commits"],
-        "rollbacks/s": known["rollbacks"],
-        **_io(seen),
-        **_written(seen),
-        "wal_MiB/s": None if log is None else log / _MIB,
-        "wal_syncs/s": known["log_syncs"],
-        "wal_sync_ms": _ms(sync_ns),
-    }
-
-
-def _sessions(found: Activity | None) -> dict[str, Cell]:
-    """How many were active, how many of them in I/O, and in which I/O most."""
-    if found is None:
-        return {"AAS": None, "io_AAS": None, _WAIT: None}
-    io = [each for each in found.waits if each.subject.startswith("IO|")]
-    return {
-        "AAS": found.active_mean,
-        "io_AAS": sum((each.active_mean for each in io), 0.0),
-        _WAIT: io[0].subject.partition("|")[2] if io else None,
-    }
-
-
-def _io(seen: Seen) -> dict[str, Cell]:
-    """pg_stat_io (16 and later) without the log, which 18 counts there and which has columns of its own."""
-    data = [
-        view for view in views_of(seen, DATABASE, "pg_stat_io") if view.subject.split("|")[1:2] not in (["wal"], [])
-    ]
-    return {f"io_{each}/s": rate_of(data, each) for each in ("reads", "writes", "extends", "fsyncs")}
-
-
-def _written(seen: Seen) -> dict[str, Cell]:
-    """By whom: 17 moved the checkpoints to a view of their own, and what backends write to pg_stat_io."""
-    writer = list(views_of(seen, DATABASE, "pg_stat_bgwriter"))
-    checkpoints = list(views_of(seen, DATABASE, "pg_stat_checkpointer"))
-    clients = [view for view in views_of(seen, DATABASE, "pg_stat_io") if _is_of_clients(view)]
-    return {
-        "checkpointer_buffers/s": _first(
-            rate_of(checkpoints, "buffers_written"), rate_of(writer, "buffers_checkpoint")
-        ),
-        "bgwriter_buffers/s": rate_of(writer, "buffers_clean"),
-        "backend_writes/s": _first(rate_of(writer, "buffers_backend"), rate_of(clients, "writes")),
-    }
-
-
-def _is_of_clients(view: View) -> bool:
-    return view.subject.startswith("client backend|relation|")
-
-
-def _first(*values: float | None) -> float | None:
-    return next((value for value in values if value is not None), None)
-
-
-def _ms(value_ns: float | None) -> float | None:
-    return None if value_ns is None else value_ns / 1e6
+    return Table(COLUMNS, (tuple(figures[name] for name in COLUMNS),))
 
 
 def lines(seen: Seen) -> Iterator[str]:
@@ -174,7 +102,7 @@ def lines(seen: Seen) -> Iterator[str]:
         return
     cells = dict(zip(found.columns, found.rows[0], strict=True))
     groups = [_line(group, cells) for _, group in _GROUPS]
-    yield " |".join((*groups, f" {cells[_WAIT] or ''}")).rstrip()
+    yield " |".join((*groups, f" {cells[TOP_IO_WAIT] or ''}")).rstrip()
 
 
 def _line(group: Sequence[_Column], cells: dict[str, Cell]) -> str:
