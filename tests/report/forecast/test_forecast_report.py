@@ -19,7 +19,6 @@ from iocast.report.charts.forecasting import forecast_curve, forecast_utilisatio
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.forecast.forecast_sentences import verdict_sentence
 from iocast.report.renderers.documents import ForecastDocument
-from iocast.report.renderers.forecast_rows import forecast_fields
 from iocast.report.renderers.json_report import document
 from iocast.report.subjects import subject
 
@@ -142,6 +141,11 @@ def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
     factors = [float(str(row.cells["factor"])) for row in states[1:]]
     for before, factor, after in zip(weights, factors, weights[1:], strict=False):
         assert before * factor == pytest.approx(after, rel=1e-3)
+    found = document(report)
+    assert isinstance(found, ForecastDocument)
+    assert [each.outstanding for each in found.arithmetic_ladder] == [1, 2, 4, 8, 16, 32, 64]
+    assert (found.arithmetic_states[0].found, found.arithmetic_states[0].factor) == (0, None)
+    assert sum(each.chance_share for each in found.arithmetic_states) == pytest.approx(1, abs=0.01)
 
 
 def test_the_chart_has_points_band_slo_and_load(facts: Facts) -> None:
@@ -179,11 +183,13 @@ def test_a_percentile_on_a_step_is_told_as_one_of_two_figures() -> None:
     facts = ladder_run(pool(8, "bimodal:90%:400us:6400us", ",hit=50%:50us"))
     report = told(answer(replace(ASK, q=0.95, limit_s=0.004), facts, {}, {}), facts, explain=True)
     assert ": about 400 µs or about 6.40 ms, as 95% of the I/Os are expected to be in the faster of" in report.verdict
-    figures = {each["statistic"]: each for each in forecast_fields(report)["figures"]}
-    assert figures["p95"]["expected_ns"] is None
-    assert figures["p95"]["faster_ns"] == pytest.approx(400_000, rel=0.02)
-    assert figures["p95"]["slower_ns"] == pytest.approx(6_400_000, rel=0.02)
-    assert figures["p99"]["faster_ns"] is None
+    found = document(report)
+    assert isinstance(found, ForecastDocument)
+    figures = {each.statistic: each for each in found.figures}
+    assert figures["p95"].expected_ns is None
+    assert figures["p95"].faster_ns == pytest.approx(400_000, rel=0.02)
+    assert figures["p95"].slower_ns == pytest.approx(6_400_000, rel=0.02)
+    assert figures["p99"].faster_ns is None
     (steps,) = (each for each in report.sections if each.code == "arithmetic")
     assert "(the p95 lies on a step: both groups are known as well as the mean is)" in " ".join(steps.paragraphs)
 

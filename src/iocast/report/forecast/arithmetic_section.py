@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.forecast.arithmetic import Arithmetic, arithmetic
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD, LOWER
 from iocast.forecast.load_forecast import Forecaster
-from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.report.forecast.forecast_sentences import statistic
+from iocast.model.report import Section, Table
+from iocast.model.results.forecast import ArithmeticLevel, ArithmeticState, ForecastResult
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
 
 MS = 1e3
-LADDER = (
-    Column("n", "n: outstanding"),
-    Column("x", "X: IOPS"),
-    Column("r", "R = n / X, ms"),
-)
-STATES = (
-    Column("n", "n found"),
-    Column("factor", "x rate R(n) / n"),
-    Column("weight", "weight"),
-    Column("chance", "chance"),
-    Column("r", "R(n + 1), ms"),
-    Column("within", "share within"),
-)
+MS_NS = 1e6
 
 
-def section_of(of: Answer) -> Section | None:
+def steps_of(of: Answer) -> Arithmetic | None:
     """The steps for the figure of the SLO at the peak."""
     by = of.forecaster
     if by is None or of.forecast is None:
         return None
-    steps = arithmetic(by, of.question.peak_per_s, of.question.q)
+    return arithmetic(by, of.question.peak_per_s, of.question.q)
+
+
+def section_of(of: Answer, steps: Arithmetic, result: ForecastResult) -> Section:
+    """The same in sentences, with the ladder and what arrivals find."""
+    by = of.forecaster
+    assert by is not None
     says = (*_ladder_says(by, steps), *_state_says(by, steps), *_bracket_says(by, steps), _verdict_says(of))
-    return section("arithmetic", paragraphs=says, tables=(_ladder(by), _states(steps)))
+    return section("arithmetic", paragraphs=says, tables=(_ladder(result), _states(steps, result)))
 
 
 def _f(value: float, figures: int = 4) -> str:
@@ -88,8 +86,8 @@ def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     if q is not None:
         within = sum(line.chance * (line.within or 0.0) for line in steps.lines) + steps.rest_within
         found.append(
-            f"5. The {statistic(q)} is the time within which {q:.1%} of them end: for {_f(base * MS)} ms the sum of"
-            f" chance x share within (as measured at n + 1) is {_f(within)}."
+            f"5. The {text.statistic(q)} is the time within which {q:.1%} of them end: for {_f(base * MS)} ms the sum"
+            f" of chance x share within (as measured at n + 1) is {_f(within)}."
         )
     return tuple(found)
 
@@ -111,7 +109,7 @@ def _bracket_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     low, base, high = (each * MS for each in figure.model_s)
     below, above = by.margins
     wide = 2.718281828459045**figure.sampling
-    name = statistic(figure.q)
+    name = text.statistic(figure.q)
     held = f"({_f(low)} - {_f(by.held_s * MS)} that one user may wait for the cap)" if by.held_s else _f(low)
     return (
         f"6. The model takes service times for random. At one I/O they have cs2 = (deviation / mean)^2 ="
@@ -136,7 +134,7 @@ def _on_a_step(steps: Arithmetic) -> str:
     """Why the mean's error stands for that of a percentile."""
     if steps.figure.step is None:
         return ""
-    return f" (the {statistic(steps.figure.q)} lies on a step: both groups are known as well as the mean is)"
+    return f" (the {text.statistic(steps.figure.q)} lies on a step: both groups are known as well as the mean is)"
 
 
 def _verdict_says(of: Answer) -> str:
@@ -149,26 +147,25 @@ def _verdict_says(of: Answer) -> str:
     )
 
 
-def _ladder(by: Forecaster) -> Table:
-    pairs = zip(by.measured.levels, by.ladder.response_s, strict=True)
-    rows = tuple(
-        Row({"n": f"{level.users:g}", "x": _f(level.rate_per_s, 5), "r": _f(response * MS, 5)})
-        for level, response in pairs
-    )
-    return Table("Ladder", LADDER, rows, key="arithmetic_ladder")
+def _ladder(result: ForecastResult) -> Table:
+    words: dict[str, Callable[[ArithmeticLevel], str]] = {
+        "outstanding": lambda each: f"{each.outstanding:g}",
+        "rate_per_s": lambda each: _f(each.rate_per_s, 5),
+        "response_ns": lambda each: _f(each.response_ns / MS_NS, 5),
+    }
+    rows = result.arithmetic_ladder
+    return result_table(ArithmeticLevel, rows, key="arithmetic_ladder", title="Ladder", words=words)
 
 
-def _states(steps: Arithmetic) -> Table:
-    rows = []
-    for line in steps.lines:
-        cells: dict[str, Cell] = {
-            "n": str(line.found),
-            "factor": _f(line.factor, 5) if line.found else "",
-            "weight": _f(line.weight, 5),
-            "chance": f"{line.chance:.5f}",
-            "r": _f(line.response_s * MS, 5),
-            "within": "" if line.within is None else f"{line.within:.5f}",
-        }
-        rows.append(Row(cells))
+def _states(steps: Arithmetic, result: ForecastResult) -> Table:
+    words: dict[str, Callable[[ArithmeticState], str]] = {
+        "found": lambda each: str(each.found),
+        "factor": lambda each: "" if each.factor is None else _f(each.factor, 5),
+        "weight": lambda each: _f(each.weight, 5),
+        "chance_share": lambda each: f"{each.chance_share:.5f}",
+        "response_ns": lambda each: _f(each.response_ns / MS_NS, 5),
+        "within_share": lambda each: "" if each.within_share is None else f"{each.within_share:.5f}",
+    }
     notes = (f"All further n together have a chance of {steps.rest_chance:.5f}.",) if steps.rest_chance > 5e-6 else ()
-    return Table("What an arrival finds", STATES, tuple(rows), key="arithmetic_states", notes=notes)
+    rows, title = result.arithmetic_states, "What an arrival finds"
+    return result_table(ArithmeticState, rows, key="arithmetic_states", title=title, words=words, notes=notes)

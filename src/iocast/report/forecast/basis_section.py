@@ -8,33 +8,14 @@ from collections.abc import Mapping
 from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.forecast.hockey_stick import Refusal
-from iocast.forecast.measured_ladder import Level, MeasuredLadder
+from iocast.forecast.measured_ladder import MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, inside, touches
-from iocast.forecast.response_law import GRID
-from iocast.model.report import Cell, Column, Row, Section, Table
-from iocast.report.forecast.forecast_sentences import NS, between_sizes, iops, lower_end_ns, statistic, time
+from iocast.model.report import Section
+from iocast.model.results.forecast import LadderRow, OpenLoopRow
+from iocast.report.forecast.forecast_sentences import between_sizes, iops, time
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
 
-LEVELS = (
-    Column("row", "row"),
-    Column("users", "outstanding\nI/Os", "count"),
-    Column("rate", "IOPS", "rate"),
-    Column("mean", "mean", "duration"),
-    Column("p50", "p50", "duration", spare=2),
-    Column("p95", "p95", "duration", spare=1),
-    Column("p99", "p99", "duration"),
-    Column("error", "known to", "share", "half the 95% interval of the mean", spare=3),
-    Column("trust", "trust", "grade"),
-)
-OPEN = (
-    Column("row", "row"),
-    Column("rate", "IOPS", "rate"),
-    Column("statistic", "response"),
-    Column("measured", "measured", "duration"),
-    Column("low", "forecast\nfrom", "duration"),
-    Column("high", "to", "duration"),
-    Column("held", "inside"),
-)
 NO_FIT: dict[Refusal, str] = {
     "few_rates": "fewer than six rates",
     "no_bend": "the response hardly rises",
@@ -44,20 +25,19 @@ NO_FIT: dict[Refusal, str] = {
 }
 
 
-def basis(of: Answer, trust: Mapping[str, str]) -> Section | None:
+def basis(of: Answer, rows: tuple[LadderRow, ...]) -> Section | None:
     """The rows of the ladder, and those that were left out."""
     ladder = of.ladder
     if not isinstance(ladder, MeasuredLadder):
         left = tuple(f"{name}: {why}" for name, why in ladder.rows.items() if why)
         return section("basis", paragraphs=left) if left else None
-    rows = tuple(_level(each, trust) for each in ladder.levels)
     gain = ladder.last_gain - 1
     grew = f"the last doubling of the load brought {text.percent(gain)} more IOPS" if gain > 0 else "IOPS grew no more"
     says = list(filter(None, [between_sizes(ladder)]))
     says += [f"Saturated: {grew}." if ladder.saturated else f"Not saturated: {grew}."]
     says += [f"Left out: {name}: {why}" for name, why in ladder.left_out.items()]
     says += [f"Trust C: {', '.join(names)}: {why}" for why, names in _by_reason(ladder.unsure).items()]
-    return section("basis", paragraphs=tuple(says), tables=(Table("", LEVELS, rows, key="levels"),))
+    return section("basis", paragraphs=tuple(says), tables=(result_table(LadderRow, rows, key="levels"),))
 
 
 def _by_reason(unsure: Mapping[str, str]) -> dict[str, list[str]]:
@@ -67,25 +47,10 @@ def _by_reason(unsure: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def _level(level: Level, trust: Mapping[str, str]) -> Row:
-    letters = [trust[name] for name in level.names if name in trust]
-    cells: dict[str, Cell] = {
-        "row": " + ".join(level.names),
-        "users": round(level.users),
-        "rate": level.rate_per_s,
-        "mean": level.response_s * NS,
-        **{statistic(q): level.times_s[GRID.index(q)] * NS for q in (0.5, 0.95, 0.99)},
-        "error": level.mean_error,
-        "trust": max(letters, default=""),
-    }
-    return Row(cells)
-
-
-def open_rows(of: Answer) -> Section | None:
+def open_rows(of: Answer, rows: tuple[OpenLoopRow, ...]) -> Section | None:
     """Open-loop rows beside the forecast, and the hockey stick through them."""
     if not of.rows:
         return None
-    rows = tuple(found for row in of.rows for found in _compared(row))
     pairs = [pair for row in of.rows if row.kept_up for pair in row.pairs()]
     held, near = sum(inside(*pair) for pair in pairs), sum(touches(*pair) for pair in pairs)
     says = []
@@ -95,35 +60,17 @@ def open_rows(of: Answer) -> Section | None:
             f"{held} of {text.counted(len(pairs), 'measured figure')} lie in the interval of the forecast{more}."
         )
     says.append(_fit(of))
-    return section("open_rows", paragraphs=tuple(filter(None, says)), tables=(Table("", OPEN, rows, key="open"),))
+    tables = (result_table(OpenLoopRow, rows, key="open"),)
+    return section("open_rows", paragraphs=tuple(filter(None, says)), tables=tables)
 
 
-def _compared(row: OpenRow) -> list[Row]:
-    found = []
-    said = {figure.q: figure for figure in row.figures if figure.known}
-    for has in row.measured:
-        if not has.enough:
-            continue
-        figure = said.get(has.q)
-        cells: dict[str, Cell] = {
-            "row": row.name,
-            "rate": row.rate_per_s,
-            "statistic": statistic(has.q),
-            "measured": has.value_s * NS,
-        }
-        if figure is not None:
-            held = "yes" if inside(has, figure) else "within error" if touches(has, figure) else "no"
-            cells |= {"low": lower_end_ns(figure), "high": figure.high_s * NS, "held": held if row.kept_up else ""}
-        found.append(Row(cells))
-    if found and not row.kept_up:
-        found[-1] = Row(found[-1].cells, note=f"only {iops(row.done_per_s)} of {iops(row.rate_per_s)} were done")
-    elif found and row.why_not:
-        found[-1] = Row(found[-1].cells, note=row.why_not)
-    return found
+def remark(row: OpenRow) -> str:
+    """What keeps an open-loop row from being compared."""
+    return row.why_not if row.kept_up else f"only {iops(row.done_per_s)} of {iops(row.rate_per_s)} were done"
 
 
 def _fit(of: Answer) -> str:
-    fit, name = of.fit, statistic(of.question.q)
+    fit, name = of.fit, text.statistic(of.question.q)
     if fit is None:
         return ""
     if fit.curve is None:

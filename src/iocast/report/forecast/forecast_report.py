@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.forecast.measured_ladder import MeasuredLadder
-from iocast.forecast.outlook import Verdict
 from iocast.forecast.replayed import Replayed, figure_of
 from iocast.forecast.what_if import WhatIf
-from iocast.model.report import Cell, Chart, Column, Figure, Report, Row, Section, Subject, Table
+from iocast.model.finding import Grade
+from iocast.model.report import Chart, Figure, Report, Section, Subject
+from iocast.model.results.forecast import ForecastFigure, ForecastResult, ForecastSummary, HeadroomRow, WhatIfRow
 from iocast.report.charts import charts_at
 from iocast.report.forecast import arithmetic_section, basis_section
 from iocast.report.forecast.forecast_sentences import (
@@ -21,55 +22,31 @@ from iocast.report.forecast.forecast_sentences import (
     changes,
     demonstrated,
     iops,
-    lower_end_ns,
     measured_room,
     on_a_step,
     reservations,
-    statistic,
     tests,
     time,
     verdict_sentence,
 )
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.results.forecast import forecast_result, what_if_row
 
-FIGURES = (
-    Column("statistic", "response", "text"),
-    Column("expected", "expected", "duration"),
-    Column("low", "from", "duration"),
-    Column("high", "to", "duration"),
-    Column("slo", "SLO", "duration"),
-)
-LOAD = (
-    Column("peak", "peak IOPS", "rate"),
-    Column("size", "size", "bytes"),
-    Column("read_share", "reads", "share"),
-    Column("slo_statistic", "SLO", "text"),
-    Column("slo", "limit", "duration"),
-    Column("utilisation", "utilisation", "share"),
-    Column("demonstrated", "IOPS\ndemonstrated", "rate"),
-)
-HEADROOM = (
-    Column("what", "the SLO is kept", "text"),
-    Column("rate", "up to IOPS", "rate"),
-    Column("factor", "of the peak", "ratio"),
-)
+HEADROOM = {
+    "surely": "surely (upper end of the interval)",
+    "expected": "as expected",
+    "at_best": "at best (lower end)",
+    "ok": "with an OK (utilisation of 70% at most, too)",
+    "measured": "as measured (open-loop rows)",
+}
 IDLE = "not even when idle"
-WHAT_IF = (
-    Column("change", "what if", "text"),
-    Column("verdict", "verdict", "text"),
-    Column("rate", "IOPS", "rate"),
-    Column("busy", "utilisation", "share"),
-    Column("expected", "expected", "duration"),
-    Column("low", "from", "duration"),
-    Column("high", "to", "duration"),
-    Column("ok_rate", "OK up to\nIOPS", "rate", spare=1),
-)
 
 
 def forecast_report(
     of: Answer,
     about: Sequence[Subject],
-    trust: Mapping[str, str],
+    trust: Mapping[str, Grade],
     *,
     what_ifs: Sequence[WhatIf] = (),
     path: str = "",
@@ -81,9 +58,13 @@ def forecast_report(
     """Everything that is told of an answer. `options` are those of the command line that ask
     for it again; `caution` is what the figures do not show."""
     question = of.question
-    parts = [_forecast(of, charts=charts), _headroom(of), _profile(of), _what_if(of, what_ifs)]
-    parts += [basis_section.basis(of, trust), basis_section.open_rows(of)]
-    parts += [arithmetic_section.section_of(of) if explain else None]
+    steps = arithmetic_section.steps_of(of) if explain else None
+    changed = tuple(what_if_row(of, each, _what_if_says(of, each)) for each in what_ifs)
+    result = forecast_result(of, trust, changed, tuple(map(basis_section.remark, of.rows)), steps)
+    parts = [_forecast(of, result, charts=charts), _headroom(of, result.headroom), _profile(of)]
+    parts += [_what_if(what_ifs, result.what_if)]
+    parts += [basis_section.basis(of, result.ladder), basis_section.open_rows(of, result.open_rows)]
+    parts += [arithmetic_section.section_of(of, steps, result) if steps else None]
     remarks = tuple(reservations(of))
     if remarks:
         parts.append(section("remarks", paragraphs=remarks))
@@ -96,6 +77,7 @@ def forecast_report(
         figures=tuple(_heads(of)),
         kind="forecast",
         subjects=tuple(about),
+        result=result,
     )
 
 
@@ -107,7 +89,7 @@ def _heads(of: Answer) -> Iterator[Figure]:
         return
     if of.forecast is None or figure is None or not figure.known:
         return
-    name = statistic(of.question.q)
+    name = text.statistic(of.question.q)
     yield Figure(name, figure.base_s * NS, "duration", between(figure))
     yield Figure("SLO", of.question.limit_s * NS, "duration", f"for the {name}")
     busy = of.forecast.utilisation
@@ -119,7 +101,7 @@ def _heads(of: Answer) -> Iterator[Figure]:
 
 def _measured_heads(of: Answer, found: Replayed) -> Iterator[Figure]:
     """The same where open-loop rows contradict the forecast."""
-    name, decides = statistic(of.question.q), found.at(of.question.peak_per_s)
+    name, decides = text.statistic(of.question.q), found.at(of.question.peak_per_s)
     has = figure_of(decides[0], of.question.q) if decides is not None else None
     if decides is not None and has is not None:
         yield Figure(name, has.value_s * NS, "duration", f"measured at {iops(decides[0].rate_per_s)}")
@@ -128,31 +110,11 @@ def _measured_heads(of: Answer, found: Replayed) -> Iterator[Figure]:
         yield Figure("kept up to", found.kept.rate_per_s, "rate", "IOPS, as measured")
 
 
-def _forecast(of: Answer, *, charts: bool) -> Section | None:
-    question, found = of.question, of.forecast
-    cells: dict[str, Cell] = {
-        "verdict": of.verdict,
-        "reason": of.reason,
-        "rate": question.rate_per_s,
-        "peak": question.peak_per_s,
-        "size": question.load.size_bytes,
-        "read_share": question.load.read_share,
-        "slo_statistic": statistic(question.q),
-        "slo": question.limit_s * NS,
-        "arrival_cv2": question.arrival_cv2,
-    }
-    by = of.forecaster
-    if by is not None:
-        cells |= {"demonstrated": by.demonstrated_per_s}
-    if found is not None:
-        busy = found.utilisation
-        cells |= {"utilisation": busy.base, "utilisation_low": busy.low, "utilisation_high": busy.high}
-    title = f"IOPS\n{demonstrated(of)}"
-    columns = tuple(Column(each.key, title, each.kind) if each.key == "demonstrated" else each for each in LOAD)
-    load = Table("", columns, (Row(cells),), key="load")
+def _forecast(of: Answer, result: ForecastResult, *, charts: bool) -> Section | None:
+    found, headings = of.forecast, {"demonstrated_per_s": f"IOPS\n{demonstrated(of)}"}
+    load = result_table(ForecastSummary, (result.forecast,), key="load", headings=headings)
     if found is None:
         return section("forecast", tables=(load,), charts=_charts(of) if charts else ())
-    rows = tuple(_figure_row(of, each.q) for each in found.figures)
     notes = ["From, to: a 95% interval for the response to arrivals at random."]
     if any(each.stepped for each in found.figures):
         notes.append(
@@ -166,7 +128,10 @@ def _forecast(of: Answer, *, charts: bool) -> Section | None:
             "Blank from: one outstanding I/O may have waited for a cap all the time; how quick I/Os below it are was"
             " not measured."
         )
-    table = Table("", FIGURES, rows, key="figures", notes=tuple(notes))
+    words: dict[str, Callable[[ForecastFigure], str]] = {
+        "": lambda each: "" if each.faster_ns is None else on_a_step(each)
+    }
+    table = result_table(ForecastFigure, result.figures, key="figures", words=words, notes=tuple(notes))
     says = (_utilisation_says(of), *changes(of))
     return section("forecast", paragraphs=says, tables=(load, table), charts=_charts(of) if charts else ())
 
@@ -184,62 +149,26 @@ def _utilisation_says(of: Answer) -> str:
     return f"Utilisation: {text.percent(busy.base)}{span} of the {iops(most)} {demonstrated(of)}."
 
 
-def _figure_row(of: Answer, q: float | None) -> Row:
-    assert of.forecast is not None
-    figure = of.forecast.figure(q)
-    known = figure.known
-    cells: dict[str, Cell] = {
-        "statistic": statistic(q),
-        "expected": figure.base_s * NS if known and not figure.stepped else None,
-        "low": lower_end_ns(figure) if known else None,
-        "high": figure.high_s * NS if known else None,
-        "slo": of.question.limit_s * NS if q == of.question.q else None,
-        "stepped": figure.stepped,
-        "sampling": figure.sampling if known else None,
+def _headroom(of: Answer, rows: tuple[HeadroomRow, ...]) -> Section | None:
+    words: dict[str, Callable[[HeadroomRow], str]] = {
+        "code": lambda each: HEADROOM[each.code],
+        "": lambda each: "" if each.rate_per_s else IDLE,
     }
-    if figure.step is None or not known:
-        return Row(cells)
-    step = figure.step
-    cells |= {"faster": step.faster_s * NS, "slower": step.slower_s * NS, "faster_share": step.faster}
-    return Row(cells, note=on_a_step(figure))
-
-
-def _headroom(of: Answer) -> Section | None:
-    room, peak = of.headroom, of.question.peak_per_s
     if of.replayed is not None:
-        return _measured_headroom(of, of.replayed)
-    if room is None:
+        tables = (result_table(HeadroomRow, rows, key="headroom", words=words),) if rows else ()
+        return section("headroom", tuple(measured_room(of)), tables)
+    if of.headroom is None:
         return None
-    lines = (
-        ("surely (upper end of the interval)", "surely", room.surely_per_s),
-        ("as expected", "expected", room.expected_per_s),
-        ("at best (lower end)", "at_best", room.at_best_per_s),
-        ("with an OK (utilisation of 70% at most, too)", "ok", room.ok_per_s),
-    )
-    rows = tuple(
-        Row({"what": says, "code": code, "rate": rate, "factor": rate / peak}, note="" if rate else IDLE)
-        for says, code, rate in lines
-    )
     most = "what the next larger size did" if demonstrated(of) == "interpolated" else "the throughput demonstrated"
-    notes = (f"Nothing is foretold beyond 95% of {most}.",) if room.ends_there else ()
-    return section("headroom", tables=(Table("", HEADROOM, rows, key="headroom", notes=notes),))
-
-
-def _measured_headroom(of: Answer, found: Replayed) -> Section:
-    rows: tuple[Row, ...] = ()
-    if found.kept is not None:
-        rate = found.kept.rate_per_s
-        cells: dict[str, Cell] = {"what": "as measured (open-loop rows)", "code": "measured", "rate": rate}
-        rows = (Row({**cells, "factor": rate / of.question.peak_per_s}),)
-    tables = (Table("", HEADROOM, rows, key="headroom"),) if rows else ()
-    return section("headroom", tuple(measured_room(of)), tables)
+    notes = (f"Nothing is foretold beyond 95% of {most}.",) if of.headroom.ends_there else ()
+    return section("headroom", tables=(result_table(HeadroomRow, rows, key="headroom", words=words, notes=notes),))
 
 
 def _profile(of: Answer) -> Section | None:
     profile, question = of.question.profile, of.question
     if profile is None:
         return None
-    name = statistic(question.q)
+    name = text.statistic(question.q)
     ends = f"on average {iops(profile.mean_per_s)}, at the peak {iops(profile.peak_per_s)}"
     says = [f"The profile: {profile.says}; {ends}."]
     base = of.base_forecast
@@ -258,42 +187,27 @@ def _profile(of: Answer) -> Section | None:
     return section("profile", paragraphs=tuple(says))
 
 
-def _what_if(of: Answer, found: Sequence[WhatIf]) -> Section | None:
+def _what_if(found: Sequence[WhatIf], rows: tuple[WhatIfRow, ...]) -> Section | None:
     if not found:
         return None
-    rows = tuple(_what_if_row(of, each) for each in found)
     notes = []
     if any(each.answer is not None and each.answer.forecaster and "cache" in each.says for each in found):
         notes.append(
             "cache: hits are taken to be independent of each other, and the measured rows to have had none; on what is"
             " taken so a verdict is MARGINAL at best."
         )
-    return section("what_if", tables=(Table("", WHAT_IF, rows, key="what_if", notes=tuple(notes)),))
+    words: dict[str, Callable[[WhatIfRow], str]] = {"verdict": lambda each: VERDICTS[each.verdict]}
+    return section("what_if", tables=(result_table(WhatIfRow, rows, key="what_if", words=words, notes=tuple(notes)),))
 
 
-def _what_if_row(of: Answer, found: WhatIf) -> Row:
+def _what_if_says(of: Answer, found: WhatIf) -> str:
+    """What the figures of a change do not say."""
     if found.limit is not None:
         limit = found.limit
         most = f"{limit.kind} allows {iops(limit.iops)} of this size at most ({limit.binds}, {limit.checked})"
-        over = f"{most}: its response time is unknown until it is measured." if limit.allows else f"{most}."
-        code: Verdict = "unknown" if limit.allows else "not_ok"
-        peak = of.question.peak_per_s
-        cells: dict[str, Cell] = {"change": found.says, "verdict": VERDICTS[code], "code": code, "rate": peak}
-        return Row({**cells, "busy": peak / limit.iops}, note=over)
-    if found.answer is None:
-        why = "no ladder" if of.replayed is None else "the model does not fit this storage"
-        return Row({"change": found.says, "verdict": VERDICTS["unknown"], "code": "unknown"}, note=why)
+        return f"{most}: its response time is unknown until it is measured." if limit.allows else f"{most}."
     given = found.answer
-    cells = {
-        "change": found.says,
-        "verdict": VERDICTS[given.verdict],
-        "code": given.verdict,
-        "rate": given.question.peak_per_s,
-    }
-    if given.forecast is not None and (figure := given.slo_figure) is not None and figure.known:
-        cells |= {"busy": given.forecast.utilisation.base, "low": lower_end_ns(figure), "high": figure.high_s * NS}
-        cells |= {"expected": None if figure.stepped else figure.base_s * NS}
-    if given.headroom is not None:
-        cells |= {"ok_rate": given.headroom.ok_per_s}
+    if given is None:
+        return "no ladder" if of.replayed is None else "the model does not fit this storage"
     shown = given.forecast is None or (isinstance(given.ladder, MeasuredLadder) and given.verdict == "unknown")
-    return Row(cells, note=verdict_sentence(given) if shown else "")
+    return verdict_sentence(given) if shown else ""

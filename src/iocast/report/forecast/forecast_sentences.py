@@ -13,6 +13,8 @@ from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
 from iocast.forecast.open_rows import Measured
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Verdict
 from iocast.forecast.replayed import Replayed, figure_of
+from iocast.model.results.forecast import ForecastFigure
+from iocast.results.forecast import forecast_figure
 from iocast.units import size_text
 
 VERDICTS: dict[Verdict, str] = {
@@ -24,11 +26,6 @@ VERDICTS: dict[Verdict, str] = {
 }
 NS = 1e9
 WIDE_BY_CHANCE = 0.15  # half an interval of a logarithm: above, longer rows would narrow it
-
-
-def statistic(q: float | None) -> str:
-    """ "mean", "p99", "p99.9"."""
-    return "mean" if q is None else f"p{q * 100:g}"
 
 
 def time(value_s: float) -> str:
@@ -55,18 +52,12 @@ def between(figure: Figure) -> str:
     return f"at most {time(figure.high_s)}" if low_s is None else f"{time(low_s)} to {time(figure.high_s)}"
 
 
-def lower_end_ns(figure: Figure) -> float | None:
-    """The lower end in a table; blank where none says anything."""
-    return None if figure.told_low_s is None else figure.told_low_s * NS
-
-
-def on_a_step(figure: Figure) -> str:
+def on_a_step(figure: ForecastFigure) -> str:
     """What a percentile between two groups of response times is: one of two figures, not one in the middle."""
-    step = figure.step
-    assert step is not None
+    faster, slower = text.duration(figure.faster_ns), text.duration(figure.slower_ns)
     return (
-        f"about {time(step.faster_s)} or about {time(step.slower_s)}, as {text.percent(step.faster)} of the I/Os are"
-        " expected to be in the faster of two groups"
+        f"about {faster} or about {slower}, as {text.percent(figure.faster_share)} of the I/Os are expected to be in"
+        " the faster of two groups"
     )
 
 
@@ -87,7 +78,7 @@ def _why(of: Answer) -> str:
     figure, question = of.slo_figure, of.question
     assert figure is not None
     assert of.forecast is not None
-    name, limit = statistic(question.q), time(question.limit_s)
+    name, limit = text.statistic(question.q), time(question.limit_s)
     start = f"at {iops(question.peak_per_s)} the {name} will be {between(figure)}"
     busy = f"utilisation {text.percent(of.forecast.utilisation.base)}"
     match of.reason:
@@ -106,7 +97,7 @@ def _why(of: Answer) -> str:
             return f"{start}, expected {time(figure.base_s)}: the upper end is beyond the SLO of {limit}; {busy}."
         case "base_beyond":
             if figure.stepped:
-                return f"{start}: {on_a_step(figure)}; the SLO is {limit}; {busy}."
+                return f"{start}: {on_a_step(forecast_figure(of, figure))}; the SLO is {limit}; {busy}."
             return f"{start}, expected {time(figure.base_s)}: beyond the SLO of {limit}; {busy}."
         case "stalled":
             kept = "within" if figure.high_s <= question.limit_s else f"expected {time(figure.base_s)}, within"
@@ -126,7 +117,7 @@ def _stalls(of: Answer) -> str:
     late, leaves = text.percent(found.late(limit_s)), text.percent(1 - q)
     return (
         f"{stood}; {late} of random arrivals would wait longer than the SLO ({time(found.late_s(limit_s))} of"
-        f" {time(found.measured_s)}), and the {statistic(q)} leaves {leaves} to all causes"
+        f" {time(found.measured_s)}), and the {text.statistic(q)} leaves {leaves} to all causes"
     )
 
 
@@ -134,7 +125,7 @@ def _as_measured(of: Answer, replayed: Replayed) -> str:
     """What open-loop rows measured at the peak, against the forecast that it contradicts."""
     question, decides = of.question, replayed.at(of.question.peak_per_s)
     assert decides is not None
-    row, name, limit = decides[0], statistic(question.q), time(question.limit_s)
+    row, name, limit = decides[0], text.statistic(question.q), time(question.limit_s)
     unfit = "the model does not fit this storage"
     if row.fell_behind:
         return f"replayed at {iops(row.rate_per_s)}, the storage did {iops(row.done_per_s)} and fell behind; {unfit}."
@@ -166,7 +157,7 @@ def measured_room(of: Answer) -> Iterator[str]:
     if found.broken is not None:
         row = found.broken
         has = None if row.fell_behind else figure_of(row, of.question.q)
-        why = f"the {statistic(of.question.q)} was {_with_error(has)}" if has else "the storage fell behind"
+        why = f"the {text.statistic(of.question.q)} was {_with_error(has)}" if has else "the storage fell behind"
         yield f"The SLO is broken at {iops(row.rate_per_s)}: {why}."
 
 
@@ -220,7 +211,7 @@ def _unknown(of: Answer) -> str:
                 f" {iops(question.peak_per_s)} is too near to it."
             )
         case "few_ios":
-            return f"too few independent I/Os for the {statistic(question.q)} of {asked_text(question.load)}."
+            return f"too few independent I/Os for the {text.statistic(question.q)} of {asked_text(question.load)}."
         case "between_sizes":
             larger = of.ladder.between[1]
             most, size = iops(HIGHEST_LOAD * larger.ladder.last_per_s), size_text(larger.asked.size_bytes)
@@ -241,8 +232,8 @@ def _contradicted(of: Answer) -> str:
         for has, said in row.outside():
             if has.q == q:
                 return (
-                    f"the model does not fit this storage: {row.name} measured a {statistic(q)} of {time(has.value_s)}"
-                    f" where {between(said)} were forecast."
+                    f"the model does not fit this storage: {row.name} measured a {text.statistic(q)} of"
+                    f" {time(has.value_s)} where {between(said)} were forecast."
                 )
     return "the model does not fit this storage."
 
@@ -294,7 +285,7 @@ def changes(of: Answer) -> Iterator[str]:
     room, question = of.headroom, of.question
     if of.verdict == "unknown" or room is None:
         return
-    name = statistic(question.q)
+    name = text.statistic(question.q)
     if of.verdict == "ok":
         if room.marginal_per_s > room.ok_per_s:
             yield f"From {iops(room.ok_per_s)} on it is MARGINAL, from {iops(room.marginal_per_s)} on AT RISK."

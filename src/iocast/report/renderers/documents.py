@@ -27,6 +27,7 @@ from iocast.model.codes import (
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.results import calibration as of_calibration
+from iocast.model.results import forecast as of_forecast
 from iocast.model.results import tapes as of_tape
 from iocast.model.results.comparison import ComparedPair, Relative, Repeats
 from iocast.model.results.copies import CopiedWay, CopyRemark
@@ -40,14 +41,6 @@ from iocast.report.database.database_documents import DatabaseCommitRow, Databas
 from iocast.report.layers.layer_documents import RowLayersRow
 from iocast.report.renderers.document_values import Duration, Value
 from iocast.report.renderers.forecast_documents import ModelTable
-from iocast.report.renderers.forecast_rows import (
-    ForecastFigure,
-    ForecastSummary,
-    HeadroomRow,
-    LadderRow,
-    OpenLoopRow,
-    WhatIfRow,
-)
 
 VERSION = 1
 
@@ -498,12 +491,15 @@ class SizeDocument(_Document, kw_only=True, tag="size"):
 class ForecastDocument(_OfARun, kw_only=True, tag="forecast"):
     """What a load will come to on the storage of a run."""
 
-    forecast: ForecastSummary
-    figures: list[ForecastFigure] = []
-    headroom: list[HeadroomRow] = []
-    what_if: list[WhatIfRow] = []
-    ladder: list[LadderRow] = []
-    open_rows: list[OpenLoopRow] = []
+    forecast: of_forecast.ForecastSummary
+    figures: list[of_forecast.ForecastFigure] = []
+    headroom: list[of_forecast.HeadroomRow] = []
+    what_if: list[of_forecast.WhatIfRow] = []
+    ladder: list[of_forecast.LadderRow] = []
+    open_rows: list[of_forecast.OpenLoopRow] = []
+    # With --explain:
+    arithmetic_ladder: list[of_forecast.ArithmeticLevel] = []
+    arithmetic_states: list[of_forecast.ArithmeticState] = []
 
 
 Document = (

@@ -18,7 +18,6 @@ from iocast.model.results.calibration import CalibrationResult
 from iocast.report.database.database_documents import DATABASE_TABLES
 from iocast.report.layers.layer_documents import LAYER_TABLES
 from iocast.report.renderers import documents as doc
-from iocast.report.renderers.forecast_rows import forecast_fields
 from iocast.text import harmless_json, iso
 
 UNITS: dict[Kind, str] = {
@@ -77,7 +76,7 @@ def document(report: Report) -> doc.Document:
         case "size":
             found |= _result(report)
         case "forecast":
-            found |= {**_only_subject(report), **forecast_fields(report)}
+            found |= {**_only_subject(report), **_result(report)}
         case "experiment":
             found |= {**_only_subject(report), "subjects": _subjects(report), **_experiment(report)}
         case "calibration":

@@ -11,6 +11,7 @@ from iocast.errors import LoadError, SpecError
 from iocast.forecast.answer import Answer, answer
 from iocast.forecast.outlook import Verdict
 from iocast.forecast.what_if import WhatIf, parse_change, what_if
+from iocast.model.finding import Grade
 from iocast.model.report import Report, Subject
 from iocast.sessions.forecasting.asked_load import LoadOptions, command_options, question_of
 from iocast.sessions.listener import Listener, Quiet
@@ -45,7 +46,7 @@ class Forecasted(Struct, frozen=True):
     answer: Answer
     folder: str
     subjects: tuple[Subject, ...]
-    trust: dict[str, str]
+    trust: dict[str, Grade]
     what_ifs: tuple[WhatIf, ...]
     path: str
     options: str
@@ -154,7 +155,7 @@ class _Known:
             )
         self.facts: Facts = Facts(run)
         examined: Examination = examine(self.facts, archive.load_diagnosis(folder))
-        self.trust: dict[str, str] = {name: each.grade for name, each in examined.trust.items()}
+        self.trust: dict[str, Grade] = {name: each.grade for name, each in examined.trust.items()}
         self.refused = {
             name: f"trust {each.grade}: {each.reason}".rstrip()
             for name, each in examined.trust.items()
