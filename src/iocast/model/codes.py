@@ -180,6 +180,19 @@ CalibrationRefusalCode = Literal[
     "rows_refused",
 ]
 
+# Of a profile: how much is under way, what the time of a latency may be of, bands of latencies, parts of a response
+# time, what is compared of two workloads, and in which respects a made load may be unlike its original.
+ConcurrencyCode = Literal["mean", "p99", "most", "sessions", "gap_cv2"]
+LikelyLayerCode = Literal[
+    "host_cache", "fast_local_flash", "flash", "array_cache", "busy_flash_or_cloud", "fast_disk", "disk", "queueing"
+]
+LatencyBandCode = Literal["memory", "cache", "storage", "stalled"]
+ResponsePartCode = Literal["cpu", "inside_calls", "unaccounted", "cut_off", "between_calls", "idle"]
+WorkloadCode = Literal["events", "share", "size", "pattern", "rate", "in_flight", "sessions"]
+DistanceCode = Literal[
+    "rate", "operations", "sizes", "gaps", "dispersion", "in_flight", "sequential", "misses", "places"
+]
+
 # The layers between an application and the medium whose times are compared.
 LayerCode = Literal[
     "client",

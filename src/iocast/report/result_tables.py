@@ -55,6 +55,11 @@ def filled(table: Table) -> Table:
     return replace(table, columns=tuple(columns))
 
 
+def with_rows(*tables: Table) -> tuple[Table, ...]:
+    """Those that have any."""
+    return tuple(table for table in tables if table.rows)
+
+
 @cache
 def shown_fields(kind: type[Struct]) -> dict[str, Shown]:
     """The fields that people are shown, in their order."""

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from makers.made_traces import profile_of, random_reads
 
 from iocast.analyse.profiling.response_accounting import ResponseAccounting, response_accounting
+from iocast.model.report import Section
 from iocast.report.profile.accounting_section import accounting_section
+from iocast.results.profiles import trace_profile
 
 PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT, LOB = range(7)
 # kind, statement, depth, start, elapsed, CPU, event
@@ -24,6 +27,10 @@ def _accounted(folder: Path, rows: list[Row]) -> ResponseAccounting:
     rows_of = f"SELECT * REPLACE ({texts}, {numbers}), 0 AS source FROM (VALUES {values}) AS t({columns})"
     duckdb.execute(f"COPY ({rows_of}) TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
     return response_accounting(str(path), folder)
+
+
+def _section(folder: Path, found: ResponseAccounting) -> Section:
+    return accounting_section(found, trace_profile(profile_of(folder, random_reads(1)), found))
 
 
 def _sql(value: Any) -> str:
@@ -46,7 +53,7 @@ def test_a_recursive_call_is_inside_its_parent(tmp_path: Path) -> None:
     parent, child = found.statements
     assert (parent.sql, parent.elapsed_ns, parent.cpu_ns, parent.waited_ns) == ("parent", 120, 40, 30)
     assert (child.sql, child.elapsed_ns, child.unaccounted_ns) == ("child", 80, 10)
-    told = accounting_section(found)
+    told = _section(tmp_path, found)
     assert told.paragraphs[0].startswith("Response time 1.2 µs: 83% waits for the client (idle).")
     assert [table.key for table in told.tables] == ["breakdown", "wait_events", "statements"]
     assert (found.events[1].event, found.events[1].waits, found.events[1].total_ns) == (
@@ -106,17 +113,17 @@ def test_waits_of_a_call_that_is_cut_off_are_inside_of_none(tmp_path: Path) -> N
     )
     assert (found.waited_ns, found.unaccounted_ns) == (60, 10)
     assert (found.cut_off_ns, found.between_ns, found.response_ns) == (900, 7, 1007)
-    assert accounting_section(found).paragraphs == (
+    assert _section(tmp_path, found).paragraphs == (
         "Response time 1 µs: 89% waits of calls that the trace lacks, most of all db file sequential read (960 ns).",
     )
 
 
 def test_waits_of_unknown_length_have_no_sum(tmp_path: Path) -> None:
     found = _accounted(tmp_path, [(IO_WAIT, "a", None, 0, None, None, "db file sequential read")])
-    told = accounting_section(found)
+    told = _section(tmp_path, found)
     assert told.paragraphs == ("The trace does not say how long its calls and waits took.",)
     (events,) = (table for table in told.tables if table.key == "wait_events")
-    assert [events.rows[0].cells[each] for each in ("waits", "total", "mean")] == [1, None, None]
+    assert [events.rows[0].cells[each] for each in ("waits", "total_ns", "mean_ns")] == [1, None, None]
 
 
 def test_cpu_inside_of_waits_is_explained(tmp_path: Path) -> None:
@@ -124,5 +131,5 @@ def test_cpu_inside_of_waits_is_explained(tmp_path: Path) -> None:
         (IO_WAIT, "a", None, 0, 90, None, "db file sequential read"),
         (FETCH, "a", 0, 0, 100, 30, None),
     ]
-    (breakdown, *_) = accounting_section(_accounted(tmp_path, rows)).tables
+    (breakdown, *_) = _section(tmp_path, _accounted(tmp_path, rows)).tables
     assert "below 0" in breakdown.notes[0]

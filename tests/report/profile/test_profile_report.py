@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from makers.made_traces import database_load, profile_of, random_reads
 from msgspec.structs import replace
@@ -13,11 +14,10 @@ from msgspec.structs import replace
 from iocast.analyse.profiling.measure_profile import measure_profile
 from iocast.model.histogram import Histogram
 from iocast.model.profiling.profile import Profile
-from iocast.model.report import Table
 from iocast.report.profile.profile_report import profile_report
 from iocast.report.profile.profile_sentences import cautions, description, verdict
-from iocast.report.profile.profile_tables import all_tables, operations, peaks, working_sets
 from iocast.report.renderers import RENDERERS
+from iocast.results.profiles import busiest_windows, trace_profile, working_sets
 from iocast.traces.read_traces import read_traces
 
 
@@ -34,8 +34,7 @@ def test_the_paragraph_says_sizes_patterns_mix_and_scan(profile: Profile) -> Non
 
 
 def test_shares_add_up(profile: Profile) -> None:
-    shares = [row.cells["share"] for row in operations(profile).rows]
-    assert sum(float(str(each)) for each in shares) == pytest.approx(1)
+    assert sum(each.events_share for each in trace_profile(profile).operations) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("form", ["terminal", "html", "markdown", "json", "csv"])
@@ -50,10 +49,10 @@ def test_json_has_all_tables_with_units(profile: Profile) -> None:
     RENDERERS["json"].render(profile_report(profile), out, colour=False, width=0)
     document = json.loads(out.getvalue())
     assert document["kind"] == "profile"
-    tables = {table["key"]: table["cells"] for table in document["tables"]}
-    assert {"operations", "peaks", "sequentiality", "caches", "scans", "targets"} <= set(tables)
-    assert tables["peaks"][0]["window_ns"] == 1_000_000
-    assert {table.key for table in all_tables(profile)} <= set(tables)
+    told = {key for key, rows in msgspec.structs.asdict(trace_profile(profile)).items() if rows}
+    assert {"operations", "peaks", "sequentiality", "caches", "scans", "targets"} <= told
+    assert {key for key in told if not document[key]} == set()
+    assert document["peaks"][0]["window_ns"] == 1_000_000
 
 
 def test_a_unit_that_cannot_be_true_is_doubted(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_sizes_and_patterns_of_a_mix_read_as_english(tmp_path: Path) -> None:
     said = description(profile)
     assert said.startswith("Random writes of 4k to 32k (mean 15k), 11:1 to 784 B random reads. ")
     assert "busiest second" not in said  # there is only one whole second
-    assert [row.cells["window"] for row in (peaks(profile) or Table("", (), ())).rows] == [10**6, 10**7, 10**8]
+    assert [each.window_ns for each in busiest_windows(profile)] == [10**6, 10**7, 10**8]
 
 
 def test_what_has_no_size_has_no_throughput_and_no_working_set(tmp_path: Path) -> None:
@@ -96,10 +95,8 @@ def test_what_has_no_size_has_no_throughput_and_no_working_set(tmp_path: Path) -
     events = str(tmp_path / "events.parquet")
     read_traces((str(tmp_path / "o.trc"),), events)
     profile = measure_profile(events, "a", "0")
-    told = peaks(profile)
-    assert told is not None
-    assert {row.cells["throughput"] for row in told.rows} == {None}
-    assert working_sets(profile) is None
+    assert {each.throughput_bytes_per_s for each in busiest_windows(profile)} == {None}
+    assert working_sets(profile) == ()
     (step,) = profile_report(profile, "somewhere").next_steps
     assert step.endswith("o.trc --block-size 8k")
     assert verdict(profile).startswith("Single-block reads by 1 session, no writes. ")

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.codes import LatencyBandCode
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.profiling.characteristics import LatencyCell
 from iocast.model.profiling.profile import Profile
 
-BandCode = Literal["memory", "cache", "storage", "stalled"]
 # Below 64 us a host's cache answers (source-systems.md K12); the others are where arrays and disks lie.
 EDGES_NS = (0, 64_000, 1_000_000, 100_000_000, math.inf)
-BANDS: tuple[BandCode, ...] = ("memory", "cache", "storage", "stalled")
+BANDS: tuple[LatencyBandCode, ...] = ("memory", "cache", "storage", "stalled")
 FEW = 100  # latencies of a cell on each side [J]
 # The columns of the two-database comparison of K12: from 10 us to above half a second.
 STRIP_NS = tuple(
@@ -30,7 +29,7 @@ STRIP_NS = tuple(
 class BandDifference(Struct, frozen=True):
     """One band: the share of both sides' requests, and how much of the difference it makes, in ns of the mean."""
 
-    band: BandCode
+    band: LatencyBandCode
     first_share: float
     other_share: float
     by_share_ns: float

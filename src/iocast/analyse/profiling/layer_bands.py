@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 
 from iocast.analyse.modes import Mode, modes
+from iocast.model.codes import LikelyLayerCode
 from iocast.model.profiling.profile import Profile
 
-LayerCode = Literal[
-    "host_cache", "fast_local_flash", "flash", "array_cache", "busy_flash_or_cloud", "fast_disk", "disk", "queueing"
-]
-
 # Up to where a band reaches, in ns. Bands of the field overlap; each time belongs to the one that is likelier.
-BANDS: tuple[tuple[int, LayerCode], ...] = (
+BANDS: tuple[tuple[int, LikelyLayerCode], ...] = (
     (20_000, "host_cache"),
     (60_000, "fast_local_flash"),
     (250_000, "flash"),
@@ -33,10 +28,10 @@ class LatencyMode(Struct, frozen=True):
     size: int | None
     location_ns: float
     share: float
-    layer: LayerCode | None
+    layer: LikelyLayerCode | None
 
 
-def layer_of(location_ns: float) -> LayerCode:
+def layer_of(location_ns: float) -> LikelyLayerCode:
     """The band of a time."""
     return next((layer for upto_ns, layer in BANDS if location_ns < upto_ns), "queueing")
 

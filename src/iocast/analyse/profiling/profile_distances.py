@@ -15,13 +15,11 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast.analyse.profiling.latency_difference import mix_distance
+from iocast.model.codes import DistanceCode
 from iocast.model.histogram import Histogram
 from iocast.model.profiling.characteristics import ArrivalFacts, MissCurve
 from iocast.model.profiling.profile import Profile
 
-DistanceCode = Literal[
-    "rate", "operations", "sizes", "gaps", "dispersion", "in_flight", "sequential", "misses", "places"
-]
 CheckCode = Literal["alike", "not_alike", "undecided"]
 # How far apart may be, whatever the noise; None is told and not judged.
 CAPS: dict[DistanceCode, float | None] = {

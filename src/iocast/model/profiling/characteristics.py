@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from msgspec import Struct
 
 from iocast.model.histogram import Histogram
 
-OPS = ("read", "write", "flush", "datasync", "trim", "meta", "other")
+TraceOp = Literal["read", "write", "flush", "datasync", "trim", "meta", "other"]
+OPS: tuple[TraceOp, ...] = get_args(TraceOp)
 READ, WRITE = 0, 1
 RUNS_TOLD = 256  # one by one (profile/streams.rs)
 RUN_POWER = 3  # such a run has 2 to the power of this many requests at least

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from iocast import text
-from iocast.analyse.profiling.profile_distances import Distance, DistanceCode, LikenessCheck
-from iocast.model.report import Column, Report, Row, Table
+from iocast.analyse.profiling.profile_distances import LikenessCheck
+from iocast.model.codes import DistanceCode
+from iocast.model.report import Report
+from iocast.model.results.profiles import LoadDistance
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.results.profile_differences import likeness_of
 
 NAMES: dict[DistanceCode, str] = {
     "rate": "mean rate: relative difference",
@@ -18,49 +24,28 @@ NAMES: dict[DistanceCode, str] = {
     "misses": "miss ratio: mean difference over 40 cache sizes",
     "places": "places: Jensen-Shannon distance over 64 stretches",
 }
-COLUMNS = (
-    Column("what", "distance", "text"),
-    Column("value", "generated", "ratio"),
-    Column("limit", "limit", "ratio"),
-    Column("noise", "two halves\nof the original", "ratio"),
-    Column("control", "random\ncontrol", "ratio"),
-    Column("verdict", "verdict", "text"),
-)
+VERDICTS = {None: "not judged", True: "alike", False: "differs"}
 
 
 def likeness_report(check: LikenessCheck, original: str, generated: str) -> Report:
     """The verdict, and all distances."""
-    rows = tuple(
-        Row(
-            {
-                "what": NAMES[each.code],
-                "code": each.code,
-                "value": each.value,
-                "limit": each.limit,
-                "noise": each.noise,
-                "control": each.control,
-                "verdict": _verdict(each),
-                "accepted": each.accepted,
-                "control_accepted": each.control_accepted,
-            }
-        )
-        for each in check.distances
-    )
+    result = likeness_of(check)
+    words: dict[str, Callable[[LoadDistance], str]] = {
+        "code": lambda row: NAMES[row.code],
+        "accepted": lambda row: VERDICTS[row.accepted],
+    }
     notes = (
         "Limit: twice the distance of the two halves of the original, or a fixed cap, whichever is larger.",
         "Control: random arrivals, uniform places, one size, at the same rate. At least one distance must reject it.",
     )
-    table = Table("", COLUMNS, rows, key="distances", notes=notes)
+    table = result_table(LoadDistance, result.distances, key="distances", words=words, notes=notes)
     return Report(
         title=f"{generated} against {original}",
         verdict=_says(check),
         sections=(section("differences", tables=(table,)),),
         kind="profile",
+        result=result,
     )
-
-
-def _verdict(each: Distance) -> str:
-    return {None: "not judged", True: "alike", False: "differs"}[each.accepted]
 
 
 def _says(check: LikenessCheck) -> str:

@@ -2,79 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from iocast import text
-from iocast.analyse.profiling.concurrency import concurrency
 from iocast.analyse.profiling.latency_difference import (
-    STRIP_NS,
-    BandCode,
     BandDifference,
     CellDifference,
     ProfileDifference,
     profile_difference,
-    strip,
 )
+from iocast.model.codes import LatencyBandCode, WorkloadCode
 from iocast.model.profiling.characteristics import OPS
 from iocast.model.profiling.profile import Profile
-from iocast.model.report import Cell, Column, Report, Row, Table
+from iocast.model.report import Report, Table
+from iocast.model.results.profiles import (
+    BandShare,
+    ComparedOperation,
+    ComparedWorkload,
+    LatencyCounts,
+    ProfileDifferences,
+)
 from iocast.report.profile.profile_sentences import description, pattern, typical_size
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.results.profile_differences import profile_differences
 
 SAME = 0.1  # of a count or a mean, within which both are called the same
 SAME_MIX = 0.05  # of the I/Os may be of other operations or sizes [J]
 MOST_OF = 0.5  # of a difference, from which it is told as the reason [J]
-WHERE: dict[BandCode, str] = {
+WHERE: dict[LatencyBandCode, str] = {
     "memory": "below 64 µs (page cache or memory)",
     "cache": "from 64 µs to 1 ms (array cache or flash)",
     "storage": "from 1 ms to 100 ms (disk, or queueing)",
     "stalled": "above 100 ms (stalls)",
 }
-CELLS = (
-    Column("op", "op", "code"),
-    Column("size", "size", "bytes"),
-    Column("first_events", "I/Os A", "count"),
-    Column("other_events", "I/Os B", "count"),
-    Column("first_mean", "mean A", "duration"),
-    Column("other_mean", "mean B", "duration"),
-    Column("ratio", "B over A", "ratio"),
-    Column("first_p50", "p50 A", "duration", spare=1),
-    Column("other_p50", "p50 B", "duration", spare=1),
-    Column("first_memory", "< 64µs A", "share"),
-    Column("other_memory", "< 64µs B", "share"),
-)
-REASONS = (
-    Column("band", "latencies", "text"),
-    Column("first_share", "I/Os A", "share"),
-    Column("other_share", "I/Os B", "share"),
-    Column("by_share", "from other\nshares", "duration"),
-    Column("by_time", "from other\ntimes", "duration"),
-)
-WORKLOADS = (
-    Column("what", "workload", "text"),
-    Column("first", "A", "text"),
-    Column("other", "B", "text"),
-)
-HISTOGRAM = (
-    Column("upto", "up to", "duration"),
-    Column("first", "A", "count"),
-    Column("other", "B", "count"),
-)
+WORKLOADS: dict[WorkloadCode, str] = {
+    "events": "I/Os",
+    "share": "{op}s",
+    "size": "{op}s: size",
+    "pattern": "{op}s: pattern",
+    "rate": "IOPS",
+    "in_flight": "I/Os under way",
+    "sessions": "sessions",
+}
 
 
 def profile_comparison(first: Profile, other: Profile) -> Report:
     """What differs between two profiles, and why the one is slower."""
     found = profile_difference(first, other)
-    parts = [section("differences", tuple(_described(first, other)), (_workloads(first, other),))]
+    result = profile_differences(first, other, found)
+    parts = [section("differences", tuple(_described(first, other)), (_workloads(first, other, result),))]
     if found.cells:
-        tables = [_cells(found), _reasons(found.cells[0]), _histogram(found.cells[0])]
-        parts.append(section("latency", tuple(_why(found.cells[0])), tuple(tables)))
+        parts.append(section("latency", tuple(_why(found.cells[0])), _latencies(found.cells[0], result)))
     return Report(
         title=f"A: {first.name} · B: {other.name}",
         verdict=comparison_verdict(found),
         sections=tuple(parts),
         next_steps=(),
         kind="profile",
+        result=result,
     )
 
 
@@ -150,63 +136,29 @@ def _described(first: Profile, other: Profile) -> Iterator[str]:
     yield f"B: {description(other)}"
 
 
-def _workloads(first: Profile, other: Profile) -> Table:
-    rows = [Row({"what": "I/Os", "first": text.whole(first.events), "other": text.whole(other.events)})]
-    for op in (0, 1):
-        shares = [sum(each.events for each in side.sizes if each.op == op) / side.events for side in (first, other)]
-        if not any(shares):
-            continue
-        name = f"{OPS[op]}s"
-        rows.append(Row({"what": name, "first": text.percent(shares[0]), "other": text.percent(shares[1])}))
-        rows.append(_pair(f"{name}: size", typical_size(first, op), typical_size(other, op)))
-        rows.append(_pair(f"{name}: pattern", pattern(first, op), pattern(other, op)))
-    rates = [side.order.arrivals.rate_per_s if side.order.arrivals else None for side in (first, other)]
-    rows.append(_pair("IOPS", text.rate(rates[0]), text.rate(rates[1])))
-    busy = [concurrency(side) for side in (first, other)]
-    means = [text.number(each.mean) if each else "" for each in busy]
-    rows.append(_pair("I/Os under way", means[0], means[1]))
-    rows.append(_pair("sessions", text.whole(first.sessions or None), text.whole(other.sessions or None)))
-    return Table("", WORKLOADS, tuple(row for row in rows if any(list(row.cells.values())[1:])), key="workloads")
+def _workloads(first: Profile, other: Profile, result: ProfileDifferences) -> Table:
+    words: dict[str, Callable[[ComparedWorkload], str]] = {
+        "code": lambda row: WORKLOADS[row.code].format(op=row.op),
+        "first": lambda row: _told(first, row, (row.first_count, row.first_share, row.first_per_s, row.first_mean)),
+        "other": lambda row: _told(other, row, (row.other_count, row.other_share, row.other_per_s, row.other_mean)),
+    }
+    return result_table(ComparedWorkload, result.workloads, key="workloads", words=words)
 
 
-def _pair(what: str, first: str, other: str) -> Row:
-    return Row({"what": what, "first": first, "other": other})
+def _told(side: Profile, row: ComparedWorkload, figures: tuple[float | None, ...]) -> str:
+    """Sizes and patterns of an operation are told in words."""
+    if row.op is not None and row.code in ("size", "pattern"):
+        return (typical_size if row.code == "size" else pattern)(side, OPS.index(row.op))
+    forms = (text.whole, text.percent, text.rate, text.number)
+    return next((form(value) for form, value in zip(forms, figures, strict=True) if value is not None), "")
 
 
-def _cells(found: ProfileDifference) -> Table:
-    rows = []
-    for each in found.cells[:12]:
-        one, two = each.first.latency, each.other.latency
-        cells: dict[str, Cell] = {"op": OPS[each.op], "size": each.size, "ratio": each.ratio}
-        cells |= {"first_events": each.first.events, "other_events": each.other.events}
-        cells |= {"first_mean": one.mean_ns, "other_mean": two.mean_ns}
-        cells |= {"first_p50": one.quantile_ns(0.5), "other_p50": two.quantile_ns(0.5)}
-        cells |= {"first_memory": each.bands[0].first_share, "other_memory": each.bands[0].other_share}
-        rows.append(Row(cells))
-    return Table("", CELLS, tuple(rows), key="compared_operations")
-
-
-def _reasons(cell: CellDifference) -> Table:
-    rows = tuple(
-        Row(
-            {
-                "band": WHERE[each.band],
-                "code": each.band,
-                "first_share": each.first_share,
-                "other_share": each.other_share,
-                "by_share": each.by_share_ns,
-                "by_time": each.by_time_ns,
-            }
-        )
-        for each in cell.bands
-        if each.first_share or each.other_share
+def _latencies(cell: CellDifference, result: ProfileDifferences) -> tuple[Table, ...]:
+    parts = f"{_name(cell)}: how much of the difference of the means each group makes, B less A."
+    above = f"{_name(cell)}; blank: above all."
+    words: dict[str, Callable[[BandShare], str]] = {"band": lambda row: WHERE[row.band]}
+    return (
+        result_table(ComparedOperation, result.compared_operations, key="compared_operations"),
+        result_table(BandShare, result.reasons, key="reasons", words=words, notes=(parts,)),
+        result_table(LatencyCounts, result.compared_latencies, key="compared_latencies", notes=(above,)),
     )
-    notes = (f"{_name(cell)}: how much of the difference of the means each group makes, B less A.",)
-    return Table("", REASONS, rows, key="reasons", notes=notes)
-
-
-def _histogram(cell: CellDifference) -> Table:
-    edges: tuple[int | None, ...] = (*STRIP_NS, None)
-    counts = zip(edges, strip(cell.first.latency), strip(cell.other.latency), strict=True)
-    rows = tuple(Row({"upto": edge, "first": one, "other": two}) for edge, one, two in counts if one or two)
-    return Table("", HISTOGRAM, rows, key="compared_latencies", notes=(f"{_name(cell)}; blank: above all.",))

@@ -6,23 +6,13 @@ from iocast import text
 from iocast.analyse.profiling.response_accounting import ResponseAccounting
 from iocast.model.codes import SectionCode
 from iocast.model.profiling.profile import Profile
-from iocast.model.report import Chart, Column, Figure, Report, Row, Section, Table
+from iocast.model.report import Chart, Figure, Report, Section, Table
 from iocast.report.charts import charts_at
 from iocast.report.profile import profile_tables as tables
 from iocast.report.profile.accounting_section import accounting_section, accounting_words
 from iocast.report.profile.profile_sentences import cautions, loop_words, verdict
 from iocast.report.wording import section
-
-SOURCES = (
-    Column("path", "file"),
-    Column("format", "format"),
-    Column("lines", "lines", "count"),
-    Column("accepted", "accepted", "count"),
-    Column("ignored", "ignored", "count"),
-    Column("rejected", "rejected", "count"),
-    Column("events", "I/Os", "count"),
-)
-SOURCES_SHOWN = 12
+from iocast.results.profiles import trace_profile
 
 
 def profile_report(
@@ -30,31 +20,17 @@ def profile_report(
 ) -> Report:
     """Everything that is told of a profile. `folder` is where it is kept."""
     drawn = charts_at("profile", profile) if charts else ()
+    result = trace_profile(profile, accounting)
     parts = (
-        _part("workload", (tables.operations(profile) if profile.events else None,), drawn, ("size_distribution",)),
-        _part(
-            "arrivals",
-            (tables.peaks(profile), tables.dispersion(profile), tables.under_way(profile)),
-            paragraphs=(_loop(profile),),
-        ),
-        _part("sequentiality", (tables.streams(profile), tables.scan_table(profile)), drawn, ("time_offset",)),
-        _part(
-            "locality",
-            (
-                tables.shares(profile),
-                tables.spots(profile),
-                tables.working_sets(profile),
-                tables.caches(profile),
-                tables.pairs(profile),
-            ),
-            drawn,
-            ("miss_ratio", "use_share"),
-        ),
-        _part("latencies", (tables.mode_table(profile),), drawn, ("time_latency",)),
-        _part("targets", (tables.targets(profile),)),
-        _part("phases", (tables.phases(profile),)),
-        *((accounting_section(accounting),) if accounting is not None else ()),
-        section("remarks", tuple(cautions(profile)), (_sources(profile),)),
+        _part("workload", tables.operation_tables(profile, result), drawn, ("size_distribution",)),
+        _part("arrivals", tables.arrival_tables(profile, result), paragraphs=(_loop(profile),)),
+        _part("sequentiality", tables.run_tables(profile, result), drawn, ("time_offset",)),
+        _part("locality", tables.place_tables(profile, result), drawn, ("miss_ratio", "use_share")),
+        _part("latencies", tables.latency_tables(result), drawn, ("time_latency",)),
+        _part("targets", tables.target_tables(profile, result)),
+        _part("phases", tables.phase_tables(result)),
+        *((accounting_section(accounting, result),) if accounting is not None else ()),
+        section("remarks", tuple(cautions(profile)), (tables.source_table(profile, result),)),
     )
     return Report(
         title=f"Profile · {profile.name}",
@@ -63,6 +39,7 @@ def profile_report(
         next_steps=_next_steps(profile, folder),
         figures=_figures(profile),
         kind="profile",
+        result=result,
     )
 
 
@@ -83,12 +60,11 @@ def _loop(profile: Profile) -> str:
 
 def _part(
     code: SectionCode,
-    found: tuple[Table | None, ...],
+    told: tuple[Table, ...],
     charts: tuple[Chart, ...] = (),
     kinds: tuple[str, ...] = (),
     paragraphs: tuple[str, ...] = (),
 ) -> Section:
-    told = tuple(table for table in found if table is not None)
     shown = tuple(chart for chart in charts if chart.kind in kinds)
     return section(code, paragraphs if told else (), told, shown)
 
@@ -108,12 +84,3 @@ def _figures(profile: Profile) -> tuple[Figure, ...]:
         size = profile.footprint.blocks * profile.footprint.block_bytes
         found.append(Figure("touched", size, "bytes", "different data"))
     return tuple(found)
-
-
-def _sources(profile: Profile) -> Table:
-    rows = tuple(
-        Row({column.key: getattr(each, column.key) for column in SOURCES}) for each in profile.sources[:SOURCES_SHOWN]
-    )
-    left = len(profile.sources) - SOURCES_SHOWN
-    notes = (f"{text.counted(left, 'file')} more.",) if left > 0 else ()
-    return Table("", SOURCES, rows, key="sources", notes=notes)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.analyse.profiling.concurrency import Loop, concurrency, loop_of
-from iocast.analyse.profiling.scans import Scan, scans
 from iocast.analyse.profiling.use_shares import share_curve, share_of_busiest
 from iocast.model.profiling.characteristics import OPS, READ, WRITE
 from iocast.model.profiling.profile import Profile, SizeCount
+from iocast.model.results.profiles import LongRun
+from iocast.results.profiles import long_runs
 
 SAME_SIZE = 0.6  # of an operation's requests, from which one size stands for it [J]
 SEQUENTIAL, RANDOM = 0.8, 0.2  # shares of requests in runs, for the plain words [J]
@@ -169,21 +170,20 @@ def _intensity(profile: Profile) -> str:
 
 def _scans(profile: Profile) -> str:
     # Of an operation that is sequential as a whole, the runs say nothing more.
-    told = [scan for scan in scans(profile) if pattern(profile, scan.op) != "sequential"]
-    return "; ".join(scan_words(profile, scan) for scan in told[:2])
+    told = [run for run in long_runs(profile) if pattern(profile, OPS.index(run.op)) != "sequential"]
+    return "; ".join(scan_words(profile, run) for run in told[:2])
 
 
-def scan_words(profile: Profile, scan: Scan) -> str:
+def scan_words(profile: Profile, run: LongRun) -> str:
     """A scan in words: "a sequential read of 120M every 10 min on data.dbf"."""
-    name = profile.target_names.get(scan.target)
-    several = scan.runs > 1 or not scan.all_told
-    of = f"sequential {OPS[scan.op]}{'s' if several else ''} of {text.size(scan.bytes)}"
-    where = f" on {text.shown(name)}" if name and profile.targets > 1 else ""
-    if scan.period_ns is not None:
-        return f"a sequential {OPS[scan.op]} of {text.size(scan.bytes)} every {text.brief_time(scan.period_ns)}{where}"
-    if not scan.all_told:
-        return f"at least {scan.runs} sequential {OPS[scan.op]}s of up to {text.size(scan.bytes)}{where}"
-    return f"one {of}{where}" if scan.runs == 1 else f"{scan.runs} {of} each{where}"
+    several = run.runs > 1 or not run.all_told
+    of = f"sequential {run.op}{'s' if several else ''} of {text.size(run.run_bytes)}"
+    where = f" on {run.target}" if run.target and profile.targets > 1 else ""
+    if run.period_ns is not None:
+        return f"a sequential {run.op} of {text.size(run.run_bytes)} every {text.brief_time(run.period_ns)}{where}"
+    if not run.all_told:
+        return f"at least {run.runs} sequential {run.op}s of up to {text.size(run.run_bytes)}{where}"
+    return f"one {of}{where}" if run.runs == 1 else f"{run.runs} {of} each{where}"
 
 
 def _locality(profile: Profile) -> str:

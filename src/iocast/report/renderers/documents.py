@@ -28,6 +28,7 @@ from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.results import calibration as of_calibration
 from iocast.model.results import forecast as of_forecast
+from iocast.model.results import profiles as of_profile
 from iocast.model.results import tapes as of_tape
 from iocast.model.results.comparison import ComparedPair, Relative, Repeats
 from iocast.model.results.copies import CopiedWay, CopyRemark
@@ -444,9 +445,33 @@ class ModelDocument(_Document, kw_only=True, tag="model"):
 
 
 class ProfileDocument(_Document, kw_only=True, tag="profile"):
-    """What a trace is like: `iocast profile`."""
+    """What a trace is like, how two differ (`iocast compare`), or a made load and its original: `iocast profile`."""
 
-    tables: list[ModelTable]
+    operations: list[of_profile.OperationSize] = []
+    peaks: list[of_profile.BusiestWindow] = []
+    dispersion: list[of_profile.WindowDispersion] = []
+    concurrency: list[of_profile.ConcurrencyFigure] = []
+    sequentiality: list[of_profile.Sequentiality] = []
+    scans: list[of_profile.LongRun] = []
+    shares: list[of_profile.BusiestBlocks] = []
+    hot_spots: list[of_profile.BusyStretch] = []
+    working_sets: list[of_profile.WorkingSetSize] = []
+    caches: list[of_profile.CacheMisses] = []
+    pairs: list[of_profile.BlockReuse] = []
+    modes: list[of_profile.LatencyPeak] = []
+    targets: list[of_profile.TargetOperation] = []
+    phases: list[of_profile.EvenStretch] = []
+    breakdown: list[of_profile.ResponsePart] = []
+    wait_events: list[of_profile.EventWaits] = []
+    statements: list[of_profile.StatementTimes] = []
+    sources: list[of_profile.ReadSource] = []
+    # Of two profiles:
+    workloads: list[of_profile.ComparedWorkload] = []
+    compared_operations: list[of_profile.ComparedOperation] = []
+    reasons: list[of_profile.BandShare] = []
+    compared_latencies: list[of_profile.LatencyCounts] = []
+    # Of a made load and its original:
+    distances: list[of_profile.LoadDistance] = []
 
 
 class TapeDocument(_Document, kw_only=True, tag="tape"):

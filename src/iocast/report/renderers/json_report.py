@@ -63,7 +63,7 @@ def document(report: Report) -> doc.Document:
     """The report as a document of the schema."""
     found: Json = {"kind": report.kind, **_head(report)}
     match report.kind:
-        case "listing" | "copy" | "study" | "tape":
+        case "listing" | "copy" | "study" | "tape" | "profile":
             found |= _result(report)
         case "repeats":
             found |= {"subjects": _subjects(report), **_result(report)}
@@ -71,7 +71,7 @@ def document(report: Report) -> doc.Document:
             found |= {"subjects": _subjects(report), **_result(report)}
         case "trend":
             found |= _result(report)
-        case "model" | "profile":
+        case "model":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
         case "size":
             found |= _result(report)

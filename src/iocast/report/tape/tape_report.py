@@ -26,7 +26,7 @@ from iocast.report.charts import charts_at
 from iocast.report.live.database_modes.oramon_lines import TITLES
 from iocast.report.live.database_modes.sysmetric_lines import NO_LATENCY
 from iocast.report.live.latency.histogram_choice import label
-from iocast.report.result_tables import result_table
+from iocast.report.result_tables import result_table, with_rows
 from iocast.report.wording import section
 from iocast.results.tapes import tape_of
 
@@ -56,9 +56,9 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
         WatchedEvent, result.events, key="events", words={"subject": lambda row: label((row.observer, row.subject))}
     )
     parts = (
-        section("devices", (), _known(devices)),
-        section("layers", tuple(_traced(tape)), _known(layers), drawn if layers.rows else ()),
-        section("events", (), _known(events), () if layers.rows else drawn),
+        section("devices", (), with_rows(devices)),
+        section("layers", tuple(_traced(tape)), with_rows(layers), drawn if layers.rows else ()),
+        section("events", (), with_rows(events), () if layers.rows else drawn),
         *map(_activity, result.activity),
         section("databases", (), _databases(result)),
         _not_seen(run),
@@ -100,13 +100,9 @@ def _figures(tape: TapeSummary) -> tuple[Figure, ...]:
     return tuple(found)
 
 
-def _known(*tables: Table) -> tuple[Table, ...]:
-    return tuple(table for table in tables if table.rows)
-
-
 def _databases(result: Tape) -> tuple[Table, ...]:
     """What databases did, as pgmon, oramon, asm and sysmetric tell it."""
-    return _known(
+    return with_rows(
         result_table(PostgresqlFigure, result.pgmon, key="pgmon", title="PostgreSQL"),
         result_table(
             OracleWaits,
@@ -141,7 +137,7 @@ def _traced(tape: TapeSummary) -> Iterator[str]:
 def _activity(found: DatabaseActivity) -> Section:
     looks = text.counted(found.polls, "look")
     said = f"{found.database}: {found.active_mean:.1f} sessions active on average, from {looks}."
-    tables = _known(
+    tables = with_rows(
         result_table(ActiveShare, found.waits, key="waits", title="Waits"),
         result_table(ActiveShare, found.statements, key="statements", title="Statements"),
         result_table(ActiveShare, found.sessions, key="sessions", title="Sessions"),
