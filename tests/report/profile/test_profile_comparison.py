@@ -10,6 +10,7 @@ from makers.made_traces import Io, profile_of
 from iocast.analyse.profiling.latency_difference import profile_difference, strip
 from iocast.model.profiling.profile import Profile
 from iocast.report.profile.profile_comparison import comparison_verdict, profile_comparison
+from iocast.report.renderers import json_report
 
 # Counts of single-block reads by latency of a published comparison of two databases (source-vectors.md V8), with the
 # edges of production. The edges of development are not published: they are chosen so that its stated mean can come
@@ -99,6 +100,21 @@ def test_slower_storage_is_told_as_the_reason(tmp_path: Path) -> None:
         "reasons",
         "compared_latencies",
     }
+
+
+def test_what_is_compared_is_figures_in_json_and_words_in_the_table(tmp_path: Path) -> None:
+    first = profile_of(tmp_path, _mixed(0.1, 5_000_000))
+    other = profile_of(tmp_path, [*_mixed(0.1, 5_000_000), (1, 1, "W", 0, 512, 1000)])
+    report = profile_comparison(first, other)
+    rows = {(row.code, row.op): row for row in json_report.document(report).workloads}  # type: ignore[union-attr]
+    assert (rows["events", None].first_count, rows["events", None].other_count) == (2000, 2001)
+    assert (rows["share", "write"].first_share, rows["share", "write"].other_share) == (0, pytest.approx(1 / 2001))
+    assert (rows["size", "write"].first_bytes, rows["size", "write"].other_bytes) == (None, 512)
+    (table,) = (table for part in report.sections for table in part.tables if table.key == "workloads")
+    told = {row.cells["code"]: (row.cells["first"], row.cells["other"]) for row in table.rows}
+    assert (told["I/Os"], told["writes"]) == (("2,000", "2,001"), ("0%", "<0.1%"))
+    assert (told["reads: size"], told["writes: size"]) == (("8k", "8k"), ("", "512 B"))
+    assert told["reads: pattern"] == ("random", "random")
 
 
 def test_other_sizes_are_said(tmp_path: Path) -> None:

@@ -63,18 +63,12 @@ def document(report: Report) -> doc.Document:
     """The report as a document of the schema."""
     found: Json = {"kind": report.kind, **_head(report)}
     match report.kind:
-        case "listing" | "copy" | "study" | "tape" | "profile":
+        case "listing" | "trend" | "size" | "copy" | "study" | "tape" | "profile":
             found |= _result(report)
-        case "repeats":
+        case "repeats" | "comparison":
             found |= {"subjects": _subjects(report), **_result(report)}
-        case "comparison":
-            found |= {"subjects": _subjects(report), **_result(report)}
-        case "trend":
-            found |= _result(report)
         case "model":
             found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
-        case "size":
-            found |= _result(report)
         case "forecast":
             found |= {**_only_subject(report), **_result(report)}
         case "experiment":
