@@ -81,4 +81,4 @@ def test_files_of_one_operation_are_told_apart_in_the_table(tmp_path: Path) -> N
     (run,) = imports.read((str(tmp_path / "t.txt"),))
     shown = judge(run, "").report()
     rows = next(table for each in shown.sections for table in each.tables if table.key == "rows").rows
-    assert [row.cells["name"] for row in rows] == ["read /db/a", "read /db/b"]
+    assert [row.cells["test"] for row in rows] == ["read /db/a", "read /db/b"]

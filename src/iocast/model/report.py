@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from iocast.model.codes import BadgeCode, ConclusionCode, FindingCode, ReportCode, SectionCode, VerdictCode
 from iocast.model.finding import FailedDetector, Finding
+from iocast.model.grading import Letter
 
 Kind = Literal[
     "code",  # what programs go by; people are shown its words
@@ -149,7 +150,7 @@ class Badge(Struct, frozen=True):
 
     code: BadgeCode
     title: str
-    letter: str  # "B", "A-", "" where there is none to give
+    letter: Letter | Literal[""]  # "" where there is none to give
     says: str = ""
 
 

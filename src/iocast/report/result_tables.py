@@ -15,6 +15,8 @@ from iocast.model.results.shown import Shown
 from iocast.report.cells import cell_text
 
 Headings = Mapping[str, str | Sequence[str]]
+WHOLE: frozenset[Kind] = frozenset({"strip", "names", "duration"})  # of which several values are one cell
+WORDED: frozenset[Kind] = frozenset({"names", "grade"})  # forms that words take as they are
 Words = Mapping[str, Callable[[Any], str | tuple[str, ...]]]
 
 
@@ -35,18 +37,26 @@ def result_table(
     `words` says the cells of a column in words that the report has; of a column that is no field, which comes last
     under its heading; or, by the name "", what stands under a row. `leave` names columns, or fields with all their
     columns, that tell nothing here.
+    A record whose field `part` is true says more of the row above it; one with a `void` is struck out, with its parts.
     """
     columns = [each for each in _columns(kind, headings or {}, words or {}, leave) if each.key not in leave]
     rows, before = list[Row](), None
     for record in records:
         cells = dict(_cells(record, words or {}))
         first = cells.get(columns[0].key)
-        part = _is_once(kind, columns[0].key) and before is not None and first == before
+        part = getattr(record, "part", _is_once(kind, columns[0].key) and before is not None and first == before)
         before = first
         if part:
             cells |= {name: "" for name, how in shown_fields(kind).items() if how.once}
-        rows.append(Row(cells, note=_below(record, words or {}), part=part, record=record))
+        why = getattr(record, "void", None)
+        void = bool(why) or (part and bool(rows) and rows[-1].void)
+        rows.append(Row(cells, why or _below(record, words or {}), void, part, record))
     return Table(title, tuple(columns), tuple(rows), key=key, notes=notes)
+
+
+def _name(record: Struct | None) -> object:
+    """What a record is about: its first field."""
+    return getattr(record, record.__struct_fields__[0]) if record is not None else None
 
 
 def filled(table: Table) -> Table:
@@ -117,7 +127,7 @@ def _cells(record: Struct, words: Words) -> Iterator[tuple[str, Cell]]:
             yield name, None if value is None else (value, getattr(record, how.pair))
         elif isinstance(value, dict):
             yield from ((f"{name}{at}", each) for at, each in enumerate(value.values(), 1))
-        elif isinstance(value, tuple) and how.kind not in ("strip", "names"):
+        elif isinstance(value, tuple) and how.kind not in WHOLE:
             yield from ((f"{name}{at}", each) for at, each in enumerate(value, 1))
         else:
             yield name, value

@@ -73,7 +73,10 @@ class Card(Struct, frozen=True):
         """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""
         report = self.judged.report(charts=charts)
         at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), len(report.sections))
-        return replace(report, sections=(*report.sections[:at], *self.beside, *report.sections[at:]))
+        sections = (*report.sections[:at], *self.beside, *report.sections[at:])
+        tables = (table for section in self.beside for table in section.tables)
+        rows = {table.key: tuple(row.record for row in table.rows) for table in tables}
+        return replace(report, sections=sections, result=replace(report.result, **rows) if report.result else None)
 
     def write(self, path: str | Path, theme: str = "light", *, force: bool = False) -> list[Path]:
         """Writes the card with charts in the form of the suffix; returns the files. Raises IocastError.

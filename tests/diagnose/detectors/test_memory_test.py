@@ -15,8 +15,9 @@ from iocast.diagnose.trust.isolation import isolation
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.database.database_result import DatabaseResult, DatabaseServer, LayerBelow, Statements
 from iocast.model.run import Run, Sample
-from iocast.report.card.device_rates import device_cells
 from iocast.report.database.database_section import section
+from iocast.results.database_rows import database_loads
+from iocast.results.measured_rows import measured_rows
 
 GIB = 1 << 30
 SERVER = DatabaseServer(
@@ -111,14 +112,15 @@ def test_what_is_not_known_is_blank() -> None:
     (row,) = Facts(told).rows
     assert memory_shares(row) is None
     assert found(told) == []
-    made = section(Facts(told))
+    made = section(facts := Facts(told), database_loads(facts), ())
     assert made is not None
     assert {"engine_cache", "page_cache", "storage"}.isdisjoint(column.key for column in made.tables[0].columns)
     assert made.tables[0].notes[-1].endswith("not known: 4,000 misses are counted for 1,000 blocks.")
 
 
 def test_a_bound_says_that_it_is_one() -> None:
-    made = section(Facts(loaded(STATEMENTS, STATEMENTS * 8192, say="misses of the whole server")))
+    facts = Facts(loaded(STATEMENTS, STATEMENTS * 8192, say="misses of the whole server"))
+    made = section(facts, database_loads(facts), ())
     assert made is not None
     assert made.tables[0].notes[-1].endswith("engine's cache at least: misses of the whole server.")
 
@@ -142,9 +144,13 @@ def test_what_an_engine_writes_for_a_commit_is_not_called_other_io() -> None:
         made.measurement.elapsed_ns, reads=0, read_bytes=0, writes=STATEMENTS, written_bytes=STATEMENTS * 8192
     )
     record = replace(made, phase=replace(made.phase, database=CommitLoad()), samples=more)
-    (row,) = Facts(run(record, target=replace(TARGET, kind="database", path="postgresql:///", database=SERVER))).rows
-    assert isolation(row).grade == "B"
-    assert "device_rate_ratio" not in device_cells(row, row.under_filesystem)
+    facts = Facts(run(record, target=replace(TARGET, kind="database", path="postgresql:///", database=SERVER)))
+    assert isolation(facts.rows[0]).grade == "B"
+    shown = measured_rows(facts, examine(facts))[0]
+    assert (shown.device_rate_per_s, shown.device_rate_ratio) == (
+        pytest.approx(STATEMENTS * 1e9 / made.measurement.elapsed_ns),
+        None,
+    )
 
 
 def test_what_a_block_costs_the_engine() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import Facts
 from iocast.diagnose.limiting import held_back
 from iocast.model.codes import BoundCode, SeverityCode, StateCode
 from iocast.model.finding import Bound, Examination, Finding, LeftOut, Trust
 from iocast.model.run import Run
 from iocast.report.card.conclusions import conclusions
+from iocast.results.card import card_result
 
 ROWS = ("a 1x1", "a 2x1", "b 1x1", "b 2x1", "c 1x1")
 
@@ -29,7 +31,9 @@ def _examination(bounds: dict[str, BoundCode], *findings: Finding, **out: LeftOu
 
 
 def _bottleneck(examination: Examination) -> str:
-    return next(each.says for each in conclusions(_run(), examination, None, frozenset()) if each.code == "bottleneck")
+    bounds = card_result(Facts(_run()), examination).bounds
+    told = conclusions(_run(), examination, None, frozenset(), bounds)
+    return next(each.says for each in told if each.code == "bottleneck")
 
 
 LOCK: dict[str, BoundCode] = {"a 1x1": "queue", "a 2x1": "queue", "b 1x1": "queue", "b 2x1": "serialised"}

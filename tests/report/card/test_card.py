@@ -10,11 +10,13 @@ import msgspec
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import facts_of
 from iocast.analyse.statistics import published
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
+from iocast.model.results.card import TrustReason
 from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section
@@ -22,6 +24,8 @@ from iocast.report.card.card_report import card
 from iocast.report.card.grade_section import graded_section
 from iocast.report.card.results_table import results
 from iocast.report.renderers import json_report, screen, terminal
+from iocast.results.card import card_result
+from iocast.results.measured_rows import measured_rows
 
 replace = msgspec.structs.replace
 
@@ -35,7 +39,7 @@ def _tables(report: Report) -> dict[str, Table]:
 
 
 def _rows(run: Run) -> list[Row]:
-    return list(results(run, examine(run)).rows)
+    return list(results(facts_of(run), measured_rows(facts_of(run), examine(run))).rows)
 
 
 def test_an_a_everywhere_needs_no_reasons() -> None:
@@ -54,18 +58,18 @@ def test_a_mix_has_a_row_for_each_operation_under_its_own() -> None:
         ("write", True),
         ("fsync", True),
     ]
-    assert "response_p99" not in rows[0].cells
-    assert rows[0].cells["load"] == (4, 16)
+    assert rows[0].cells["response_p99_ns"] is None
+    assert rows[0].cells["users"] == (4, 16)
     assert rows[0].cells["trust"] is not None
-    assert sum(float(str(row.cells["rate"])) for row in rows[1:]) == pytest.approx(rows[0].cells["rate"])
-    assert rows[3].cells["response_p99"] is None  # 9 flushes beyond it: too few to say
+    assert sum(float(str(row.cells["rate_per_s"])) for row in rows[1:]) == pytest.approx(rows[0].cells["rate_per_s"])
+    assert rows[3].cells["response_p99_ns"] is None  # 9 flushes beyond it: too few to say
 
 
 def test_rows_of_one_test_at_one_load_are_told_apart() -> None:
     def named(*names: str) -> list[object]:
         records = [card_runs.reads(name) for name in names]
         same = [replace(each, phase=replace(each.phase, test="pass")) for each in records]
-        return [row.cells["name"] for row in _rows(card_runs.run(*same))]
+        return [row.cells["test"] for row in _rows(card_runs.run(*same))]
 
     assert named("pass 8k 1x1") == ["pass"]
     assert named("pass 8k 1x1", "pass 8k 1x1 #2") == ["pass 8k 1x1", "pass 8k 1x1 #2"]
@@ -86,7 +90,7 @@ def test_an_open_loop_shows_service_only_where_it_differs() -> None:
     rows = _rows(card_runs.run(card_runs.paced()))
     assert [row.cells["test"] for row in rows] == ["paced", "service"]
     assert rows[0].note == "3.00k IOPS requested, 2.88k achieved"
-    late, service = rows[0].cells["response_p99"], rows[1].cells["response_p99"]
+    late, service = rows[0].cells["response_p99_ns"], rows[1].cells["response_p99_ns"]
     assert isinstance(late, float)
     assert isinstance(service, float)
     assert late > service
@@ -104,7 +108,7 @@ def test_a_percentile_needs_ten_ios_beyond_it(total: int, shown: bool) -> None:
 
 def test_the_strip_keeps_all_of_the_mass() -> None:
     (row,) = _rows(card_runs.run(card_runs.reads()))
-    shares = row.cells["latency"]
+    shares = row.cells["latency_shares"]
     assert isinstance(shares, tuple)
     assert len(shares) == 13
     assert sum(float(share) for share in shares) == pytest.approx(1)
@@ -112,17 +116,18 @@ def test_the_strip_keeps_all_of_the_mass() -> None:
 
 def test_columns_that_nobody_filled_are_left_out() -> None:
     run = card_runs.run(card_runs.reads(samples=()))
-    keys = [column.key for column in results(run, examine(run)).columns]
-    assert "device_size" not in keys
+    keys = [column.key for column in results(facts_of(run), measured_rows(facts_of(run), examine(run))).columns]
+    assert "device_size_bytes" not in keys
     assert "device_queue" not in keys
-    assert "latency" in keys
+    assert "latency_shares" in keys
 
 
 def test_rows_with_the_same_reason_stand_together() -> None:
     table = _tables(_card(card_runs.quick_card()))["trust"]
-    first = table.rows[0].cells
-    assert first["tests"] == ("all rows",)
-    assert len(first["phases"] or ()) == 8  # type: ignore[arg-type]
+    first = table.rows[0]
+    assert first.cells["phases"] == ("all rows",)
+    assert isinstance(first.record, TrustReason)
+    assert len(first.record.phases) == 8
     grades = [row.cells["trust"] for row in _tables(_card(card_runs.troubled_card()))["trust"].rows]
     assert grades == sorted(grades, reverse=True)  # type: ignore[type-var]
 
@@ -131,7 +136,7 @@ def test_a_void_row_has_no_bottleneck() -> None:
     ladder = [card_runs.reads(f"r {n}x1", size_bytes=4096, users=n) for n in (1, 2)]
     run = card_runs.run(*card_runs.troubled_card().phases, *ladder)
     void = {name for name, trust in examine(run).trust.items() if trust.void}
-    told = {name for row in _tables(_card(run))["bounds"].rows for name in row.cells["phases"]}  # type: ignore[union-attr]
+    told = {name for row in card_result(facts_of(run), examine(run)).bounds for name in row.phases}
     assert void
     assert told
     assert not void & told
@@ -140,7 +145,7 @@ def test_a_void_row_has_no_bottleneck() -> None:
 def test_errors_and_far_outliers_are_listed() -> None:
     tables = _tables(_card(card_runs.troubled_card()))
     assert tables["errors"].rows[0].cells["first_offset_bytes"] == 5_368_709_120
-    assert [row.cells["response"] for row in tables["slowest"].rows] == [2_140_000_000]
+    assert [row.cells["response_ns"] for row in tables["slowest"].rows] == [2_140_000_000]
     assert "slowest" not in _tables(_card(card_runs.quick_card()))
 
 
@@ -269,7 +274,7 @@ def test_an_open_loop_too_short_for_any_percentile_reads_well() -> None:
         "Do not use the only row (trust F): only 12 I/Os, too few for any percentile. Run the phase for longer."
     )
     (row,) = _rows(card_runs.run(record))
-    assert (row.note, row.cells["response_p50"]) == ("12 IOPS requested, 12 achieved", None)
+    assert (row.note, row.cells["response_p50_ns"]) == ("12 IOPS requested, 12 achieved", None)
 
 
 def _every_shape() -> list[PhaseRecord]:
@@ -303,7 +308,7 @@ def test_what_one_question_has_said_is_not_said_again_by_another() -> None:
 
 def test_a_run_without_any_letter_does_not_list_them_all() -> None:
     made = card_runs.run(card_runs.paced())
-    section = graded_section(grade(made, examine(made)))
+    section = graded_section(grade(made, examine(made)), ())
     assert section is not None
     assert section.paragraphs[0].startswith("No overall grade: the run has no")
     assert section.tables == ()

@@ -5,16 +5,18 @@ from __future__ import annotations
 import pytest
 from makers import card_runs
 
+from iocast.analyse.facts import facts_of
 from iocast.diagnose.examination import examine
 from iocast.model.report import Table
 from iocast.model.run import Run
 from iocast.report.card.results_table import results
+from iocast.results.measured_rows import measured_rows
 
 IOS = 40_000
 
 
 def _table(run: Run) -> Table:
-    return results(run, examine(run))
+    return results(facts_of(run), measured_rows(facts_of(run), examine(run)))
 
 
 def _seen(requests: float) -> Run:
@@ -27,8 +29,8 @@ def _seen(requests: float) -> Run:
 def test_device_iops_are_shown_where_they_differ_by_more_than_5_percent(times: float, shown: bool) -> None:
     table = _table(_seen(times * IOS))
     (row,) = table.rows
-    assert ("device_rate" in [column.key for column in table.columns]) is shown
-    assert row.cells["device_rate"] == pytest.approx(times * row.cells["rate"])
+    assert ("device_rate_per_s" in [column.key for column in table.columns]) is shown
+    assert row.cells["device_rate_per_s"] == pytest.approx(times * row.cells["rate_per_s"])
     said = [note for note in table.notes if note.startswith("Device IOPS differ from the application's by more")]
     assert bool(said) is shown
     assert all(" on 1 row, randread 8k: " in each for each in said)
@@ -38,6 +40,6 @@ def test_device_iops_are_shown_where_they_differ_by_more_than_5_percent(times: f
 def test_a_run_without_layer_data_is_passive() -> None:
     table = _table(card_runs.run(card_runs.reads(samples=())))
     assert [note for note in table.notes if note.startswith("Passive result: no device counters")]
-    assert table.rows[0].cells.get("device_rate") is None
+    assert table.rows[0].cells.get("device_rate_per_s") is None
     simulated = _table(card_runs.run(card_runs.reads(samples=()), target=card_runs.SIMULATED))
     assert not any("Passive" in note for note in simulated.notes)

@@ -62,7 +62,7 @@ def test_a_finding_shows_its_state_and_how_likely_it_is(state: StateCode, detect
     finding = replace(FINDING, state=state, detector=detector, phase=card_runs.quick_card().measured[0].phase.name)
     report = _card(finding)
     table = next(each for section in report.sections for each in section.tables if each.key == "findings")
-    assert table.rows[0].cells["standing"] == shown
+    assert table.rows[0].cells["state"] == shown
     assert shown in _shown(report)
     (told,) = _json(report)
     assert (told["state"], told["confidence"], told["evidence"]) == (state, 0.6, {"share": 0.5})

@@ -9,6 +9,7 @@ from iocast.model.measurement import RecordedLatency, ReplayFacts
 from iocast.model.plan import Replay, ReplayMode
 from iocast.model.run import PhaseRecord
 from iocast.report.card.replay_section import section, sentence
+from iocast.results.replayed import replays
 
 MS = 1_000_000
 FACTS = ReplayFacts(
@@ -57,7 +58,7 @@ def test_as_fast_as_possible_has_no_times_to_keep() -> None:
 
 def test_what_was_left_out_is_counted_by_reason() -> None:
     record = _replayed("dependent", late_ns=2000)
-    found = section(replace(run(), phases=(record,)))
+    found = section(made := replace(run(), phases=(record,)), tuple(replays(made)))
     assert found is not None
     changes = next(table for table in found.tables if table.key == "changes")
     assert [(row.cells["ios"], row.cells["change"]) for row in changes.rows] == [
@@ -68,5 +69,5 @@ def test_what_was_left_out_is_counted_by_reason() -> None:
 
 
 def test_other_rows_have_no_such_section() -> None:
-    assert section(run(reads())) is None
+    assert section(run(reads()), ()) is None
     assert sentence(run(reads()).phases[0]) == ""

@@ -88,7 +88,7 @@ def test_a_file_system_in_memory_is_the_first_thing_said() -> None:
 
 def test_what_has_no_source_but_its_name_is_named_once() -> None:
     target = replace(card_runs.TARGET, filesystem="tmpfs", mount_source="tmpfs", layers=())
-    place = target_section.target_section(card_runs.run(card_runs.reads("one"), target=target)).paragraphs[0]
+    place = target_section.target_section(card_runs.run(card_runs.reads("one"), target=target), ()).paragraphs[0]
     assert "is on tmpfs" in place
     assert "of tmpfs" not in place
 

@@ -37,7 +37,7 @@ def _worst(*findings: Finding) -> str:
 
 
 def _finding(run: Run, examined: Examination) -> str:
-    return next(each.says for each in conclusions(run, examined, None, frozenset()) if each.code == "finding")
+    return next(each.says for each in conclusions(run, examined, None, frozenset(), ()) if each.code == "finding")
 
 
 def test_the_worst_finding_is_the_longest_stall() -> None:

@@ -6,7 +6,7 @@ from makers.trends import trend_of
 
 from iocast.report.charts import trend
 from iocast.report.charts.drawing.theme import LIGHT
-from iocast.report.renderers.documents import TrendDocument
+from iocast.report.renderers.documents import DOCUMENTS
 from iocast.report.renderers.json_report import document
 
 
@@ -46,7 +46,7 @@ def test_too_few_runs_are_unknown_and_steady_ones_unchanged() -> None:
 
 def test_it_is_a_document_of_figures() -> None:
     told = document(trend_of(*[1000.0 + at % 3 for at in range(8)], *[500.0 + at % 3 for at in range(8)]))
-    assert isinstance(told, TrendDocument)
+    assert isinstance(told, DOCUMENTS["trend"])
     assert (told.rows[0].phase, told.rows[0].runs, told.rows[0].changes) == ("randread", 16, 2)
     assert {(each.phase, each.statistic, each.run) for each in told.changes} == {
         ("randread", "throughput", "run 8"),

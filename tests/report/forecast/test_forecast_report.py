@@ -18,7 +18,7 @@ from iocast.report.charts.drawing.theme import LIGHT
 from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.forecast.forecast_sentences import verdict_sentence
-from iocast.report.renderers.documents import ForecastDocument
+from iocast.report.renderers.documents import DOCUMENTS
 from iocast.report.renderers.json_report import document
 from iocast.report.subjects import subject
 
@@ -107,7 +107,7 @@ def test_what_contradicts_a_forecast_takes_its_place(law: str, starts: str, head
     assert all(has.startswith(wanted) for has, wanted in zip(room.paragraphs, headroom, strict=True))
     assert report.next_steps == ("To find out why: iocast diagnose /mnt/db",)
     found = document(report)
-    assert isinstance(found, ForecastDocument)
+    assert isinstance(found, DOCUMENTS["forecast"])
     kept = [("measured", 4800.0)] if law.startswith("constant") else []
     assert [(each.code, each.rate_per_s) for each in found.headroom] == kept
     assert [(each.verdict, each.says) for each in found.what_if] == [("unknown", "the model does not fit this storage")]
@@ -117,7 +117,7 @@ def test_it_is_a_document_of_figures(facts: Facts) -> None:
     given = answer(ASK, facts, {}, {})
     changes = [what_if(text, parse_change(text), given) for text in ("load*2", "volume=gp3")]
     found = document(told(given, facts, what_ifs=changes))
-    assert isinstance(found, ForecastDocument)
+    assert isinstance(found, DOCUMENTS["forecast"])
     assert (found.forecast.verdict, found.forecast.reason, found.forecast.slo_ns) == ("ok", "within", 8_000_000)
     assert [each.statistic for each in found.figures] == ["mean", "p50", "p95", "p99"]
     assert given.forecast is not None
@@ -128,8 +128,8 @@ def test_it_is_a_document_of_figures(facts: Facts) -> None:
     assert [each.outstanding for each in found.ladder] == [1, 2, 4, 8, 16, 32, 64]
     assert {each.held for each in found.open_rows} <= {"yes", "within error"}
     unknown = document(told(answer(replace(ASK, load=AskedLoad(size_bytes=512)), facts, {}, {}), facts))
-    assert isinstance(unknown, ForecastDocument)
-    assert (unknown.forecast.verdict, unknown.figures) == ("unknown", [])
+    assert isinstance(unknown, DOCUMENTS["forecast"])
+    assert (unknown.forecast.verdict, unknown.figures) == ("unknown", ())
 
 
 def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
@@ -142,7 +142,7 @@ def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
     for before, factor, after in zip(weights, factors, weights[1:], strict=False):
         assert before * factor == pytest.approx(after, rel=1e-3)
     found = document(report)
-    assert isinstance(found, ForecastDocument)
+    assert isinstance(found, DOCUMENTS["forecast"])
     assert [each.outstanding for each in found.arithmetic_ladder] == [1, 2, 4, 8, 16, 32, 64]
     assert (found.arithmetic_states[0].found, found.arithmetic_states[0].factor) == (0, None)
     assert sum(each.chance_share for each in found.arithmetic_states) == pytest.approx(1, abs=0.01)
@@ -184,7 +184,7 @@ def test_a_percentile_on_a_step_is_told_as_one_of_two_figures() -> None:
     report = told(answer(replace(ASK, q=0.95, limit_s=0.004), facts, {}, {}), facts, explain=True)
     assert ": about 400 µs or about 6.40 ms, as 95% of the I/Os are expected to be in the faster of" in report.verdict
     found = document(report)
-    assert isinstance(found, ForecastDocument)
+    assert isinstance(found, DOCUMENTS["forecast"])
     figures = {each.statistic: each for each in found.figures}
     assert figures["p95"].expected_ns is None
     assert figures["p95"].faster_ns == pytest.approx(400_000, rel=0.02)
@@ -201,7 +201,7 @@ def test_a_lone_server_of_constant_times_has_no_lower_end_of_the_p50() -> None:
     report = told(given, facts)
     assert ": at 500 IOPS the p50 will be at most " in report.verdict
     found = document(report)
-    assert isinstance(found, ForecastDocument)
+    assert isinstance(found, DOCUMENTS["forecast"])
     lows = {each.statistic: each.low_ns for each in found.figures}
     assert lows["p50"] is None
     assert all(lows[name] is not None for name in ("p95", "p99"))

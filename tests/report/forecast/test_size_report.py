@@ -23,10 +23,10 @@ def report(**changes: Any) -> Report:
     return size(replace(ASKED, **changes)).report(charts=True)
 
 
-def told(made: Report) -> documents.SizeDocument:
+def told(made: Report) -> Any:
     out = io.StringIO()
     json_report.render(made, out)
-    return msgspec.json.decode(out.getvalue(), type=documents.SizeDocument)
+    return msgspec.json.decode(out.getvalue(), type=documents.DOCUMENTS["size"])
 
 
 def test_the_verdict_says_how_many_what_binds_and_how_it_stands() -> None:
@@ -46,7 +46,7 @@ def test_the_verdict_says_how_many_what_binds_and_how_it_stands() -> None:
     assert [(each.failed, each.met) for each in found.states] == [(False, True), (True, True)]
     assert found.states[0].limit_ns == 5_000_000
     assert found.states[0].utilisation_share == pytest.approx(0.2158, abs=1e-4)
-    assert found.library == []
+    assert found.library == ()
 
 
 @pytest.mark.parametrize("device", ["sata-ssd", "gp3", ""])
@@ -84,7 +84,7 @@ def test_what_is_not_asked_for_has_no_row() -> None:
     assert made.verdict == "2 nvme in RAID 10: the smallest RAID 10 is enough. Throughput 11% of the limit."
     found = told(made)
     assert [each.need for each in found.counts] == ["capacity", "throughput", "layout"]
-    assert found.states == []
+    assert found.states == ()
 
 
 def test_a_limited_mean_has_no_percentile() -> None:

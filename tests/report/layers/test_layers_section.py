@@ -7,10 +7,11 @@ from makers.card_runs import run as run_of
 
 from iocast import metrics
 from iocast.analyse.facts import Facts
-from iocast.analyse.live.row_layers import row_layers
+from iocast.analyse.live.row_layers import row_layers as layers_beside
 from iocast.model.report import Section
 from iocast.model.run import PhaseRecord, Run, Sample
 from iocast.report.layers.layers_section import section
+from iocast.results.row_layers import row_layers
 
 IOS = 20_000
 
@@ -49,7 +50,8 @@ def seen(samples: tuple[Sample, ...]) -> tuple[Run, PhaseRecord]:
 
 
 def told(samples: tuple[Sample, ...]) -> Section:
-    found = section(Facts(seen(samples)[0]))
+    facts = Facts(seen(samples)[0])
+    found = section(facts, row_layers(facts))
     assert found is not None
     return found
 
@@ -57,16 +59,16 @@ def told(samples: tuple[Sample, ...]) -> Section:
 def test_the_load_stands_beside_its_layers_and_the_database_apart() -> None:
     load, database = told(beside(100, 90)).tables[0].rows
     assert (load.cells["who"], database.cells["who"]) == ("load", "database")
-    assert (load.cells["call_rate"], load.cells["block_rate"]) == (IOS, IOS)
-    assert (load.cells["call_mean"], load.cells["driver_mean"]) == (100_000, 90_000)
-    assert (load.cells["loses"], load.cells["code"]) == ("no layer", "none")
-    assert (database.cells["rate"], database.cells["mean"]) == (1000, 300_000)
-    assert (database.cells["call_rate"], database.cells["call_mean"]) == (1000, 200_000)
+    assert (load.cells["call_rate_per_s"], load.cells["block_rate_per_s"]) == (IOS, IOS)
+    assert (load.cells["call_mean_ns"], load.cells["driver_mean_ns"]) == (100_000, 90_000)
+    assert load.cells["code"] == "no layer"
+    assert (database.cells["rate_per_s"], database.cells["mean_ns"]) == (1000, 300_000)
+    assert (database.cells["call_rate_per_s"], database.cells["call_mean_ns"]) == (1000, 200_000)
 
 
 def test_the_layer_that_loses_time_is_named_with_its_row() -> None:
     found = told(beside(900, 90))
-    assert found.tables[0].rows[0].cells["loses"] == "file system"
+    assert found.tables[0].rows[0].cells["code"] == "file system"
     assert found.paragraphs[0].startswith("randread: The file system layer, or a lock in it: a read call takes 900 µs")
 
 
@@ -76,7 +78,7 @@ def test_it_is_said_that_layers_were_traced_in_windows_and_what_that_took() -> N
     assert "windows" in windows
     assert cost == "Reading the trace took up to 2.0% of one CPU."
     run, one = seen(beside(100, 90))
-    found = row_layers(run, one)
+    found = layers_beside(run, one)
     assert found is not None
     assert found.devices == ("vda",), "the disk below the partition"
     assert found.traced is not None
@@ -84,4 +86,4 @@ def test_it_is_said_that_layers_were_traced_in_windows_and_what_that_took() -> N
 
 
 def test_a_row_without_layers_has_no_section() -> None:
-    assert section(Facts(seen(())[0])) is None
+    assert section(Facts(seen(())[0]), ()) is None

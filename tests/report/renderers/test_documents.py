@@ -20,6 +20,7 @@ from iocast.diagnose.experiments.named import cache, dio_matrix, working_set
 from iocast.diagnose.grades import grade
 from iocast.model import codes
 from iocast.model.report import Report
+from iocast.model.results.card import SlowRow
 from iocast.model.run import Run
 from iocast.model.summary import summary_of
 from iocast.model.verification import BadBlock, Verification
@@ -45,7 +46,7 @@ def told(report: Report) -> dict[str, Any]:
     json_report.render(report, out)
     msgspec.json.decode(out.getvalue(), type=documents.Document)
     found: dict[str, Any] = msgspec.json.decode(out.getvalue())
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
     assert set(_keys(found)) <= {*_schema_keys()}
     return found
 
@@ -178,4 +179,4 @@ def test_old_names_become_codes_by_rule() -> None:
 
 def test_a_slow_operation_on_a_name_has_no_offset() -> None:
     row = {"phase": "create", "op": "create", "response_ns": 5, "at_ns": 1, "file": "d0/f1"}
-    assert msgspec.convert(row, documents.SlowRow).offset_bytes is None
+    assert msgspec.convert(row, SlowRow).offset_bytes is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -30,10 +31,10 @@ def repeats(tmp_path_factory: pytest.TempPathFactory) -> Repeats:
     return made
 
 
-def told(report: Report) -> documents.RepeatsDocument:
+def told(report: Report) -> Any:
     out = io.StringIO()
     json_report.render(report, out)
-    return msgspec.json.decode(out.getvalue(), type=documents.RepeatsDocument)
+    return msgspec.json.decode(out.getvalue(), type=documents.DOCUMENTS["repeats"])
 
 
 def test_each_run_has_a_seed_of_its_own_and_all_stand_in_one_folder(repeats: Repeats) -> None:

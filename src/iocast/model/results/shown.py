@@ -10,6 +10,11 @@ from msgspec import Meta, Struct
 from iocast.model.report import Kind
 
 Number = int | float
+# A percentile; two edges between which it lies where the source of an imported row knows no better,
+# the second null where nothing bounds it.
+Duration = Number | tuple[Number, Number | None] | None
+# A cell of a chart, or of a table that a named experiment makes for its own question.
+Value = str | bool | int | float | list[str | int | float | None] | None
 
 
 class Shown(Struct, frozen=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 from iocast.diagnose.bound import RULE
-from iocast.model.codes import BoundCode
-from iocast.model.finding import Examination
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.report import Section
+from iocast.model.results.card import BoundRow
 from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
 
 NOTE = (
@@ -18,34 +18,12 @@ NOTE = (
     " Queue-bound: it gains more."
 )
 LADDERS = ("device", "device_or_limit", "queue", "not_shown")
-COLUMNS = (Column("by", "limit", "code"), Column("tests", "rows", "names"), Column("says", "evidence"))
 
 
-class Limited(NamedTuple):
-    """Rows that the same thing limited in the same way."""
-
-    by: BoundCode
-    says: str
-    phases: tuple[str, ...]
-
-
-def limited(run: Run, examination: Examination) -> tuple[Limited, ...]:
-    """What limited the rows that are a measurement, as far as that is known."""
-    groups: dict[tuple[BoundCode, str], list[str]] = {}
-    for record in run.measured:
-        name = record.phase.name
-        bound = examination.bounds.get(name)
-        if bound is not None and bound.by != "unknown" and not examination.trust[name].void:
-            groups.setdefault((bound.by, bound.says), []).append(name)
-    return tuple(Limited(by, says, tuple(phases)) for (by, says), phases in groups.items())
-
-
-def bottleneck_section(run: Run, examination: Examination) -> Section | None:
+def bottleneck_section(run: Run, rows: Sequence[BoundRow]) -> Section | None:
     """A line for each answer; None where nothing is known of any row."""
-    found = limited(run, examination)
-    rows = tuple(
-        Row({"by": each.by, "tests": labels(run, each.phases), "phases": each.phases, "says": each.says})
-        for each in found
-    )
-    notes = (NOTE,) if any(each.by in LADDERS for each in found) else ()
-    return section("bounds", tables=(Table("", COLUMNS, rows, key="bounds", notes=notes),)) if rows else None
+    if not rows:
+        return None
+    words: dict[str, Callable[[BoundRow], tuple[str, ...]]] = {"phases": lambda each: labels(run, each.phases)}
+    notes = (NOTE,) if any(each.by in LADDERS for each in rows) else ()
+    return section("bounds", tables=(result_table(BoundRow, rows, key="bounds", words=words, notes=notes),))

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from iocast import archive, text
-from iocast.analyse.facts import Facts, RowFacts, facts_of
-from iocast.analyse.statistics import published
+from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import untestable
-from iocast.model.codes import TrustCode
 from iocast.model.experiment import Diagnosis
-from iocast.model.finding import GRADES, Examination, Finding, Grade
+from iocast.model.finding import Examination, Finding
 from iocast.model.grading import Grades
-from iocast.model.measurement import Course, SlowIo
-from iocast.model.report import Column, Report, Row, Section, Table
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.measurement import Course
+from iocast.model.report import Report, Section
+from iocast.model.results.card import ErrorRow, SlowRow, TrustReason
+from iocast.model.run import Run
 from iocast.model.tree import totals
-from iocast.model.tree.tree_places import tree_place
-from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.bottleneck_section import bottleneck_section
 from iocast.report.card.conclusions import conclusions
@@ -35,11 +32,11 @@ from iocast.report.charts.subjects.graded_run import GradedRun
 from iocast.report.database import database_section
 from iocast.report.diagnosis.tested_section import tested_section
 from iocast.report.layers import layers_section
+from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import section
+from iocast.results.card import card_result
 
-SLOW_FACTOR = 10.0  # an I/O this many times slower than p99 is worth naming [J]
-SLOW_SHOWN = 5
 LETTERS_NOTE = "A and B: usable. C: indicative only. D and F: do not use. The worst reason decides."
 
 
@@ -60,33 +57,43 @@ def card(
     guesses, unplanned = untestable(run, examination.findings)
     failed = (*examination.failed, *unplanned)
     void = {name for name, trust in examination.trust.items() if trust.void}
+    result = card_result(
+        facts,
+        examination,
+        diagnosis=diagnosis,
+        grades=grades,
+        failed=failed,
+        untestable=guesses,
+    )
     glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
-        target_section(run, void),
-        replay_section.section(run, charts=courses is not None),
-        section("results", tables=(results(facts, examination),), charts=glance) if run.measured else None,
-        database_section.section(facts),
-        time_section.section(facts),
-        layers_section.section(facts),
-        observed_devices.section(run),
+        target_section(run, result.layers, void),
+        replay_section.section(run, result.replays, charts=courses is not None),
+        section("results", tables=(results(facts, result.rows),), charts=glance) if run.measured else None,
+        database_section.section(facts, result.database_loads, result.database_commits),
+        time_section.section(facts, result.whereabouts),
+        layers_section.section(facts, result.row_layers),
+        observed_devices.section(run, result.devices),
         graded_section(
-            grades, charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else ()
+            grades,
+            result.grades,
+            charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else (),
         ),
-        _why(run, examination),
+        _why(run, result.trust),
         findings_section(run, examination, guesses),
-        tested_section(diagnosis),
-        bottleneck_section(run, examination),
+        tested_section(result.tested),
+        bottleneck_section(run, result.bounds),
         verification_section.section(run),
-        _errors(run),
-        _slowest(facts),
+        _errors(result.errors),
+        _slowest(result.slowest),
         *(chart_sections(facts, examination, courses) if courses is not None else ()),
         blind_section(run, failed),
     )
     return Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
         verdict=verdict(facts, examination)
-        if run.measured or not observed_devices.seen(run)
-        else observed_devices.sentence(run),
+        if run.measured or not result.devices
+        else observed_devices.sentence(run, result.devices),
         sections=tuple(each for each in sections if each is not None),
         next_steps=tuple(_next_steps(run, examination, folder)),
         badges=badges(run, examination, grades),
@@ -94,139 +101,28 @@ def card(
         subjects=(subject(run, folder, void=void),),
         findings=examination.findings,
         untestable=guesses,
-        conclusions=tuple(conclusions(run, examination, diagnosis, guesses)),
+        conclusions=tuple(conclusions(run, examination, diagnosis, guesses, result.bounds)),
         failed=failed,
+        result=result,
     )
 
 
-def _why(run: Run, examination: Examination) -> Section | None:
-    """Every reason that made a row's letter what it is, rows with the same reason together; of a row that went on until
-    it was steady what was held against each other, whatever its letter."""
-    groups: dict[tuple[Grade, TrustCode, str], list[PhaseRecord]] = {}
-    for record in run.measured:
-        trust = examination.trust[record.phase.name]
-        told = set()  # an anomaly may be what a question before it has said already
-        for part in trust.components:
-            told_anyhow = part.code == "steady" and record.steady is not None
-            if (part.grade == trust.grade != "A" or told_anyhow) and part.reason not in told:
-                told.add(part.reason)
-                groups.setdefault((part.grade, part.code, part.reason), []).append(record)
-    if not groups:
-        return None
-    ordered = sorted(groups.items(), key=lambda item: -GRADES.index(item[0][0]))
-    rows = tuple(
-        Row(
-            {
-                "trust": grade,
-                "component": code,
-                "tests": labels(run, [record.phase.name for record in records]),
-                "phases": tuple(record.phase.name for record in records),
-                "reason": reason,
-            }
-        )
-        for (grade, code, reason), records in ordered
-    )
-    columns = (
-        Column("trust", "trust", "grade"),
-        Column("component", "aspect", "code"),
-        Column("tests", "rows", "names"),
-        Column("reason", "reason"),
-    )
-    return section("trust", tables=(Table("", columns, rows, key="trust", notes=(LETTERS_NOTE,)),))
-
-
-def _errors(run: Run) -> Section | None:
-    rows = tuple(
-        Row(
-            {
-                "test": record.phase.name,
-                "phase": record.phase.name,
-                "op": error.op,
-                "error": error.name,
-                "count": error.count,
-                "first_at": error.first[0].time_ns if error.first else None,
-                "first_offset_bytes": _offset(record, error.first[0].offset_bytes) if error.first else None,
-                "file": _path(record, error.op, error.first[0].file, error.first[0].offset_bytes)
-                if error.first
-                else None,
-            }
-        )
-        for record in run.measured
-        for error in record.measurement.errors
-    )
+def _why(run: Run, rows: Sequence[TrustReason]) -> Section | None:
+    """Every reason that made a row's letter what it is."""
     if not rows:
         return None
-    columns = (
-        Column("test", "row"),
-        Column("op", "op"),
-        Column("error", "error"),
-        Column("count", "count", "count"),
-        Column("first_at", "first seen", "duration", "since the start of the phase"),
-        Column("first_offset_bytes", "offset", "count", spare=1),
-        Column("file", "file", spare=2),
-    )
-    return section("errors", tables=(Table("", columns, rows, key="errors"),))
+    words: dict[str, Callable[[TrustReason], tuple[str, ...]]] = {"phases": lambda each: labels(run, each.phases)}
+    return section("trust", tables=(result_table(TrustReason, rows, key="trust", words=words, notes=(LETTERS_NOTE,)),))
 
 
-def _slowest(facts: Facts) -> Section | None:
+def _errors(rows: Sequence[ErrorRow]) -> Section | None:
+    return section("errors", tables=(result_table(ErrorRow, rows, key="errors"),)) if rows else None
+
+
+def _slowest(rows: Sequence[SlowRow]) -> Section | None:
     """The slowest I/Os, where they stand far outside what their row says."""
-    outside = [
-        (slow.response_ns, record, slow) for record in facts.run.measured for slow in _far_outside(facts.row(record))
-    ]
-    if not outside:
-        return None
-    outside.sort(key=lambda item: -item[0])
-    rows = tuple(
-        Row(
-            {
-                "test": record.phase.name,
-                "phase": record.phase.name,
-                "op": slow.op,
-                "response": slow.response_ns,
-                "at": slow.time_ns,
-                "size": slow.size_bytes or None,
-                "offset_bytes": _offset(record, slow.offset_bytes),
-                "file": _path(record, slow.op, slow.file, slow.offset_bytes),
-            }
-        )
-        for _, record, slow in outside[:SLOW_SHOWN]
-    )
-    columns = (
-        Column("test", "row"),
-        Column("op", "op"),
-        Column("response", "response\ntime", "duration"),
-        Column("at", "elapsed", "duration", "from the start of the phase to the I/O"),
-        Column("size", "size", "bytes", spare=3),
-        Column("offset_bytes", "offset", "count", spare=1),
-        Column("file", "file", spare=2),
-    )
     note = "Each took more than ten times the p99 of its row."
-    return section("slowest", tables=(Table("", columns, rows, key="slowest", notes=(note,)),))
-
-
-def _far_outside(row: RowFacts) -> Iterator[SlowIo]:
-    did = row.measurement
-    p99_ns = {op: published(row.response(op), 0.99) for op in {slow.op for slow in did.slow}}
-    for slow in did.slow:
-        known_ns = p99_ns[slow.op]
-        if known_ns is not None and slow.response_ns > SLOW_FACTOR * known_ns:
-            yield slow
-
-
-def _path(record: PhaseRecord, op: Op, file: int, offset_bytes: int) -> str | None:
-    """The file; in a tree its name from the top on."""
-    if record.plan.tree is not None and record.plan.files:
-        name, _ = tree_place(record.plan.tree, offset_bytes, of_directory=op in DIRECTORY_OPS)
-        return f"{record.plan.files[0].path}/{name}"
-    return record.plan.files[file].path if 0 <= file < len(record.plan.files) else None
-
-
-def _offset(record: PhaseRecord, offset_bytes: int) -> int | None:
-    """The byte in its file; None for what goes to a name."""
-    if record.plan.tree is None:
-        return offset_bytes
-    moves = any(item.size_bytes for item in record.plan.mix)
-    return tree_place(record.plan.tree, offset_bytes)[1] if moves else None
+    return section("slowest", tables=(result_table(SlowRow, rows, key="slowest", notes=(note,)),)) if rows else None
 
 
 def _incomplete(run: Run) -> str:

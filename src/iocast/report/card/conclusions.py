@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from iocast import text
 from iocast.diagnose.how_bad import how_bad
@@ -13,8 +13,8 @@ from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination
 from iocast.model.report import Conclusion
+from iocast.model.results.card import BoundRow
 from iocast.model.run import Run
-from iocast.report.card.bottleneck_section import limited
 from iocast.report.card.findings_section import Found, alike, standing
 from iocast.report.card.row_labels import labels
 from iocast.report.diagnosis.tested_section import conclusion
@@ -22,7 +22,11 @@ from iocast.report.wording import words
 
 
 def conclusions(
-    run: Run, examination: Examination, diagnosis: Diagnosis | None, untestable: frozenset[FindingCode]
+    run: Run,
+    examination: Examination,
+    diagnosis: Diagnosis | None,
+    untestable: frozenset[FindingCode],
+    bounds: Sequence[BoundRow],
 ) -> Iterator[Conclusion]:
     """Those of a run with rows; nothing for a run without."""
     if not run.measured:
@@ -30,7 +34,7 @@ def conclusions(
     if diagnosis is not None:
         yield Conclusion("diagnosis", "Diagnosis", conclusion(examination.findings, diagnosis))
     yield Conclusion("finding", "Worst finding", _worst(run, examination, untestable))
-    yield Conclusion("bottleneck", "Bottleneck", _bottleneck(run, examination))
+    yield Conclusion("bottleneck", "Bottleneck", _bottleneck(run, examination, bounds))
 
 
 def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> str:
@@ -73,14 +77,14 @@ def _worst_of(found: tuple[Found, ...]) -> Found:
     return max(kind, key=lambda each: (how_bad(each.finding), len(each.phases)))
 
 
-def _bottleneck(run: Run, examination: Examination) -> str:
+def _bottleneck(run: Run, examination: Examination, bounds: Sequence[BoundRow]) -> str:
     """What limited most rows, in the words of the case with most rows; what is certain and severe comes first."""
-    found, first = limited(run, examination), held_back(examination)
+    found, first = bounds, held_back(examination)
     every = len(run.measured)
     known = {name for each in found for name in each.phases}
     aside = {name: each.brief for name, each in examination.left_out.items() if name not in known}
     why = ", ".join(dict.fromkeys(aside.values()))
-    found = tuple(each for each in found if not first.isdisjoint(each.phases)) or found
+    found = [each for each in found if not first.isdisjoint(each.phases)] or found
     left = f" Not compared with others: {len(aside)} of {every} rows ({why})." if why else ""
     if not found:
         return f"unknown on {len(aside)} of {every} rows ({why})." if why else "unknown"

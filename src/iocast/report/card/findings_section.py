@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from iocast import text
@@ -10,18 +10,14 @@ from iocast.analyse.facts import facts_of
 from iocast.diagnose.evidence import CPU_FREE, held_by_quota
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.finding import Examination, Finding
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.report import Section, Table
+from iocast.model.results.card import FoundDocument
 from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
+from iocast.report.result_tables import result_table
 from iocast.report.wording import STATES, UNTESTABLE, section, words
+from iocast.results.card import found_document
 
-COLUMNS = (
-    Column("severity", "severity", "code", spare=1),
-    Column("code", "finding", "code"),
-    Column("standing", "state", spare=2, explain="what decided it, and how likely it is"),
-    Column("tests", "rows", "names"),
-    Column("says", "evidence"),
-)
 STATES_NOTE = (
     "Confirmed: counted, or decided by an experiment. Suspected: the figures suggest it; `iocast diagnose --for RUN`"
     " tests it. The percentage is the confidence."
@@ -36,12 +32,13 @@ class Found(NamedTuple):
     phases: tuple[str, ...]
 
 
-def standing(finding: Finding, untestable: frozenset[FindingCode]) -> str:
+def standing(finding: Finding | FoundDocument, untestable: frozenset[FindingCode]) -> str:
     """The state of a finding, and how sure it is where it is not certain: "suspected, 60%"."""
     state = STATES[finding.state]
     if finding.state == "suggested" and finding.code in untestable:
         state = UNTESTABLE
-    return state if finding.certain else f"{state}, {text.percent(finding.confidence)}"
+    certain = finding.state in ("counted", "confirmed")
+    return state if certain else f"{state}, {text.percent(finding.confidence)}"
 
 
 def alike(findings: Iterable[Finding]) -> tuple[Found, ...]:
@@ -63,13 +60,20 @@ def findings_section(run: Run, examination: Examination, untestable: frozenset[F
     said = (*_rejected(examination.findings), *_unsuspected(run, examination.unsuspected))
     if not found and not said:
         return None
-    following = [*(each.finding.remedy for each in found), ""][1:]
-    rows = tuple(
-        _row(run, each, untestable, told_next=each.finding.remedy == after)
-        for each, after in zip(found, following, strict=True)
-    )
-    tables = (Table("", COLUMNS, rows, key="findings", notes=_notes(found, untestable)),) if rows else ()
+    tables = (_table(run, found, untestable),) if found else ()
     return section("findings", said, tables)
+
+
+def _table(run: Run, found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> Table:
+    rows = [found_document(each.finding, each.phases, untestable) for each in found]
+    following = [*(each.remedy for each in rows), None][1:]
+    below = {id(row): row.remedy for row, after in zip(rows, following, strict=True) if row.remedy != after}
+    words: dict[str, Callable[[FoundDocument], str | tuple[str, ...]]] = {
+        "state": lambda each: standing(each, untestable),
+        "phases": lambda each: labels(run, each.phases),
+        "": lambda each: below.get(id(each)) or "",  # once below neighbours with the same
+    }
+    return result_table(FoundDocument, rows, key="findings", words=words, notes=_notes(found, untestable))
 
 
 def _notes(found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
@@ -77,24 +81,6 @@ def _notes(found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> tupl
     unsure = [each.finding for each in found if not each.finding.certain]
     never = any(each.state == "suggested" and each.code in untestable for each in unsure)
     return (STATES_NOTE, UNTESTABLE_NOTE)[: 1 + never] if unsure else ()
-
-
-def _row(run: Run, found: Found, untestable: frozenset[FindingCode], *, told_next: bool) -> Row:
-    finding = found.finding
-    return Row(
-        {
-            "severity": finding.severity,
-            "code": finding.code,
-            "state": finding.state,
-            "confidence": finding.confidence,
-            "standing": standing(finding, untestable),
-            "tests": labels(run, found.phases),
-            "phases": found.phases,
-            "says": finding.says,
-            "remedy": finding.remedy,
-        },
-        note="" if told_next else finding.remedy,  # once below neighbours with the same
-    )
 
 
 def _rejected(findings: tuple[Finding, ...]) -> Iterator[str]:

@@ -17,7 +17,6 @@ from iocast.model.grading import Grades
 from iocast.model.histogram import Histogram
 from iocast.model.report import Badge, Figure
 from iocast.model.run import PhaseRecord, Run
-from iocast.report.card.results_table import times_of
 from iocast.report.card.summary_sentences import (
     FLUSHES,
     State,
@@ -36,6 +35,7 @@ from iocast.report.card.summary_sentences import (
     who,
 )
 from iocast.report.card.verdict import USABLE
+from iocast.results.measured_rows import times_of
 
 
 def badges(run: Run, examination: Examination, grades: Grades | None = None) -> tuple[Badge, ...]:

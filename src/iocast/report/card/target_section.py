@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from iocast import text
 from iocast.model.finding import FailedDetector
 from iocast.model.measurement import EngineReport
-from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.model.report import Section, Table
+from iocast.model.results.layers import LayerRow
 from iocast.model.run import Host, Maintenance, Run, Source
-from iocast.model.target import Layer, Target
+from iocast.model.target import Target
 from iocast.report.card.simulated_device_text import describe
 from iocast.report.database import database_text
 from iocast.report.prices import price_line, price_of
+from iocast.report.result_tables import filled, result_table
 from iocast.report.wording import section, words
-
-COLUMNS = (
-    Column("layer", "device"),
-    Column("kind", "kind"),
-    Column("size", "size", "bytes", spare=2),
-    Column("scheduler", "scheduler", spare=1),
-    Column("write_cache", "write cache", spare=1),
-    Column("rotational", "rotational", spare=1),
-    Column("queue_depth", "queue\ndepth", "count", "requests that the kernel queues", spare=3),
-    Column("max_io", "max I/O", "bytes", spare=3),
-    Column("link", "link", spare=4),
-    Column("model", "model", spare=5),
-)
 
 # What the source of an imported run may leave out, as one says it.
 UNSTATED = {
@@ -42,14 +33,14 @@ UNSTATED = {
 ENGINES = {"uring": "io_uring", "sync": "sync", "sim": "simulated"}
 
 
-def target_section(run: Run, void: Container[str] = ()) -> Section:
+def target_section(run: Run, layers: Sequence[LayerRow], void: Container[str] = ()) -> Section:
     """File system, machine, device stack, and what stayed out of sight."""
     if run.source is not None:
         return section("source", tuple(_source(run, run.source)))
     target = run.plan.target
     paragraphs = [_place(target, run.host.memory_bytes), _machine(run.host), engine_line(run)]
     paragraphs.append(price_line(price_of(run, void)))
-    tables = (_layers(target),) if target.layers else ()
+    tables = (_layers(layers),) if layers else ()
     return section("target", tuple(line for line in paragraphs if line), tables)
 
 
@@ -159,36 +150,10 @@ def _machine(host: Host) -> str:
     return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}."
 
 
-def _layers(target: Target) -> Table:
-    rows = tuple(_layer_row(layer, depth) for layer, depth in _from_the_top(target))
-    columns = tuple(column for column in COLUMNS if any(row.cells.get(column.key) not in (None, "") for row in rows))
-    return Table("", columns, rows, key="layers")
-
-
-def _from_the_top(target: Target) -> Iterator[tuple[Layer, int]]:
-    """Each layer once, with how many layers stand above it."""
-    level = {layer.name: 0 for layer in target.layers}
-    for layer in target.layers:
-        for name in layer.lower:
-            if name in level:
-                level[name] = max(level[name], level[layer.name] + 1)
-    return ((layer, level[layer.name]) for layer in target.layers)
-
-
-def _layer_row(layer: Layer, depth: int) -> Row:
-    spins = None if layer.rotational is None else ("yes" if layer.rotational else "no")
-    cells: dict[str, Cell] = {
-        "layer": layer.name,
-        "lower": layer.lower,
-        "kind": layer.kind,
-        "size": layer.size_bytes,
-        "scheduler": layer.scheduler,
-        "write_cache": layer.write_cache,
-        "rotational": spins,
-        "spins": layer.rotational,
-        "queue_depth": layer.queue_depth,
-        "max_io": layer.max_io_bytes,
-        "link": layer.link,
-        "model": layer.model,
+def _layers(layers: Sequence[LayerRow]) -> Table:
+    words: dict[str, Callable[[LayerRow], str]] = {
+        "spins": lambda each: "" if each.spins is None else "yes" if each.spins else "no"
     }
-    return Row(cells, part=depth > 0)
+    table = filled(result_table(LayerRow, layers, key="layers", words=words))
+    below = (replace(row, part=each.level > 0) for row, each in zip(table.rows, layers, strict=True))
+    return replace(table, rows=tuple(below))

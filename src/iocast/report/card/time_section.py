@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from iocast import text
 from iocast.analyse.facts import Facts
-from iocast.analyse.time_breakdown import Whereabouts
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.report import Section, Table
+from iocast.model.results.layers import TimeRow
 from iocast.report.card import generator_section
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
+from iocast.results.whereabouts import cost
 
-COLUMNS = (
-    Column("test", "row"),
-    Column("op", "op"),
-    Column("response", "response\ntime", "duration"),
-    Column("unsent", "submit\ndelay", "duration", "due but not submitted yet: the backlog of an open loop"),
-    Column("system", "system", "duration", "service time outside the kernel queue and the device"),
-    Column("queue", "kernel\nqueue", "duration"),
-    Column("device", "device", "duration"),
-    Column("queue_p99", "queue\np99", "duration", spare=2),
-    Column("device_p99", "device\np99", "duration", spare=1),
-    Column("generator", "test\nCPU", "share", "of one CPU, kernel workers and observers included", spare=5),
-    Column("cpu_per_io", "CPU per\nI/O", "duration", "of the test, its system calls included", spare=6),
-    Column("requests", "requests\ntraced", "count", spare=3),
-    Column("watched", "time\ntraced", "share", spare=4),
-)
 WORDS = {
     "cached": "buffered: the requests are the page cache's, not those of the I/Os",
     "synced": "each I/O also waits for durability, which takes further requests",
@@ -41,57 +27,32 @@ NOTE = (
 )
 
 
-def section(facts: Facts) -> Section | None:
+def section(facts: Facts, rows: Sequence[TimeRow]) -> Section | None:
     """What the test itself took, and the parts of each row where requests were seen; None where neither is known."""
     said = generator_section.sentence(facts)
     paragraphs = (said,) if said else ()
-    tables = _tables(facts)
+    tables = (_table(facts, rows),) if rows else ()
     return titled("time", paragraphs, tables) if paragraphs or tables else None
 
 
-def _tables(facts: Facts) -> tuple[Table, ...]:
-    costs = {row.name: generator_section.cost(row) for row in facts.rows}
-    seen = [each for row in facts.rows for each in row.whereabouts]
-    if not seen:
-        return ()
-    blank = {key for key in ("unsent",) if not any(each.unsent_ns > 0.01 * each.response_ns for each in seen)}
-    columns = tuple(column for column in COLUMNS if column.key not in blank)
-    rows = tuple(_row(each, costs[each.phase]) for each in seen)
-    shared = [cost.phase for cost in costs.values() if cost is not None and cost.together]
-    notes = (NOTE, *_notes(seen), *([f"{_names(shared)}: {TOGETHER}"] if shared else []))
-    return (Table("", columns, rows, key="whereabouts", notes=notes),)
+def _table(facts: Facts, rows: Sequence[TimeRow]) -> Table:
+    costs = [found for row in facts.rows if (found := cost(row))]
+    shared = [each.phase for each in costs if each.together]
+    waited = any((each.unsent_ns or 0) > 0.01 * (each.response_ns or 0) for each in rows)
+    notes = (NOTE, *_notes(rows), *([f"{_names(shared)}: {TOGETHER}"] if shared else []))
+    leave = () if waited else ("unsent_ns",)
+    return result_table(TimeRow, rows, key="whereabouts", leave=leave, notes=notes)
 
 
-def _row(each: Whereabouts, cost: generator_section.Cost | None) -> Row:
-    return Row(
-        {
-            "test": each.phase,
-            "phase": each.phase,
-            "op": each.op,
-            "response": each.response_ns,
-            "unsent": each.unsent_ns,
-            "system": each.system_ns,
-            "queue": each.queue_ns,
-            "device": each.device_ns,
-            "queue_p99": None if math.isnan(each.queue_p99_ns) else each.queue_p99_ns,
-            "device_p99": each.device_p99_ns,
-            "generator": cost.processors if cost else None,
-            "cpu_per_io": cost.ns_per_io if cost else None,
-            "requests": each.requests,
-            "watched": each.watched_share,
-            "size_ratio": each.size_ratio,
-            "lost_events": each.lost_events,
-            "inexact": each.inexact,
-            "devices": each.devices,
-        }
-    )
-
-
-def _notes(seen: list[Whereabouts]) -> Iterator[str]:
+def _notes(seen: Sequence[TimeRow]) -> Iterator[str]:
     """Why `system` is blank where it is, and what was not seen."""
     # Where others' requests are among those seen, their mean size says nothing about the kernel's work.
     alone = [each for each in seen if "merged" in each.inexact and not {"shared", "others"} & {*each.inexact}]
-    merged = [f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}" for each in alone]
+    merged = [
+        f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}"
+        for each in alone
+        if each.size_ratio is not None
+    ]
     if merged:
         yield (
             f"Request size over I/O size: {', '.join(merged)}. The kernel merged or split I/Os, or other I/O is"

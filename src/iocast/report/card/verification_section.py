@@ -6,19 +6,14 @@ import shlex
 from collections.abc import Iterator
 
 from iocast import text
-from iocast.model.report import Column, Report, Row, Section, Table
+from iocast.model.report import Report, Section, Table
+from iocast.model.results.card import BlockRow, PlaceRow, Verified
 from iocast.model.run import Run
-from iocast.model.verification import BadBlock, Verification
+from iocast.model.verification import Verification
+from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import section as titled
-
-MEANINGS = {
-    "torn": "parts of two writes, or of a write and of older data",
-    "lost": "an older write than acknowledged, or none",
-    "misplaced": "a block that belongs elsewhere",
-    "corrupt": "changed or foreign bytes",
-    "unreadable": "read error",
-}
+from iocast.results.verified import MEANINGS, verified
 
 
 def section(run: Run) -> Section | None:
@@ -26,7 +21,7 @@ def section(run: Run) -> Section | None:
     if not run.verifications:
         return None
     last = run.verifications[-1]
-    return titled("verification", (says(last),), tuple(_tables(last)))
+    return titled("verification", (says(last),), tuple(_tables(verified(last))))
 
 
 def report(run: Run, found: Verification, folder: str) -> Report:
@@ -35,13 +30,15 @@ def report(run: Run, found: Verification, folder: str) -> Report:
     if found.bad_blocks:
         other = "If another program has written to these files since the run, its writes were found here."
         steps.insert(0, other)
+    result = verified(found)
     return Report(
         title=f"{run.plan.name} · {run.plan.target.path} · verified",
         verdict=says(found),
-        sections=(Section("verification", "Verification", tables=tuple(_tables(found))),),
+        sections=(Section("verification", "Verification", tables=tuple(_tables(result))),),
         next_steps=tuple(steps),
         kind="verification",
         subjects=(subject(run, folder),),
+        result=result,
     )
 
 
@@ -74,52 +71,8 @@ def says(found: Verification) -> str:
     return " ".join(sentences)
 
 
-def _tables(found: Verification) -> Iterator[Table]:
-    rows = [Row({"kind": "intact", "count": found.intact, "says": "one whole, valid write"})]
-    if found.undecided:
-        rows.append(Row({"kind": "undecided", "count": found.undecided, "says": "writes overlapped there, or failed"}))
-    for (kind, meaning), count in zip(MEANINGS.items(), found.bad, strict=True):
-        rows.append(Row({"kind": kind, "count": count, "says": meaning}))
-    columns = (Column("kind", "state"), Column("count", "count", "count"), Column("says", "meaning"))
-    yield Table("", columns, tuple(rows), key="blocks")
-    if not found.places:
-        return
-    places = tuple(
-        Row(
-            {
-                "kind": place.kind,
-                "file": found.files[place.file],
-                "offset_bytes": place.offset_bytes,
-                "expected": _span(place.expected_from, place.expected_to),
-                "found": _found(found, place),
-            }
-        )
-        for place in found.places
-    )
-    shown = (
-        Column("kind", "state"),
-        Column("file", "file", spare=1),
-        Column("offset_bytes", "offset", "count"),
-        Column("expected", "expected write", "text"),
-        Column("found", "found"),
-    )
-    notes = ("Writes are numbered per block, from 1; the first eight of each state are shown.",)
-    yield Table("", shown, places, key="places", notes=notes)
-
-
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first} to {last}"
-
-
-def _found(found: Verification, place: BadBlock) -> str:
-    if place.kind == "unreadable":
-        return place.error
-    if place.kind == "corrupt":
-        return "not a whole write"
-    if place.belongs is not None:
-        file, offset = place.belongs
-        where = "" if file == place.file else f" of {found.files[file]}"
-        return f"write {place.found} at offset {offset:,}{where}"
-    if place.kind == "torn":
-        return f"parts of {place.found or 'older data'} and {place.found_newest}"
-    return f"write {place.found}" if place.found else "nothing of this run"
+def _tables(result: Verified) -> Iterator[Table]:
+    yield result_table(BlockRow, result.blocks, key="blocks")
+    if result.places:
+        notes = ("Writes are numbered per block, from 1; the first eight of each state are shown.",)
+        yield result_table(PlaceRow, result.places, key="places", notes=notes)

@@ -9,13 +9,13 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.report.card.results_table import row_name
 from iocast.report.cells import cell_text
 from iocast.report.charts.drawing.parts import Spec, chart, layer, number, numbers, padded, quantitative, tip
 from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.results.measured_rows import row_name
 
 PLACE = Place("device")
 SIZES = (

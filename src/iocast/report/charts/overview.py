@@ -9,7 +9,6 @@ from iocast import text
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
 from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.card.results_table import OPS, row_name, times_of
 from iocast.report.charts.drawing.parts import (
     Spec,
     chart,
@@ -25,6 +24,7 @@ from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
 from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.results.measured_rows import OPS, row_name, times_of
 
 PLACE = Place("glance", wide=True)
 COLUMNS = (

@@ -7,35 +7,15 @@ from typing import Final
 
 from iocast.analyse.database.beside_raw import CommitsBeside, ReadsBeside, commits_beside, reads_beside
 from iocast.model.finding import Grade
-from iocast.model.report import Cell, Column, Row, Section, Table
+from iocast.model.report import Section
+from iocast.model.results.database import CommitsBesideRow, ReadsBesideRow
 from iocast.report.card.judged import Judged
 from iocast.report.database import database_text
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
+from iocast.results.database_rows import commits_beside_rows, reads_beside_rows
 from iocast.text import counted, duration, percent, rate
 
-READS: Final = (
-    Column("sessions", "sessions", "count"),
-    Column("raw_per_s", "iocast\nreads/s", "rate", "as many users, one outstanding read each"),
-    Column("reads_per_s", "database\nreads/s", "rate", "that the engine sent below"),
-    Column("kept", "of it", "share"),
-    Column("raw_ns", "iocast\nread", "duration", "mean"),
-    Column("read_ns", "database\nread", "duration", "mean, by the engine's own clock"),
-    Column("engine_ns", "engine\n/ block", "duration", "the statement less its read"),
-    Column("statement_ns", "statement", "duration", "mean; one block each"),
-    Column("engine_cache", "engine\ncache", "share", "of the blocks that statements asked for", spare=2),
-    Column("page_cache", "page\ncache", "share", "of the blocks, answered without the storage", spare=1),
-    Column("trust", "trust", "grade", "the lower of both rows"),
-)
-COMMITS: Final = (
-    Column("sessions", "sessions", "count"),
-    Column("raw_per_s", "iocast\nwrites/s", "rate", "8 KiB, buffered, each with fdatasync"),
-    Column("commits_per_s", "commits\n/s", "rate"),
-    Column("raw_ns", "write +\nfdatasync", "duration", "mean"),
-    Column("sync_ns", "WAL\nsync", "duration", "mean, by the engine's own clock"),
-    Column("commit_ns", "commit", "duration", "mean"),
-    Column("commits_per_sync", "commits\n/ sync", "ratio", "group commit"),
-    Column("trust", "trust", "grade", "the lower of both rows"),
-)
 BUSY: Final = 0.1  # idle share of the processors below which sessions wait for one [J]
 SMALL: Final = 0.1  # of the time of a read: less is noise
 UNUSABLE: Final[set[Grade | None]] = {"D", "F"}
@@ -55,10 +35,9 @@ def section(raw: Judged, loaded: Judged, tests: tuple[str, str]) -> Section:
 
     tables = []
     if reads:
-        tables.append(Table("", READS, tuple(_row(each, READS, trust(each)) for each in reads), key="reads_beside"))
+        tables.append(result_table(ReadsBesideRow, reads_beside_rows(reads, trust), key="reads_beside"))
     if commits:
-        rows = tuple(_row(each, COMMITS, trust(each)) for each in commits)
-        tables.append(Table("", COMMITS, rows, key="commits_beside"))
+        tables.append(result_table(CommitsBesideRow, commits_beside_rows(commits, trust), key="commits_beside"))
 
     def limited(each: ReadsBeside) -> bool:
         bounds = (judged.examination.bounds.get(name) for judged, name in zip((raw, loaded), each.rows, strict=True))
@@ -71,11 +50,6 @@ def section(raw: Judged, loaded: Judged, tests: tuple[str, str]) -> Section:
     place = f"{server.product} {server.version}. {database_text.data_set(server)} {held}"
     own = f"Its own card: iocast report {loaded.folder}" if loaded.folder else ""
     return titled("beside_database", tuple(each for each in (*said, place, own) if each), tuple(tables))
-
-
-def _row(each: ReadsBeside | CommitsBeside, columns: Sequence[Column], trust: Grade | None) -> Row:
-    cells: dict[str, Cell] = {column.key: getattr(each, column.key, None) for column in columns}
-    return Row({**cells, "trust": trust})
 
 
 def _reads_say(

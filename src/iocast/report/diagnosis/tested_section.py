@@ -3,46 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from iocast import text
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
-from iocast.model.report import Column, Row, Section, Table
+from iocast.model.report import Section
+from iocast.model.results.card import TestedRow
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section, words
 
-COLUMNS = (
-    Column("finding", "suspicion", "code"),
-    Column("verdict", "verdict", "code"),
-    Column("says", "evidence"),
-)
 
-
-def tested_section(diagnosis: Diagnosis | None) -> Section | None:
+def tested_section(rows: Sequence[TestedRow]) -> Section | None:
     """The experiments in order, with their questions; None when nothing was tested."""
-    if diagnosis is None or not (diagnosis.steps or diagnosis.untested):
-        return None
-    rows = [
-        Row(
-            {
-                "finding": step.finding,
-                "phase": step.phase,
-                "verdict": step.outcome.verdict,
-                "says": step.outcome.says,
-                "ratio": step.outcome.ratio,
-                "low": step.outcome.low,
-                "high": step.outcome.high,
-                "run": step.run or None,
-                "question": step.question,
-            },
-            note=step.question,
-        )
-        for step in diagnosis.steps
-    ]
-    rows += [
-        Row({"finding": code, "verdict": "not_tested", "says": text.sentence(why)})
-        for code, why in diagnosis.untested.items()
-    ]
-    return section("tested", tables=(Table("", COLUMNS, tuple(rows), key="tested"),))
+    return section("tested", tables=(result_table(TestedRow, rows, key="tested"),)) if rows else None
 
 
 def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:

@@ -54,11 +54,13 @@ def with_calibration(report: Report, facts: Facts, examination: Examination, *, 
     found = calibrated(facts, examination)
     if found is None:
         return report
+    result = _result(found, examination)
     return replace(
         report,
         verdict=_verdict(found, examination),
-        sections=(*_sections(found, _result(found, examination), charts=charts), *report.sections),
+        sections=(*_sections(found, result, charts=charts), *report.sections),
         figures=tuple(_figures(found)),
+        result=replace(report.result, calibration=result) if report.result is not None else None,
     )
 
 

@@ -8,20 +8,12 @@ from msgspec.structs import replace
 
 from iocast import text
 from iocast.formats.orion.result_writing import PointResult, Result, Side, least_latency, most_iops, most_mbps
-from iocast.model.report import Cell, Column, Conclusion, Report, Row, Table
+from iocast.model.report import Conclusion, Report
+from iocast.model.results.card import DataPointRow
 from iocast.model.run import Run
 from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
+from iocast.report.result_tables import result_table
 from iocast.report.wording import section
-
-_COLUMNS = (
-    Column("small_outstanding", "small\noutstanding", "count"),
-    Column("large_outstanding", "large\noutstanding", "count", "sequential: streams"),
-    Column("small_rate", "small\nIOPS", "rate"),
-    Column("small_mean", "small\nmean", "duration", "from submission"),
-    Column("small_in_flight", "IOPS x\nmean", "decimal", "Little's law: the small I/Os outstanding", spare=2),
-    Column("large_throughput", "large\nMB/s", "bytes_per_s"),
-    Column("large_mean", "large\nmean", "duration", spare=1),
-)
 
 
 def with_matrix(report: Report, run: Run) -> Report:
@@ -31,12 +23,14 @@ def with_matrix(report: Report, run: Run) -> Report:
         return report
     result = orion_result(run)
     said = " ".join(_maxima(result))
-    own = section("matrix", paragraphs=(said,), tables=(_table(result),))
+    points = tuple(_points(result))
+    own = section("matrix", paragraphs=(said,), tables=(result_table(DataPointRow, points, key="data_points"),))
     at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), 0)
     return replace(
         report,
         sections=(*report.sections[:at], own, *report.sections[at:]),
         conclusions=(Conclusion("matrix", "Matrix", said), *report.conclusions),
+        result=replace(report.result, data_points=points) if report.result is not None else None,
     )
 
 
@@ -58,22 +52,19 @@ def _load(at: PointResult) -> str:
     return f"{' and '.join(parts)} outstanding"
 
 
-def _table(result: Result) -> Table:
-    return Table("", _COLUMNS, tuple(Row(_cells(at)) for at in result.points), key="data_points")
-
-
-def _cells(at: PointResult) -> dict[str, Cell]:
-    small, large = at.small, at.large
-    mean_ns = _mean_ns(small)
-    return {
-        "small_outstanding": at.point.small,
-        "large_outstanding": at.point.large,
-        "small_rate": small.per_s if small else None,
-        "small_mean": mean_ns,
-        "small_in_flight": small.per_s * mean_ns / 1e9 if small and mean_ns is not None else None,
-        "large_throughput": large.bytes_per_s if large else None,
-        "large_mean": _mean_ns(large),
-    }
+def _points(result: Result) -> Iterator[DataPointRow]:
+    for at in result.points:
+        small, large = at.small, at.large
+        mean_ns = _mean_ns(small)
+        yield DataPointRow(
+            small_outstanding=at.point.small,
+            large_outstanding=at.point.large,
+            small_rate_per_s=small.per_s if small else None,
+            small_mean_ns=mean_ns,
+            small_in_flight=small.per_s * mean_ns / 1e9 if small and mean_ns is not None else None,
+            large_throughput_bytes_per_s=large.bytes_per_s if large else None,
+            large_mean_ns=_mean_ns(large),
+        )
 
 
 def _mean_ns(side: Side | None) -> float | None:

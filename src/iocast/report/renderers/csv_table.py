@@ -9,12 +9,13 @@ from typing import TextIO
 from msgspec import Struct
 
 from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
-from iocast.report.renderers.json_report import TABLES as FIELDS
-from iocast.report.renderers.json_report import UNITS, bare
+from iocast.report.renderers.json_report import UNITS
 from iocast.report.renderers.safe_words import safe
+from iocast.report.result_tables import shown_fields
 from iocast.text import no_formula
 
 TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or collectl saw of each device
+STRIP = [*(f"share_up_to_{edge}_ns" for edge in LATENCY_EDGES_NS), "share_above"]
 CURVE = "curve"  # of a calibration, which has no table of rows
 
 
@@ -33,11 +34,22 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
 
 
 def _write_records(records: list[Struct], out: TextIO) -> None:
-    """The fields of a result, by the names that they have in JSON."""
+    """The fields of a result, by the names that they have in JSON; a histogram has a column for each share."""
+    kinds = {name: how.kind for name, how in shown_fields(type(records[0])).items()}
+    fields = [(name, kinds.get(name, "text")) for name in records[0].__struct_fields__]
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(records[0].__struct_fields__)
+    writer.writerow([each for name, kind in fields for each in (STRIP if kind == "strip" else [name])])
     for record in records:
-        writer.writerow([no_formula(_field(getattr(record, name))) for name in record.__struct_fields__])
+        cells = [each for name, kind in fields for each in _fields(kind, getattr(record, name))]
+        writer.writerow([no_formula(each) for each in cells])
+
+
+def _fields(kind: Kind, value: object) -> list[str]:
+    if kind == "strip":
+        return [_field(each) for each in value] if isinstance(value, tuple) else [""] * len(STRIP)
+    if kind == "duration" and isinstance(value, tuple):  # two edges between which it lies
+        return ["..".join(map(_field, value))]
+    return [_field(value)]
 
 
 def _field(value: object) -> str:
@@ -51,16 +63,11 @@ def _field(value: object) -> str:
 def _write(table: Table, out: TextIO) -> None:
     first = [key for key in ("phase", "op", "test") if any(key in row.cells for row in table.rows)]
     kinds: dict[str, Kind] = dict.fromkeys(first, "text")
-    named = {bare(name): name for name in FIELDS[table.key].__struct_fields__} if table.key in FIELDS else {}
     kinds |= {each.key: each.kind for each in table.columns if each.key != "name"}  # as phase and test say it
     for row in table.rows:
         for key in (each for each in row.cells if each != "name"):
             kinds.setdefault(key, "text")
-    shown = {*first, *(each.key for each in table.columns)}
-    # A cell of no column has not said its unit; in JSON it has the same name, and the unit.
-    names = [
-        name for key, kind in kinds.items() for name in (_names(key, kind) if key in shown else [named.get(key, key)])
-    ]
+    names = [name for key, kind in kinds.items() for name in _names(key, kind)]
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*names, "part", "void"])
     for row in table.rows:
@@ -72,7 +79,7 @@ def _names(key: str, kind: Kind) -> list[str]:
     if kind == "load":
         return ["users", "depth"]
     if kind == "strip":
-        return [*(f"share_up_to_{edge}_ns" for edge in LATENCY_EDGES_NS), "share_above"]
+        return STRIP
     return [key + UNITS.get(kind, "")]
 
 

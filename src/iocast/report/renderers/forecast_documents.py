@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from iocast.report.renderers.document_values import Value
+from iocast.model.results.shown import Value
 
 
 class ModelTable(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -69,7 +69,7 @@ def _row_notes(table: Table) -> list[str]:
     found: dict[str, list[str]] = {}
     for row in table.rows:
         if row.note and row.void:
-            name = row.cells.get("phase") or row.cells.get(table.columns[0].key)
+            name = getattr(row.record, "phase", "") or row.cells.get(table.columns[0].key)
             found.setdefault(row.note, []).append(str(name))
     return [f"Void: {', '.join(names)}. {note}" for note, names in found.items()]
 

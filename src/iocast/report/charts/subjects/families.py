@@ -19,8 +19,8 @@ from iocast.model.measurement import Course
 from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
-from iocast.report.card.results_table import OPS, row_name, times_of
 from iocast.report.unique_names import numbered
+from iocast.results.measured_rows import OPS, row_name, times_of
 
 
 class Member(Struct, frozen=True):
