@@ -48,6 +48,7 @@ VERBS = {
     "watch": "Watch this machine as it runs, line by line; record or play a tape.",
     "blk": "Trace queue and device times of block requests.",
     "verify": "Read back and check what a run wrote.",
+    "schema": "Print the JSON Schema of what a verb prints with --json.",
     "clean": "Remove the work files that iocast created.",
 }
 

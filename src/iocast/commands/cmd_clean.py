@@ -14,14 +14,15 @@ from iocast.commands.shell.showing import print_json, put, say
 @json_option
 def clean(path: str, dry_run: bool, as_json: bool) -> int:
     """Remove what iocast created in PATH (default: the current directory): work files, a server that a kill left."""
+    from iocast.model.results.answers import Cleaned, KeptFile, RemovedFile
     from iocast.sessions.clean_up import clean_up
     from iocast.text import capacity, shown
 
     cleaned = clean_up(path, dry_run=dry_run)
     if as_json:
-        removed = [{"path": name, "freed_bytes": freed_bytes} for name, freed_bytes in cleaned.removed]
-        kept = [{"path": name, "why": why} for name, why in cleaned.left]
-        print_json({"dry_run": dry_run, "removed": removed, "kept": kept})
+        removed = tuple(RemovedFile(path=name, freed_bytes=freed_bytes) for name, freed_bytes in cleaned.removed)
+        kept = tuple(KeptFile(path=name, why=why) for name, why in cleaned.left)
+        print_json(Cleaned(dry_run=dry_run, removed=removed, kept=kept))
         return 0
     verb = "would remove" if dry_run else "removed"
     for name, freed_bytes in cleaned.removed:

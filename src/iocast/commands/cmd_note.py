@@ -26,7 +26,7 @@ def note(
     """
     kept = archive.change_notes(find_run(directory, run), text, add=tags, remove=untags)
     if as_json:
-        print_json({"note": kept.note, "tags": kept.tags})
+        print_json(kept)
         return 0
     if kept.note:
         put(kept.note)

@@ -42,6 +42,8 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_js
     import os
     import socket
 
+    from iocast.model.results.answers import Serving
+
     if is_named(asked) and not watch:
         raise SpecError("--database, --device and --pid are watched with --watch only", "add --watch")
     try:
@@ -69,7 +71,7 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_js
     full = f"{bare}?token={token}"
     url = bare if local else full
     if as_json:
-        print_json({"url": url, "url_for_changes": full, "directory": directory})
+        print_json(Serving(url=url, url_for_changes=full, directory=directory))
         sys.stdout.flush()
     else:
         say(url)

@@ -25,11 +25,12 @@ def spec(job: str, to: Literal["fio", "toml"], as_json: bool, size_bytes: int | 
 
     Settings that the other format lacks are refused, phase by phase. The job file goes to stdout, notes to stderr.
     """
+    from iocast.model.results.answers import WrittenJob
     from iocast.sessions.plan_job import write_job
 
     written = write_job(job, to, RunOptions(size_bytes=size_bytes, duration_ns=duration_ns))
     if as_json:
-        print_json({"format": to, "job": written.text, "notes": written.notes})
+        print_json(WrittenJob(format=to, job=written.text, notes=tuple(written.notes)))
         return 0
     for note in written.notes:
         say(f"note: {note}")

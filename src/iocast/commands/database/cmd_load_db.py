@@ -18,15 +18,13 @@ from iocast.commands.shell.options import (
     seed_option,
     showing,
 )
-from iocast.commands.shell.showing import deliver_measured
+from iocast.commands.shell.showing import deliver_measured, print_json
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
 
 if TYPE_CHECKING:
-    from msgspec import Struct
-
     from iocast.sessions.measure import Measured
 
 _BESIDE = click.option(
@@ -97,7 +95,7 @@ def build(
     data_set = data_set_of(conf, size, tables, filling, seed)
     built = session.build(session.BuildRequest(url=url, ask=ask, data_set=data_set, **allowed), listener)
     if as_json and built is not None:
-        _print_json(built)
+        print_json(built)
     return listener.exit_code
 
 
@@ -287,7 +285,7 @@ def script(
     ramp = ramp_of_conf(conf, data_set.tables, ramp_of(**how)) if conf else ramp_of(**how)
     written = write_scripts(directory, data_set, ramp, force=force)
     if as_json:
-        _print_json(written)
+        print_json(written)
     else:
         TerminalListener().tell(written)
     return 0
@@ -304,14 +302,8 @@ def drop(url: str, as_json: bool, ask: Any) -> int:
     listener = TerminalListener()
     dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
     if as_json:
-        _print_json(dropped)
+        print_json(dropped)
     return listener.exit_code
-
-
-def _print_json(told: Struct) -> None:
-    import msgspec
-
-    print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
 
 
 def numbers(text: str) -> tuple[int, ...]:

@@ -182,17 +182,18 @@ def _settings(orion: dict[str, Any]) -> Settings:
 def _show(proposed: Matrix, *, as_json: bool) -> None:
     from iocast.commands.shell import plan_lines
     from iocast.formats.orion.command_line import text
+    from iocast.model.results.answers import DataPoint, PlannedMatrix
     from iocast.text import counted
 
     plan = proposed.plan
     if as_json:
         print_json(
-            {
-                "command_line": text(proposed.settings),
-                "points": [{"small": point.small, "large": point.large} for point in proposed.points],
-                "seconds": plan.expected_seconds,
-                "plan": plan,
-            }
+            PlannedMatrix(
+                command_line=text(proposed.settings),
+                points=tuple(DataPoint(small=point.small, large=point.large) for point in proposed.points),
+                seconds=plan.expected_seconds,
+                plan=plan,
+            )
         )
         return
     put(f"orion {text(proposed.settings)}")

@@ -7,8 +7,8 @@ import msgspec
 from iocast.analyse.live.layer_rows import LayerRow, layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
 from iocast.model.live.moment import Interval
+from iocast.model.results.live import LiveDatabase, LiveInterval, LiveLayer, LiveVerdict
 from iocast.report.live import iostat_lines
-from iocast.report.live.line_table import Cell
 from iocast.report.live.verdict_lines import verdict_of
 from iocast.text import harmless_json
 
@@ -17,26 +17,29 @@ def interval_json(interval: Interval) -> str:
     """Raw values, each with its unit in the name of its key; unknown ones are null."""
     found = verdict_of(interval)
     devices = iostat_lines.table(interval)
-    document = msgspec.json.encode(
-        {
-            "time_ns": interval.after.time_ns,
-            "elapsed_ns": interval.elapsed_ns,
-            "verdict": {"code": found.code, "says": found.says, "lost_share": found.lost_share},
-            "devices": [dict(zip(devices.columns, row, strict=True)) for row in devices.rows],
-            "layers": [_layer(row) for row in layer_rows(interval)],
-            "databases": {name: activity(interval, name) for name in watched_databases(interval)},
-        }
-    ).decode()
-    return harmless_json(document)
+    document = LiveInterval(
+        time_ns=interval.after.time_ns,
+        elapsed_ns=interval.elapsed_ns,
+        verdict=LiveVerdict(code=found.code, says=found.says, lost_share=found.lost_share),
+        devices=tuple(dict(zip(devices.columns, row, strict=True)) for row in devices.rows),
+        layers=tuple(map(_layer, layer_rows(interval))),
+        databases={name: _database(interval, name) for name in watched_databases(interval)},
+    )
+    return harmless_json(msgspec.json.encode(document).decode())
 
 
-def _layer(row: LayerRow) -> dict[str, Cell | dict[int, int]]:
-    return {
-        "layer": row.layer,
-        "operation": row.op,
-        "device": row.where,
-        "per_s": row.per_s,
-        "bytes_per_s": row.bytes_per_s,
-        "mean_ns": row.found.mean_ns,
-        "below_ns": dict(row.found.counts),
-    }
+def _layer(row: LayerRow) -> LiveLayer:
+    return LiveLayer(
+        layer=row.layer,
+        operation=row.op,
+        device=row.where,
+        per_s=row.per_s,
+        bytes_per_s=row.bytes_per_s,
+        mean_ns=row.found.mean_ns,
+        below_ns=dict(row.found.counts),
+    )
+
+
+def _database(interval: Interval, name: str) -> LiveDatabase | None:
+    found = activity(interval, name)
+    return None if found is None else msgspec.convert(found, LiveDatabase, from_attributes=True)

@@ -10,8 +10,9 @@ from typing import Literal
 import msgspec
 
 from iocast import metrics, text
-from iocast.model.block_times import BlockDevice, BlockOp, BlockTimes, Part
+from iocast.model.block_times import BlockClass, BlockDevice, BlockOp, BlockTimes
 from iocast.model.histogram import Histogram
+from iocast.model.results.live import BlockFigures, TracedClass, TracedDevice, TracedInterval
 from iocast.model.view import View
 
 BAR = 38  # the width of iolatency's bars
@@ -138,47 +139,54 @@ def _summary(times: Histogram) -> str:
 
 def json_line(times: BlockTimes, ended_unix_ns: int) -> str:
     """One JSON object: raw values, each with its unit in the name of its key."""
-    document = {
-        "time_unix_ns": ended_unix_ns,
-        "elapsed_ns": times.elapsed_ns,
-        "watched_ns": times.watched_ns,
-        "lost_events": times.lost_events,
-        "unpaired": times.unpaired,
-        "devices": [_device(each) for each in times.devices],
-    }
+    document = TracedInterval(
+        time_unix_ns=ended_unix_ns,
+        elapsed_ns=times.elapsed_ns,
+        watched_ns=times.watched_ns,
+        lost_events=times.lost_events,
+        unpaired=times.unpaired,
+        devices=tuple(map(_device, times.devices)),
+    )
     return text.harmless_json(msgspec.json.encode(document).decode())
 
 
-def _device(device: BlockDevice) -> dict[str, object]:
-    parts: tuple[Part, ...] = ("queue", "device", "total")
-    classes = [
-        {
-            "op": each.op,
-            "size_bytes": each.size_bytes,
-            "ios": each.ios,
-            "bytes": each.bytes,
-            "failed": each.failed,
-            **{part: _figures(each.part(part)) for part in parts},
-        }
-        for each in device.classes
-    ]
-    counts = {
-        f"{part}_{unit}_powers": getattr(device, f"{part}_{unit}_powers") for part in parts[1:] for unit in ("us", "ms")
-    }
-    number = f"{device.device.major}:{device.device.minor}"
-    slow = {"slow": device.slow, "slow_count": device.slow_count}
-    return {"device": device.name, "number": number, "in_flight": device.in_flight, "classes": classes} | counts | slow
+def _device(device: BlockDevice) -> TracedDevice:
+    return TracedDevice(
+        device=device.name,
+        number=f"{device.device.major}:{device.device.minor}",
+        in_flight=device.in_flight,
+        classes=tuple(map(_class, device.classes)),
+        device_us_powers=device.device_us_powers,
+        device_ms_powers=device.device_ms_powers,
+        total_us_powers=device.total_us_powers,
+        total_ms_powers=device.total_ms_powers,
+        slow=device.slow,
+        slow_count=device.slow_count,
+    )
 
 
-def _figures(times: Histogram) -> dict[str, float | int | None]:
+def _class(each: BlockClass) -> TracedClass:
+    return TracedClass(
+        op=each.op,
+        size_bytes=each.size_bytes,
+        ios=each.ios,
+        bytes=each.bytes,
+        failed=each.failed,
+        queue=_figures(each.part("queue")),
+        device=_figures(each.part("device")),
+        total=_figures(each.part("total")),
+    )
+
+
+def _figures(times: Histogram) -> BlockFigures:
     if not times.total:
-        return {"count": 0}
+        return BlockFigures(count=0)
     p50_ns, p99_ns, max_ns = _three(times)
-    return {
-        "count": times.total,
-        "min_ns": times.least_ns,
-        "mean_ns": times.mean_ns,
-        "p50_ns": p50_ns,
-        "p99_ns": p99_ns,
-        "max_ns": max_ns,
-    }
+    return BlockFigures(
+        count=times.total,
+        min_ns=times.least_ns,
+        mean_ns=times.mean_ns,
+        p50_ns=p50_ns,
+        p99_ns=p99_ns,
+        max_ns=max_ns,
+    )

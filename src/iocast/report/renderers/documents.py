@@ -154,13 +154,18 @@ DOCUMENTS: dict[ReportCode, type[Struct]] = {kind: _document(kind, *made) for ki
 Document: Any = reduce(or_, DOCUMENTS.values())
 
 
-def report_schema(kinds: tuple[ReportCode, ...] = ()) -> dict[str, Any]:
-    """JSON Schema of all documents, or of these kinds; docs/reference/report.schema.json is the copy of all."""
-    types = [DOCUMENTS[kind] for kind in kinds] or [*DOCUMENTS.values()]
-    (shape,), definitions = msgspec.json.schema_components([reduce(or_, types)], ref_template="#/definitions/{name}")
+def report_schema() -> dict[str, Any]:
+    """JSON Schema of all documents; docs/reference/report.schema.json is its copy."""
+    return schema_of((Document,), "Reports of iocast as JSON")
+
+
+def schema_of(types: tuple[Any, ...], title: str) -> dict[str, Any]:
+    """JSON Schema of what is of one of these types."""
+    shapes, definitions = msgspec.json.schema_components(types, ref_template="#/definitions/{name}")
+    shape = shapes[0] if len(shapes) == 1 else {"anyOf": list(shapes)}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "Reports of iocast as JSON",
+        "title": title,
         **shape,
         "definitions": {name: definitions[name] for name in sorted(definitions)},
     }

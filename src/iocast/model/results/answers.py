@@ -1,0 +1,73 @@
+"""What verbs without a report answer with --json: each a document of its own."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from iocast.model.plan import Plan
+
+Plans = tuple[Plan, ...]  # `iocast experiment --plan`: one for each target
+
+
+class RemovedFile(Struct, frozen=True, kw_only=True):
+    """A work file, tree or server that was removed, or would be."""
+
+    path: str
+    freed_bytes: int
+
+
+class KeptFile(Struct, frozen=True, kw_only=True):
+    """What looks like iocast's and stays, and why."""
+
+    path: str
+    why: str
+
+
+class Cleaned(Struct, frozen=True, kw_only=True):
+    """`iocast clean`."""
+
+    dry_run: bool
+    removed: tuple[RemovedFile, ...]
+    kept: tuple[KeptFile, ...]
+
+
+class Serving(Struct, frozen=True, kw_only=True):
+    """`iocast serve`: where it answers, and the same with the token that changes need."""
+
+    url: str
+    url_for_changes: str
+    directory: str
+
+
+class WrittenJob(Struct, frozen=True, kw_only=True):
+    """`iocast spec`: the job file, and what the other format says otherwise."""
+
+    format: Literal["fio", "toml"]
+    job: str
+    notes: tuple[str, ...]
+
+
+class DataPoint(Struct, frozen=True, kw_only=True):
+    """How many small and large I/Os are outstanding."""
+
+    small: int
+    large: int
+
+
+class PlannedMatrix(Struct, frozen=True, kw_only=True):
+    """`iocast matrix --plan`: ORION's command line and data points, and the plan that they make."""
+
+    command_line: str
+    points: tuple[DataPoint, ...]
+    seconds: float | None
+    plan: Plan
+
+
+class Schema(Struct, frozen=True, kw_only=True, rename={"draft": "$schema"}):
+    """`iocast schema`: a JSON Schema; what else stands in it is that of the schema's own kind."""
+
+    draft: str
+    title: str
+    definitions: dict[str, Any]
