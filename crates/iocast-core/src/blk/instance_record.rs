@@ -32,7 +32,7 @@ impl Record {
         let mut options = OpenOptions::new();
         let file = options.write(true).create_new(true).mode(0o600).custom_flags(SAFELY).open(&place)?;
         let mut record = Record { name: name.into(), place, file };
-        record.file.try_lock()?;
+        lock(&record.file)?;
         record.file.write_all(text_of(name)?.as_bytes())?;
         Ok(record)
     }
@@ -45,10 +45,10 @@ impl Record {
     /// The instance is gone, and with it its record.
     pub fn remove(&self) {
         let (ours, there) = (self.file.metadata(), fs::symlink_metadata(&self.place));
-        if let (Ok(ours), Ok(there)) = (ours, there)
-            && (ours.dev(), ours.ino()) == (there.dev(), there.ino())
-        {
-            let _ = fs::remove_file(&self.place);
+        if let (Ok(ours), Ok(there)) = (ours, there) {
+            if (ours.dev(), ours.ino()) == (there.dev(), there.ino()) {
+                let _ = fs::remove_file(&self.place);
+            }
         }
     }
 
@@ -60,7 +60,7 @@ impl Record {
         if !status.is_file() || status.uid() != rustix::process::geteuid().as_raw() || status.nlink() != 1 {
             return None;
         }
-        file.try_lock().ok()?;
+        lock(&file).ok()?;
         let mut text = String::new();
         Read::by_ref(&mut file).take(MOST_BYTES).read_to_string(&mut text).ok()?;
         let ours = text == text_of(&name).ok()?;
@@ -72,6 +72,11 @@ impl Record {
 pub fn left_behind(records: &Path) -> Vec<Record> {
     let entries = fs::read_dir(records).into_iter().flatten().flatten();
     entries.filter_map(|entry| Record::left_behind(&entry.path())).collect()
+}
+
+/// Fails where another process has it.
+fn lock(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?)
 }
 
 /// What a record says; instances do not outlive the kernel.
