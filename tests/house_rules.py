@@ -333,10 +333,10 @@ WRITERS = {
     "observe/target/direct.py": "asks what the target can do",
     "web/page_process.py": "a setting of the kernel",
     "commands/shell/streams.py": "the streams of the process",
-    "sessions/tracing/refused_traces.py": "a private folder of its own",
 }
 _MAKING = {"mkdir", "makedirs", "write_text", "write_bytes", "touch", "symlink", "symlink_to", "hardlink_to", "mkstemp"}
 _OPENED_TO_WRITE = re.compile(r"O_(WRONLY|RDWR|CREAT|APPEND|TRUNC|TMPFILE)")
+_TEMPORARY = re.compile(r"\s*(import|from) tempfile\b")
 _OF_OS = {"rename", "replace", "link", "mkfifo", "truncate"}
 
 
@@ -347,6 +347,8 @@ def outputs(root: Path) -> list[str]:
         if not path.removeprefix("src/iocast/").startswith(tuple(WRITERS)):
             calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and _makes(node)]
             bad += [f"{path}:{call.lineno}: {_makes(call)} belongs to archive/writing" for call in calls]
+        rooms = [number for number, line in enumerate(text.splitlines(), 1) if _TEMPORARY.match(line)]
+        bad += [f"{path}:{number}: tempfile removes by path: take temporary_room" for number in rooms]
     return bad
 
 

@@ -185,6 +185,11 @@ def test_what_writes_by_path_is_named(tmp_path: Path, line: str) -> None:
     assert complaint.endswith("belongs to archive/writing")
 
 
+def test_temporary_folders_that_go_by_path_are_named(tmp_path: Path) -> None:
+    (complaint,) = house_rules.outputs(tree(tmp_path, {"src/iocast/sessions/x.py": "import tempfile"}))
+    assert complaint.endswith("take temporary_room")
+
+
 def test_the_room_for_output_writes_and_everybody_reads(tmp_path: Path) -> None:
     reads = "os.open(path, os.O_RDONLY)\nopen(path)\nopen(path, 'rb')\npath.open()\ntext.replace('a', 'w')"
     files = {"src/iocast/archive/writing/x.py": "os.replace(one, other)", "src/iocast/sessions/x.py": reads}

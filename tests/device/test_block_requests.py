@@ -119,12 +119,18 @@ def test_an_instance_is_gone_with_its_watch_and_a_killed_one_with_the_next() -> 
     if not INSTANCES.is_dir():
         killed.kill()
         pytest.skip("tracefs is not mounted where others see it")
-    left = INSTANCES / f"iocast-{killed.pid}-0"
-    assert left.is_dir()
+    (left,) = INSTANCES.glob(f"iocast-{killed.pid}-*")
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     assert left.is_dir()
+    theirs = INSTANCES / f"iocast-{killed.pid}-nightly-audit"
+    theirs.mkdir()
+    try:
+        with watching():
+            assert not left.exists()
+        assert theirs.is_dir(), "a name says nothing of who made it"
+    finally:
+        theirs.rmdir()
     with watching():
-        assert not left.exists()
         assert list(INSTANCES.glob(f"iocast-{os.getpid()}-*"))
     assert not list(INSTANCES.glob(f"iocast-{os.getpid()}-*"))

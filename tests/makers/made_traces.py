@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from makers.read_anew import read_anew
+
 from iocast.analyse.profiling.measure_profile import measure_profile
 from iocast.model.profiling.profile import Profile
-from iocast.traces.read_traces import Columns, TraceOptions, read_traces
+from iocast.traces.read_traces import Columns, TraceOptions
 
 # time in ns, target, R or W, offset and size in bytes, latency in ns
 Io = tuple[int, int, str, int, int, int]
@@ -27,7 +29,7 @@ def write_trace(path: Path, ios: Iterable[Io]) -> Path:
 def profile_of(folder: Path, ios: Iterable[Io], **options: Any) -> Profile:
     """The profile of these I/Os."""
     trace, events = write_trace(folder / "made.csv", ios), str(folder / "made.parquet")
-    read_traces((str(trace),), events, OPTIONS)
+    read_anew((str(trace),), events, OPTIONS)
     return measure_profile(events, "made", "0", spill=folder, **options)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from makers.read_anew import read_anew
 
 from iocast.errors import SourceError
-from iocast.traces.read_traces import TraceReport, read_traces
+from iocast.traces.read_traces import TraceReport
 
 READ, WRITE, FLUSH, DATASYNC, TRIM, META, OTHER = range(7)
 SYNC, META_FLAG = 1, 16
@@ -37,7 +38,7 @@ def _read(folder: Path, text: str) -> tuple[TraceReport, list[tuple[Any, ...]]]:
     """A trace of this text: its report, and (ts, lat, queue, op, offset, size, flags, err, layer)."""
     (folder / "t.txt").write_text(text)
     to = str(folder / "events.parquet")
-    report = read_traces((str(folder / "t.txt"),), to)
+    report = read_anew((str(folder / "t.txt"),), to)
     columns = 'ts_ns, lat_ns, queue_ns, op, "offset", size, flags, err, layer'
     assert all(file.lines_accounted() == file.lines for file in report.files)
     return report, duckdb.execute(f"select {columns} from '{to}'").fetchall()

@@ -7,9 +7,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from makers.read_anew import read_anew
 
 from iocast.errors import SourceError
-from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
+from iocast.traces.read_traces import TraceOptions, TraceReport
 
 TRACE = """\
 Oracle Database 12c Release 12.1.0.1.0 - 64bit Production
@@ -31,7 +32,7 @@ PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT = range(6)
 def _read(folder: Path, text: str, columns: str, **options: Any) -> tuple[TraceReport, list[tuple[Any, ...]]]:
     (folder / "o.trc").write_text(text)
     to, calls_to = str(folder / "events.parquet"), str(folder / "calls.parquet")
-    report = read_traces((str(folder / "o.trc"),), to, TraceOptions(**options), calls_to=calls_to)
+    report = read_anew((str(folder / "o.trc"),), to, TraceOptions(**options), calls_to=calls_to)
     return report, duckdb.execute(f"select {columns} from '{calls_to}'").fetchall()
 
 
@@ -143,9 +144,9 @@ def test_a_trace_of_calls_without_io_is_read_for_its_calls_only(tmp_path: Path) 
     assert (report.events, rows) == (0, [(PARSE,), (OTHER_WAIT,), (FETCH,), (CLOSE,)])
     assert duckdb.execute(f"select count(*) from '{tmp_path}/events.parquet'").fetchall() == [(0,)]
     with pytest.raises(SourceError, match="no I/O in"):
-        read_traces((str(tmp_path / "o.trc"),), str(tmp_path / "alone.parquet"))
+        read_anew((str(tmp_path / "o.trc"),), str(tmp_path / "alone.parquet"))
     with pytest.raises(SourceError, match="two tables"):
-        read_traces((str(tmp_path / "o.trc"),), str(tmp_path / "x"), calls_to=str(tmp_path / "." / "x"))
+        read_anew((str(tmp_path / "o.trc"),), str(tmp_path / "x"), calls_to=str(tmp_path / "." / "x"))
     assert not (tmp_path / "alone.parquet").exists()
 
 
@@ -160,7 +161,7 @@ def test_two_sessions_read_together_are_their_sum(tmp_path: Path) -> None:
 
     def read(*sources: str) -> tuple[TraceReport, list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         events, calls = str(tmp_path / "events.parquet"), str(tmp_path / "calls.parquet")
-        report = read_traces(sources, events, calls_to=calls)
+        report = read_anew(sources, events, calls_to=calls)
         ios = duckdb.execute(f"select ts_ns, lat_ns, op, src_line from '{events}' order by all").fetchall()
         asked = f"select kind, sql, elapsed_ns, cpu_ns, event, session, src_line from '{calls}' order by all"
         return report, ios, duckdb.execute(asked).fetchall()

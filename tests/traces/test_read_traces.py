@@ -11,10 +11,11 @@ from typing import Any
 import duckdb
 import pytest
 from makers import trace_samples as samples
+from makers.read_anew import read_anew
 
 from iocast._core import trace_formats
 from iocast.errors import SourceError
-from iocast.traces.read_traces import Columns, TraceOptions, TraceReport, read_traces
+from iocast.traces.read_traces import Columns, TraceOptions, TraceReport
 
 READ, WRITE, FLUSH, DATASYNC, TRIM = range(5)
 
@@ -24,7 +25,7 @@ def _read(folder: Path, text: str | bytes, name: str, **options: Any) -> tuple[T
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     to = str(folder / "events.parquet")
-    report = read_traces((str(path),), to, TraceOptions(**options))
+    report = read_anew((str(path),), to, TraceOptions(**options))
     rows = duckdb.execute(f"select ts_ns, lat_ns, queue_ns, op, \"offset\", size, src_line from '{to}'").fetchall()
     assert len(rows) == report.events
     assert all(file.lines_accounted() == file.lines for file in report.files)
@@ -104,7 +105,7 @@ def test_binary_block_traces_of_two_cpus_are_merged_by_time(tmp_path: Path, orde
     (tmp_path / "sdb.blktrace.0").write_bytes(done)
     (tmp_path / "sdb.blktrace.1").write_bytes(issue + b"\0\0\0" + done[:20])
     to = str(tmp_path / "events.parquet")
-    report = read_traces((str(tmp_path / "sdb.blktrace.*"),), to)
+    report = read_anew((str(tmp_path / "sdb.blktrace.*"),), to)
     rows = duckdb.execute(f"select ts_ns, lat_ns, op, \"offset\", size, source, err from '{to}'").fetchall()
     assert rows == [(1000, 2500, WRITE, 4096, 4096, 1, 0)]  # the file and record of its issue
     assert sum(report.files[1].rejected.values()) == 1
@@ -147,18 +148,18 @@ def test_a_trace_without_io_and_a_file_that_is_none_are_refused(tmp_path: Path) 
     ]:
         (tmp_path / "t").write_text(text)
         with pytest.raises(SourceError, match=said) as refusal:
-            read_traces((str(tmp_path / "t"),), str(to))
+            read_anew((str(tmp_path / "t"),), str(to))
         assert refusal.value.hint
     assert [path.name for path in tmp_path.iterdir()] == ["t"]
     with pytest.raises(SourceError, match="no such file"):
-        read_traces((str(tmp_path / "*.trc"),), str(to))
+        read_anew((str(tmp_path / "*.trc"),), str(to))
 
 
 def test_traces_of_different_clocks_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(samples.MSR)
     (tmp_path / "b.log").write_text(samples.IOLOG_3)
     with pytest.raises(SourceError, match="do not count from where"):
-        read_traces((str(tmp_path),), str(tmp_path / "events.parquet"))
+        read_anew((str(tmp_path),), str(tmp_path / "events.parquet"))
 
 
 _CUT = {"a.csv": samples.MSR, "i.log": samples.IOLOG_2, "x_lat.1.log": samples.FIO_LAT, "b.txt": samples.BLKPARSE,
@@ -171,7 +172,7 @@ def test_a_trace_may_be_cut_anywhere(tmp_path: Path, name: str) -> None:
     for end in range(1, len(text), 3):
         (tmp_path / name).write_bytes(text[:end])
         try:
-            report = read_traces((str(tmp_path / name),), str(tmp_path / "events.parquet"))
+            report = read_anew((str(tmp_path / name),), str(tmp_path / "events.parquet"))
         except SourceError:
             continue
         assert all(file.lines_accounted() == file.lines for file in report.files)
@@ -191,7 +192,7 @@ def test_a_binary_trace_may_be_cut_or_damaged_anywhere(tmp_path: Path) -> None:
         for damaged in (whole[:at], whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]):
             (tmp_path / "a.blktrace.0").write_bytes(damaged)
             try:
-                report = read_traces((str(tmp_path / "a.blktrace.0"),), str(tmp_path / "events.parquet"))
+                report = read_anew((str(tmp_path / "a.blktrace.0"),), str(tmp_path / "events.parquet"))
             except SourceError:
                 continue
             assert all(file.lines_accounted() == file.lines for file in report.files)

@@ -7,10 +7,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from makers.read_anew import read_anew
 from makers.trace_samples import SHARED, WITHOUT_SHARED
 
 from iocast.errors import SourceError
-from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
+from iocast.traces.read_traces import TraceOptions, TraceReport
 
 pytestmark = pytest.mark.skipif(not SHARED.is_dir(), reason=WITHOUT_SHARED)
 
@@ -46,7 +47,7 @@ REFUSED = [
 
 def _read(tmp_path: Path, pattern: str, **options: Any) -> tuple[TraceReport, str]:
     to = str(tmp_path / "events.parquet")
-    report = read_traces((str(SHARED / pattern),), to, TraceOptions(**options))
+    report = read_anew((str(SHARED / pattern),), to, TraceOptions(**options))
     assert all(file.lines_accounted() == file.lines for file in report.files)
     return report, to
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from makers.read_anew import read_anew
 
 from iocast.errors import SourceError
-from iocast.traces.read_traces import TraceReport, read_traces
+from iocast.traces.read_traces import TraceReport
 
 READ, WRITE, FLUSH, DATASYNC = range(4)
 SYNC, DIRECT, FUA, APPEND, SUBMIT_ONLY = 1, 2, 4, 64, 128
@@ -19,7 +20,7 @@ def _read(folder: Path, text: str) -> tuple[TraceReport, list[tuple[Any, ...]]]:
     """A trace of this text: its report, and (op, offset, size, lat, flags, err, name of the target)."""
     (folder / "s.txt").write_text(text)
     to = str(folder / "events.parquet")
-    report = read_traces((str(folder / "s.txt"),), to)
+    report = read_anew((str(folder / "s.txt"),), to)
     rows = duckdb.execute(f"select op, \"offset\", size, lat_ns, flags, err, target from '{to}'").fetchall()
     assert all(file.lines_accounted() == file.lines for file in report.files)
     return report, [(*row[:-1], None if row[-1] is None else report.targets[row[-1]]) for row in rows]

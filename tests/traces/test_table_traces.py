@@ -12,9 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 from makers import trace_samples as samples
+from makers.read_anew import read_anew
 
 from iocast.errors import SourceError
-from iocast.traces.read_traces import Columns, TraceOptions, TraceReport, read_traces
+from iocast.traces.read_traces import Columns, TraceOptions, TraceReport
 
 READ, WRITE, OTHER = 0, 1, 6
 
@@ -23,7 +24,7 @@ def _read(folder: Path, text: str | bytes, **options: Any) -> tuple[TraceReport,
     """A trace of this text: its report, and (ts, lat, op, offset, size)."""
     (folder / "t").write_bytes(text.encode() if isinstance(text, str) else text)
     to = str(folder / "events.parquet")
-    report = read_traces((str(folder / "t"),), to, TraceOptions(**options))
+    report = read_anew((str(folder / "t"),), to, TraceOptions(**options))
     return report, duckdb.execute(f"select ts_ns, lat_ns, op, \"offset\", size from '{to}'").fetchall()
 
 
@@ -102,6 +103,7 @@ def test_the_standard_input_is_a_trace(tmp_path: Path) -> None:
     to = tmp_path / "events.parquet"
     code = f"from iocast.traces.read_traces import read_traces as r; print(r(('-',), {str(to)!r}).files[0].path)"
     for text in (samples.MSR.encode(), gzip.compress(samples.MSR.encode())):
+        to.unlink(missing_ok=True)
         done = subprocess.run([sys.executable, "-c", code], input=text, capture_output=True, check=True)
         assert done.stdout == b"stdin\n"
         assert duckdb.execute(f"select count(*) from '{to}'").fetchall() == [(2,)]

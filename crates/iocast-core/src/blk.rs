@@ -9,6 +9,7 @@
 pub mod device_times;
 pub mod gate;
 pub mod instance;
+mod instance_record;
 pub mod layout;
 pub mod pages;
 pub mod pairing;

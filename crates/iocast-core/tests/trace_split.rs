@@ -73,6 +73,7 @@ fn rows(path: &Path, report: &Report) -> (Vec<Vec<Option<String>>>, usize) {
 fn read_by(folder: &Path, paths: &[&str], options: &Options, sharing: Sharing) -> Option<(Outcome, usize)> {
     let to = folder.join("events.parquet");
     let paths: Vec<_> = paths.iter().map(|name| folder.join(name)).collect();
+    let _ = std::fs::remove_file(&to); // of the reading before: what has the name is not written to
     let mut report = read_shared(&paths, options, &to, None, Some(sharing)).ok()?;
     let (rows, groups) = rows(&to, &report);
     // Numbers of names are in the order of their first use, which threads race for.

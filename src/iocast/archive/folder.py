@@ -24,7 +24,8 @@ from iocast.archive.running.saved_rows import SavedRows
 from iocast.archive.sample_tables import save_reel, save_samples
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
-from iocast.archive.writing.growing_folders import growing_folder, remove_empty
+from iocast.archive.writing.brought_directories import BroughtDirectories
+from iocast.archive.writing.growing_folders import growing_folder
 from iocast.archive.writing.held_folder import HeldFolder, numbered, open_folder
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
@@ -58,12 +59,12 @@ class TimeLeft(msgspec.Struct, frozen=True):
 class RunFolder:
     """A folder that is being written: `create` it, `save_phase` and `save` after every phase."""
 
-    def __init__(self, held: HeldFolder, made: tuple[Path, ...] = (), run_id: str = "") -> None:
+    def __init__(self, held: HeldFolder, brought: BroughtDirectories | None = None, run_id: str = "") -> None:
         self.held = held
         self._saved_rows = SavedRows(held)
         self._run_id = run_id  # "": that of the run that is in the folder already
         self._whose: Identity | None = None
-        self._made = made  # folders above it that were not there before
+        self._brought = brought  # directories above it
         self._owner: Owner | None = None
         self._rows: tuple[RowSoFar, ...] = ()
         self._document: Run | None = None  # what run.json says while the run is under way: all but its phases
@@ -87,12 +88,15 @@ class RunFolder:
         processes or statements of others, and only its owner may look into it; what root makes is always so.
         """
         root = Path(base)
-        made = tuple(folder for folder in (root, *root.parents) if not folder.exists())
         started_s = run.started_unix_ns / 1e9 if run.started_unix_ns else time.time()  # an import may not know
         stamp = time.strftime("%Y-%m-%dT%H%M%S", time.localtime(started_s))
         slug = re.sub(r"[^a-z0-9]+", "-", run.plan.name.lower()).strip("-")[:40] or "run"
-        with growing_folder(root, numbered(f"{stamp}-{slug}"), private=private or run.tape is not None) as held:
-            folder = cls(held, made, run.run_id or new_run_id(run.started_unix_ns))
+        private = private or run.tape is not None
+        with (
+            BroughtDirectories(root) as brought,
+            growing_folder(root, numbered(f"{stamp}-{slug}"), private=private) as held,
+        ):
+            folder = cls(held, brought, run.run_id or new_run_id(run.started_unix_ns))
             folder.save(run)
             folder._own(run)
         return folder
@@ -220,7 +224,8 @@ class RunFolder:
     def discard(self) -> None:
         """Removes a folder in which nothing was measured, and the empty ones above it that it brought."""
         self.held.discard()
-        remove_empty(self._made)
+        if self._brought is not None:
+            self._brought.remove()
 
 
 def _thinned(course: Course) -> Course:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.catalogue import group_kind, labels, runs_in
-from iocast.archive.writing.growing_folders import remove_empty
+from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
 from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import Job
@@ -184,15 +184,15 @@ def group_folder(out: str, name: str) -> Iterator[str]:
     Raises ArchiveError.
     """
     base = Path(out)
-    made = [folder for folder in (base, *base.parents) if not folder.exists()]
-    _sweep_empty_groups(base)
-    folder = make_named(base, name)
+    with BroughtDirectories(base) as brought:
+        _sweep_empty_groups(base)
+        folder = make_named(base, name)
     try:
         yield str(folder.path)
     finally:
         _remove_empty_sides(folder)
         if folder.remove_if_empty():  # else what was measured stays
-            remove_empty(made)
+            brought.remove()
 
 
 def _sweep_empty_groups(base: Path) -> None:

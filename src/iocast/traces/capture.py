@@ -6,14 +6,15 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import LoadError, TargetError
 from iocast.starting import starting
 from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
@@ -102,15 +103,15 @@ class StraceCapture:
             f"{why_not_core}. strace is used instead: it slows the process down, so that times are not its own",
         )
         self._to = to
-        self._folder = tempfile.TemporaryDirectory(prefix="iocast-strace-")
-        self._file = os.path.join(self._folder.name, "calls.strace")
+        self._room = ExitStack()
+        self._file = str(self._room.enter_context(temporary_room("iocast-strace-")).place / "calls.strace")
         attach = [word for pid in pids for word in ("-p", str(pid))]
         command = [strace, "-f", "-ttt", "-T", "-y", "-s", "0", "-e", STRACE_CALLS, "-o", self._file, *attach]
         try:
             with starting():
                 self._strace = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         except LoadError:
-            self._folder.cleanup()
+            self._room.close()
             raise
         self._wait_until_it_follows(pids)
 
@@ -121,7 +122,7 @@ class StraceCapture:
             if self._strace.poll() is not None or time.monotonic() > end:
                 self._end()
                 said = self._strace.stderr.read().decode(errors="replace").strip() if self._strace.stderr else ""
-                self._folder.cleanup()
+                self._room.close()
                 raise TargetError(f"capture: strace cannot follow the process: {said}", "run it as root")
             time.sleep(0.01)
 
@@ -135,12 +136,12 @@ class StraceCapture:
         try:
             return read_traces((self._file,), self._to, TraceOptions(format="strace"))
         finally:
-            self._folder.cleanup()
+            self._room.close()
 
     def stop(self) -> None:
         """Ends strace."""
         self._end()
-        self._folder.cleanup()
+        self._room.close()
 
     def _end(self) -> None:
         if self._strace.poll() is None:

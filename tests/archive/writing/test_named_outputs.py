@@ -7,6 +7,7 @@ import os
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,10 +58,11 @@ def test_what_was_changed_since_stays_without_force(tmp_path: Path) -> None:
     assert path.read_text() == "one\ntwo\n"
 
 
-@pytest.mark.parametrize(("content", "own"), [(PAGE, True), (DOCUMENT, True), (b"a,b\n", False)])
-def test_without_attributes_a_page_and_a_document_say_whose_they_are(
-    tmp_path: Path, content: bytes, own: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("content", [PAGE, DOCUMENT, b"a,b\n"])
+def test_without_attributes_nothing_says_whose_a_file_is(
+    tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Invoices of others begin as our documents do, and a page of ours may have the remarks of somebody in it."""
     path = tmp_path / "file"
     path.write_bytes(content)
     assert not is_own(path), "the file system has attributes, and this file has none: an editor or a copy made it"
@@ -69,7 +71,13 @@ def test_without_attributes_a_page_and_a_document_say_whose_they_are(
         raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
 
     monkeypatch.setattr(os, "getxattr", unsupported)
-    assert is_own(path) is own
+    assert not is_own(path)
+    with pytest.raises(ArchiveError, match="keeps no attributes that would tell") as why:
+        put_output(path, b"new")
+    assert "--force" in why.value.hint
+    assert path.read_bytes() == content
+    put_output(path, b"new", force=True)
+    assert path.read_bytes() == b"new"
 
 
 def test_a_page_that_an_editor_made_anew_stays_without_force(tmp_path: Path) -> None:
@@ -125,6 +133,26 @@ def test_a_pipe_and_the_null_device_get_the_bytes(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     put_output(Path(os.devnull), b"gone")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+
+
+def test_what_takes_the_place_of_a_pipe_after_the_look_gets_no_byte(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe, theirs = tmp_path / "pipe", tmp_path / "theirs"
+    os.mkfifo(pipe)
+    theirs.write_bytes(b"theirs")
+    looked = named_outputs._former
+
+    def swapped(*words: Any) -> os.stat_result | None:
+        former = looked(*words)
+        pipe.rename(tmp_path / "aside")
+        theirs.rename(pipe)
+        return former
+
+    monkeypatch.setattr(named_outputs, "_former", swapped)
+    with pytest.raises(ArchiveError, match="was made by another program while iocast wrote"):
+        put_output(pipe, b"new")
+    assert pipe.read_bytes() == b"theirs"
 
 
 def test_a_place_that_is_missing_is_named_before_any_work(tmp_path: Path) -> None:

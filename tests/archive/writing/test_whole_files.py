@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,34 @@ class TestNames:
         assert os.listdir(tmp_path) == ["notes"]
         assert (tmp_path / "notes").read_bytes() == b"other"
         assert not os.listxattr(tmp_path / "notes")
+
+    @pytest.mark.parametrize("former", [b"one", None])
+    def test_what_took_the_growing_name_does_not_get_the_name_of_the_file(
+        self, folder: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, former: bytes | None
+    ) -> None:
+        """Whoever may rename in the folder could have any file of it renamed to the output's name."""
+        if former is not None:
+            self.put(folder, former)
+        (tmp_path / "theirs").write_bytes(b"theirs")
+
+        def swap(call: Callable[..., object]) -> Callable[..., object]:
+            def swapped(*words: object) -> object:
+                if (tmp_path / "theirs").exists():
+                    (growing_name,) = tmp_path.glob(".notes.*")
+                    growing_name.rename(tmp_path / "aside")
+                    (tmp_path / "theirs").rename(growing_name)
+                return call(*words)
+
+            return swapped
+
+        monkeypatch.setattr(whole_files, "exchange", swap(whole_files.exchange))
+        monkeypatch.setattr(whole_files, "rename_to_free_name", swap(whole_files.rename_to_free_name))
+        with contextlib.suppress(NameTaken):
+            self.put(folder, b"other")
+        kept = [each.read_bytes() for each in tmp_path.glob(".notes.*")]
+        if kept or (tmp_path / "aside").exists():  # else it never had a growing name
+            assert kept == [b"theirs"]
+            assert ((tmp_path / "notes").read_bytes() if former else status_of(folder, "notes")) == former
 
     def test_what_was_not_finished_is_gone(self, folder: int, tmp_path: Path) -> None:
         with growing(folder, "notes") as file:

@@ -10,7 +10,9 @@ import pytest
 from makers.database_servers import NoServer, Postgres, build, drop, postgres
 
 from iocast.errors import IocastError, TargetError
+from iocast.formats.database_access.pg_dialling import PgDialling
 from iocast.load.database.postgresql import pg_load, pg_objects
+from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 
 pytestmark = pytest.mark.slow
@@ -314,3 +316,98 @@ def test_a_session_that_tells_nothing_of_itself_cannot_be_judged(running: Postgr
         other.execute("select 1")
         assert loading.foreign_sessions()[:2] == (0, 1)
     loading.close()
+
+
+TRAP = (  # a function that does what only its caller may do
+    "create or replace function public.trap() returns trigger language plpgsql as"
+    " $$ begin set role none; delete from public.payroll; return null; end $$",
+    "create or replace function public.trapped() returns bigint language plpgsql as"
+    " $$ begin set role none; delete from public.payroll; return 0; end $$",
+)
+HUNG = {
+    "trigger": "create trigger hung before truncate on iocast_load.commits execute function public.trap()",
+    "rule": "create rule hung as on insert to iocast_load.t1 do also select public.trapped()",
+    "policy": "create policy hung on iocast_load.progress using (public.trapped() = 0)",
+    "default": "alter table iocast_load.commits alter number set default public.trapped()",
+    "check": "alter table iocast_load.commits add constraint hung check (public.trapped() = 0)",
+}
+
+
+@pytest.fixture
+def payroll(server: Postgres) -> Postgres:
+    """With a table that only the superuser may change, and functions of the role of the data set that would."""
+    server.say("drop table if exists public.payroll", "create table public.payroll as select 1 as salary")
+    server.say(*TRAP, user="loader")
+    return server
+
+
+@pytest.mark.parametrize("how", ["as it is", "by a setting of the database"])
+def test_nobody_works_on_the_data_set_of_another_role(payroll: Postgres, how: str) -> None:
+    """Whoever owns a table says what is done when it is written to, with the rights of whoever writes."""
+    payroll.say(HUNG["trigger"], user="loader")
+    payroll.say("alter database postgres set role = loader" if how != "as it is" else "select 1")
+    try:
+        loading = pg_load.connect(payroll.url(), building=True)
+        try:
+            for act in (lambda: loading.prepare(CommitLoad()), lambda: loading.build(SMALL, lambda *_: True)):
+                with pytest.raises(TargetError, match="belongs to the role loader") as why:
+                    act()
+                assert "connect as loader" in why.value.hint
+        finally:
+            loading.close()
+    finally:
+        payroll.say("set role none", "alter database postgres reset role")
+    assert payroll.rows("select salary from public.payroll") == [(1,)]
+    payroll.say("drop trigger hung on iocast_load.commits")
+    drop(payroll, payroll.user)
+    assert payroll.rows(OURS) == [(0,)]
+
+
+@pytest.mark.parametrize("kind", HUNG)
+def test_what_others_hung_on_our_tables_does_not_run(payroll: Postgres, kind: str) -> None:
+    """A superuser who took the data set over has its tables, and all that hangs on them."""
+    payroll.say(HUNG[kind], user="loader")
+    payroll.say(f"reassign owned by loader to {payroll.user}")
+    try:
+        loading = pg_load.connect(payroll.url(), building=True)
+        try:
+            with pytest.raises(TargetError, match="hang on tables of the data set") as why:
+                loading.prepare(CommitLoad())
+            assert "iocast_load." in why.value.message
+        finally:
+            loading.close()
+        assert payroll.rows("select salary from public.payroll") == [(1,)]
+    finally:
+        payroll.say("drop owned by loader cascade", "drop function if exists public.trap cascade")
+        payroll.say("drop function if exists public.trapped cascade")
+        payroll.say("grant create on database postgres to loader", "grant create on schema public to loader")
+
+
+def test_a_trigger_is_seen_under_the_lock_that_keeps_others_out(payroll: Postgres) -> None:
+    """Between the look and the deed nobody hangs one on: the tables are locked first."""
+    connection = PgConnection(PgDialling(payroll.url("loader"), None))
+    try:
+        with pg_objects.PgObjects(connection).touching("commits"), pytest.raises(psycopg.errors.LockNotAvailable):
+            payroll.say("set lock_timeout = '200ms'", HUNG["trigger"], user="loader")
+    finally:
+        connection.close()
+
+
+def test_names_in_our_statements_are_those_of_the_server(payroll: Postgres) -> None:
+    """The owner of a database sets where names are looked up first."""
+    payroll.say("create schema shade authorization loader")
+    payroll.say(
+        "create function shade.clock_timestamp() returns timestamptz language plpgsql as"
+        " $$ begin delete from public.payroll; return null; end $$",
+        user="loader",
+    )
+    payroll.say("alter database postgres set search_path = shade, pg_catalog")
+    try:
+        loading = pg_load.connect(payroll.url())
+        try:
+            assert loading.now() is not None
+        finally:
+            loading.close()
+    finally:
+        payroll.say("alter database postgres reset search_path", "drop schema shade cascade")
+    assert payroll.rows("select salary from public.payroll") == [(1,)]

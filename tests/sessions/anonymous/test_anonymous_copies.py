@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import tempfile
 from io import StringIO
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def test_whoever_may_rename_where_copies_are_made_gets_none(tmp_path: Path, monk
     temporary, foreign = tmp_path / "temporary", tmp_path / "foreign"
     temporary.mkdir()
     foreign.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setenv("TMPDIR", str(temporary))
     copy = anonymous_copies._copy
 
     def swapped(folder: str, base: str, names: Pseudonyms) -> str:

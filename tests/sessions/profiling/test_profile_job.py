@@ -8,12 +8,15 @@ from pathlib import Path
 import duckdb
 import pytest
 from makers.made_traces import OPTIONS, database_load, random_reads, write_trace
+from makers.swapped_rooms import swapping
 
 from iocast.errors import SpecError
 from iocast.jobs.fio.fio_reading import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.workload import Poisson, Sequential, Stepped
+from iocast.sessions.profiling import check_likeness as check_module
+from iocast.sessions.profiling import profile_job as job_module
 from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job, language_of
 from iocast.sessions.profiling.profile_traces import Profiled, ProfileRequest, profile_traces
@@ -145,3 +148,35 @@ def test_few_events_are_no_check(tmp_path: Path) -> None:
 
     with pytest.raises(AnalysisError, match="50 I/Os with a time"):
         _check(tmp_path, random_reads(50), random_reads(5000))
+
+
+def _foreign(at: Path) -> Path:
+    """A folder of somebody else, with a file."""
+    at.mkdir(0o700)
+    (at / "kept").write_text("kept")
+    return at
+
+
+def test_a_check_leaves_alone_what_takes_the_place_of_its_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The room lies where temporary files do, and not in the profile's folder, which may be somebody else's."""
+    rooms = tmp_path / "rooms"
+    rooms.mkdir()
+    monkeypatch.setenv("TMPDIR", str(rooms))
+    swapped = swapping(rooms, "iocast-check-", _foreign(rooms / "theirs"), check_module.halves)
+    monkeypatch.setattr(check_module, "halves", swapped)
+    assert _check(tmp_path, database_load(), database_load(seed=8)) == "alike"
+    (theirs,) = rooms.glob("iocast-check-*")
+    assert (theirs / "kept").read_text() == "kept"
+    for folder in (tmp_path / "out").iterdir():
+        assert sorted(each.name for each in folder.iterdir()) == ["events.parquet", "profile.json"]
+
+
+def test_a_job_leaves_alone_what_takes_the_place_of_its_room(
+    profiled: Profiled, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    swapped = swapping(tmp_path, "iocast-model-", _foreign(tmp_path / "theirs"), job_module.load_model)
+    monkeypatch.setattr(job_module, "load_model", swapped)
+    generate_job(profiled, "fio")
+    (theirs,) = tmp_path.glob("iocast-model-*")
+    assert (theirs / "kept").read_text() == "kept"

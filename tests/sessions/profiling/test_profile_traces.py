@@ -179,3 +179,14 @@ def test_the_response_time_of_the_trace_of_oracle_12_1(tmp_path: Path) -> None:
     # The trace ends within a fetch: 28 of its waits are there, 229 ms.
     assert (round(accounting.elapsed_ns / 1e6), round(accounting.cut_off_ns / 1e6)) == (86_461, 229)
     assert sum(each.total_ns for each in accounting.events) == accounting.waited_ns + accounting.cut_off_ns
+
+
+def test_a_table_that_is_profiled_is_copied(tmp_path: Path) -> None:
+    """A second name of a person's file made it look like a copy, and tied what is done to either to the other."""
+    first = iocast.profile(str(_trace(tmp_path)), out=str(tmp_path / "first"))
+    table = tmp_path / "mine.parquet"
+    table.write_bytes((Path(first.folder) / "events.parquet").read_bytes())
+    second = iocast.profile(str(table), out=str(tmp_path / "second"))
+    copy = Path(second.folder) / "events.parquet"
+    assert copy.read_bytes() == table.read_bytes()
+    assert (table.stat().st_nlink, copy.stat().st_nlink) == (1, 1)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 from pathlib import Path
 
 import pytest
+from makers.swapped_rooms import swapping
 
 import iocast
 from iocast.errors import SourceError
 from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
+from iocast.sessions.tracing import refused_traces
 from iocast.sessions.tracing.event_tables import event_table
+from iocast.traces import read_traces
 
 RESULT = Path(__file__).parents[2] / "imports" / "fixtures" / "fio_two_jobs.json"
 
@@ -55,3 +59,29 @@ def test_an_import_of_a_trace_names_the_verb_that_takes_it(tmp_path: Path) -> No
     binary.write_bytes(struct.pack("<IIQQIIIIIHH", 0x65617407, 1, 9, 8, 4096, 1 << 16 | 7, 7, 8 << 20, 0, 0, 0) * 5)
     with pytest.raises(SourceError, match=r"is a trace of single I/Os \(blktrace\)"):
         import_results((str(binary),), str(tmp_path / "out"), Quiet())
+
+
+def test_a_link_in_the_place_of_a_room_leads_no_byte_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before, the beginning of the trace and the table of its events were written through it."""
+    rooms, theirs = tmp_path / "rooms", tmp_path / "theirs"
+    theirs.mkdir(0o700)
+    for name in ("a.csv", "events.parquet", "events.table", "calls.table"):
+        (theirs / name).write_text("kept")
+    trace = tmp_path / "a.csv"
+    trace.write_text("".join(f"128166372003{at:06},hm,1,Read,{at * 4096},4096,413\n" for at in range(3000)))
+
+    def swaps(prefix: str, module: object, name: str) -> None:
+        shutil.rmtree(rooms, ignore_errors=True)
+        rooms.mkdir()
+        patched.setenv("TMPDIR", str(rooms))
+        patched.setattr(module, name, swapping(rooms, prefix, theirs, getattr(module, name)))
+
+    with monkeypatch.context() as patched:
+        swaps("iocast-trace-", refused_traces, "first_bytes")
+        with pytest.raises(SourceError, match="is a trace of single I/Os"):
+            import_results((str(trace),), str(tmp_path / "out"), Quiet())
+    with monkeypatch.context() as patched:
+        swaps("iocast-replay-", read_traces, "read_traces")
+        with event_table(str(trace)) as table:
+            assert Path(table).stat().st_size > 0
+    assert {each.read_text() for each in theirs.iterdir()} == {"kept"}

@@ -1,21 +1,17 @@
 //! A private tracing instance: rings of its own, so that whoever traces at the same time is not disturbed.
 //!
-//! It is called `iocast-PID-N` and removed when it is dropped. One that a killed process left behind is removed
-//! by the next who makes one: the kernel refuses to remove one that is in use.
+//! It is called `iocast-PID-UUID` and removed when it is dropped. One that a killed process left behind is removed
+//! by the next who makes one, if a record says that iocast made it; any other stays.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::instance_record::{Record, left_behind, records};
 use super::layout::PageHead;
 use super::pages::read_page;
 use crate::error::{Error, Result};
-
-const PREFIX: &str = "iocast-";
-
-static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// How large the rings are, in KiB: all processors together, and the limits of one.
 pub struct RingSizes {
@@ -32,6 +28,7 @@ pub struct Instance {
     rings: Vec<(File, PathBuf)>,
     page: Vec<u8>,
     missed: u64,
+    record: Option<Record>, // none where records cannot lie: it stays then, if this process is killed
 }
 
 impl Instance {
@@ -40,14 +37,15 @@ impl Instance {
         if cfg!(target_endian = "big") {
             return Err(unknown("the order of bytes of this machine"));
         }
-        remove_left_behind(root);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let directory = root.join("instances").join(format!("{PREFIX}{}-{number}", std::process::id()));
+        remove_left_behind(root, &records());
+        let name = format!("iocast-{}-{}", std::process::id(), unguessable()?);
+        let directory = root.join("instances").join(&name);
         let head = read(&root.join("events/header_page"))?;
         let head = PageHead::parse(&head).ok_or_else(|| unknown("events/header_page"))?;
+        let record = Record::new(&records(), &name).ok();
         fs::create_dir(&directory).map_err(|source| at(&directory, source))?;
         let page = vec![0; head.size];
-        let mut made = Instance { directory, head, rings: Vec::new(), page, missed: 0 };
+        let mut made = Instance { directory, head, rings: Vec::new(), page, missed: 0, record };
         made.set_up(sizes, ring_kb)?; // dropped, and so removed, when it fails
         Ok(made)
     }
@@ -122,7 +120,7 @@ impl Instance {
 impl Drop for Instance {
     fn drop(&mut self) {
         self.rings.clear(); // while they are open it cannot be removed
-        let _ = fs::remove_dir(&self.directory);
+        let _ = removed(&self.directory, self.record.as_ref());
     }
 }
 
@@ -154,18 +152,31 @@ fn is_offline(cpu: &Path) -> bool {
     }
 }
 
-/// Removes the instances of processes that are no more; returns their names.
-pub fn remove_left_behind(root: &Path) -> Vec<String> {
-    let mut removed = Vec::new();
-    for entry in fs::read_dir(root.join("instances")).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let process = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next()?.parse::<u32>().ok());
-        let gone = process.is_some_and(|id| !Path::new(&format!("/proc/{id}")).exists());
-        if gone && fs::remove_dir(entry.path()).is_ok() {
-            removed.push(name);
+/// Removes the instances that iocast made in processes that are no more; returns their names.
+pub fn remove_left_behind(root: &Path, records: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for record in left_behind(records) {
+        if removed(&root.join("instances").join(record.name()), Some(&record)) {
+            names.push(record.name().to_string());
         }
     }
-    removed
+    names
+}
+
+/// Removes an instance and then its record, which stays with one that is in use; whether it was removed.
+fn removed(directory: &Path, record: Option<&Record>) -> bool {
+    let done = fs::remove_dir(directory);
+    let gone = done.as_ref().err().is_none_or(|why| why.kind() == io::ErrorKind::NotFound);
+    if let Some(record) = record.filter(|_| gone) {
+        record.remove();
+    }
+    done.is_ok()
+}
+
+/// A name that nobody else has given.
+fn unguessable() -> Result<String> {
+    let place = Path::new("/proc/sys/kernel/random/uuid");
+    Ok(read(place)?.trim().to_string())
 }
 
 /// In one call: some of these files (header_page) end after the first read, however short it was.
@@ -198,5 +209,29 @@ mod tests {
             "entries: 7\noverrun: 1\ncommit overrun: 20\nbytes: 340\ndropped events: 300\nread events: 5\n";
         assert_eq!(lost_in(stats), 321);
         assert_eq!(lost_in(""), 0);
+    }
+
+    #[test]
+    fn only_what_a_record_of_ours_names_is_removed() {
+        let room = tempfile::tempdir().unwrap();
+        let (root, records) = (room.path().join("tracing"), room.path().join("run"));
+        let instances = root.join("instances");
+        fs::create_dir_all(&instances).unwrap();
+        fs::create_dir_all(&records).unwrap();
+        for name in ["iocast-4000000-nightly-audit", "iocast-1-alive", "iocast-2-killed", "iocast-3-forged"] {
+            fs::create_dir(instances.join(name)).unwrap();
+        }
+        let alive = Record::new(&records, "iocast-1-alive").unwrap();
+        let killed = Record::new(&records, "iocast-2-killed").unwrap();
+        drop(killed); // which unlocks it, as the end of its process does
+        fs::write(records.join("iocast-3-forged.tracing"), "another program's").unwrap();
+        assert_eq!(remove_left_behind(&root, &records), ["iocast-2-killed"]);
+        alive.remove();
+        let mut left: Vec<_> =
+            fs::read_dir(&instances).unwrap().map(|each| each.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["iocast-1-alive", "iocast-3-forged", "iocast-4000000-nightly-audit"]);
+        let files: Vec<_> = fs::read_dir(&records).unwrap().map(|each| each.unwrap().file_name()).collect();
+        assert_eq!(files, ["iocast-3-forged.tracing"]);
     }
 }

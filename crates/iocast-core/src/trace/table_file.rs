@@ -1,6 +1,8 @@
 //! A table as a Parquet file: row groups of bounded size, made wherever there is a thread for it, and metadata.
 
 use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,9 +46,10 @@ pub struct GroupMaker {
 }
 
 impl TableFile {
-    /// Writes into a file that the caller made, by the path of its descriptor, or into a new one of a private folder.
+    /// Writes into a file that the caller made, by the path of its descriptor, or into a new one; what has the name
+    /// already is neither written to nor followed.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableFile, ParquetError> {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
+        let file = opened(path)?;
         let properties = properties(&schema)?;
         let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))?;
         let (writer, factory) = writer.into_serialized_writer()?;
@@ -75,6 +78,24 @@ impl TableFile {
         }
         self.writer.finish().map(drop)
     }
+}
+
+/// By the descriptor that the path names, or a file that was not there.
+fn opened(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true);
+    if is_descriptor(path) {
+        options.truncate(true).open(path)
+    } else {
+        options.create_new(true).custom_flags(libc::O_NOFOLLOW).open(path)
+    }
+}
+
+/// Whether a path is `/proc/PID/fd/N`, whose last part the kernel resolves to an open file.
+fn is_descriptor(path: &Path) -> bool {
+    let parts: Vec<&str> = path.to_str().unwrap_or_default().split('/').collect();
+    let number = |text: &str| text.parse::<u32>().is_ok();
+    matches!(parts[..], ["", "proc", process, "fd", descriptor] if (process == "self" || number(process)) && number(descriptor))
 }
 
 impl Groups {
@@ -126,4 +147,34 @@ fn properties(schema: &SchemaRef) -> Result<WriterProperties, ParquetError> {
         }
     }
     Ok(properties.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::trace::columns::schema;
+
+    #[test]
+    fn what_has_the_name_is_not_written_to() {
+        let room = tempfile::tempdir().unwrap();
+        let (theirs, link) = (room.path().join("theirs"), room.path().join("link"));
+        fs::write(&theirs, "theirs").unwrap();
+        symlink(&theirs, &link).unwrap();
+        assert!(TableFile::create(&theirs, schema()).is_err());
+        assert!(TableFile::create(&link, schema()).is_err());
+        assert!(TableFile::create(&room.path().join("fd/7"), schema()).is_err());
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn a_descriptor_is_written_to() {
+        let file = tempfile::tempfile().unwrap();
+        let place = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        TableFile::create(Path::new(&place), schema()).unwrap().finish(Vec::new()).unwrap();
+        assert!(file.metadata().unwrap().len() > 0);
+    }
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from iocast.analyse.profiling.event_queries import (
     unreadable,
 )
 from iocast.archive.file_names import SPILL
+from iocast.archive.writing.private_rooms import private_room, temporary_room
 from iocast.errors import AnalysisError
 from iocast.model.codes import CountingEngine
 from iocast.model.profiling.characteristics import ArrivalFacts, Characteristics
@@ -48,7 +48,8 @@ def measure_profile(
     as one reference to the place where it begins, as simulators of object caches do. `engine`: who counts.
     """
     with contextlib.ExitStack() as stack:
-        room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=SPILL, dir=spill)))
+        held = temporary_room(SPILL) if spill is None else private_room(spill, SPILL)
+        room = stack.enter_context(held).place
         table = stack.enter_context(_table(engine)(events, room))
         facts = table_facts(table, called=name, may_be_empty=may_lack_io)
         block = page_size(facts) if reference_bytes == 0 else reference_bytes

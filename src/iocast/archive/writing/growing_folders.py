@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from iocast.archive.file_names import DOCUMENTS, PROFILE_FILES, SPILL
+from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
 from iocast.archive.writing.whole_files import NEW
 from iocast.errors import ArchiveError
@@ -27,32 +28,22 @@ def growing_folder(base: str | Path, names: Iterable[str], *, private: bool, kin
     """A folder in `base` that gets the first free one of `names` at the end; an error removes it, and the directories
     above it that it brought. Raises ArchiveError.
     """
-    above_it = [folder for folder in (Path(base), *Path(base).parents) if not folder.exists()]
-    folder = None
-    try:
+    with BroughtDirectories(base):
         try:
             above = open_base(base)
             sweep_unborn(above)
             folder = _begun(above, f".{time.strftime('%Y-%m-%dT%H%M%S')}-{kind}.{os.getpid()}{NEW}", private)
         except OSError as error:
             raise _refused(base, kind, error) from error
-        yield folder
         try:
-            _appear(folder, names)
-        except OSError as error:
-            raise _refused(base, kind, error) from error
-    except BaseException:
-        if folder is not None:
+            yield folder
+            try:
+                _appear(folder, names)
+            except OSError as error:
+                raise _refused(base, kind, error) from error
+        except BaseException:
             folder.discard()
-        remove_empty(above_it)
-        raise
-
-
-def remove_empty(folders: Iterable[Path]) -> None:
-    """Removes directories, from the lowest up, as long as nothing is in them."""
-    with contextlib.suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
+            raise
 
 
 def sweep_unborn(base: HeldFolder) -> None:

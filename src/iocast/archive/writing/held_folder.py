@@ -10,7 +10,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import shutil
 import stat
 import time
 import weakref
@@ -22,6 +21,7 @@ from iocast.archive.writing.whole_files import (
     COMMON,
     PRIVATE,
     Growing,
+    copy_into,
     growing,
     hold,
     remove_leftover,
@@ -116,16 +116,10 @@ class HeldFolder:
         return descriptor
 
     def add(self, name: str, source: str) -> None:
-        """A file of others under a name in the folder too, or a copy where it lies on another file system. Raises
-        OSError.
-        """
-        try:
-            os.link(source, name, dst_dir_fd=self.descriptor)
-        except OSError:
-            with growing(self.descriptor, name, self._mode) as file, open(source, "rb") as others:
-                with open(file.descriptor, "wb", closefd=False) as copy:
-                    shutil.copyfileobj(others, copy, 1 << 20)
-                file.take_name(None)
+        """A copy of a file of others, which shares its blocks where the file system can do that. Raises OSError."""
+        with growing(self.descriptor, name, self._mode) as file:
+            copy_into(file.descriptor, source)
+            file.take_name(None)
         self._written[name] = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
 
     def create(self, name: str) -> int:

@@ -1,8 +1,8 @@
 """The one way to a file that a person named: whole or not at all, and never in place of what iocast did not make.
 
-iocast knows its own former output by the attribute `user.iocast.sha256`, the digest of what it wrote, and where a file
-system has no attributes by what its pages and JSON documents begin with. All else needs --force. The directory is
-opened once, and all that follows happens in it, whatever has its path by then.
+iocast knows its own former output by the attribute `user.iocast.sha256`, the digest of what it wrote. All else needs
+--force: where a file system has no attributes that is each former output. The directory is opened once, and all that
+follows happens in it, whatever has its path by then.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator
@@ -30,10 +29,12 @@ from iocast.archive.writing.whole_files import (
 from iocast.errors import ArchiveError
 from iocast.text import capacity
 
-GENERATOR = '<meta name="generator" content="iocast '  # on every page
 _ATTRIBUTE = "user.iocast.sha256"
-_HEAD_BYTES = 4096
-_DOCUMENT = re.compile(rb'\{\s*"kind": "[a-z_]+",\s*"schema_version": \d+,\s*"title": ')
+_NOT_OURS = {
+    "changed": "was changed after iocast wrote it",
+    "unknown": "exists, and iocast did not make it",
+    "unmarked": "exists, and its file system keeps no attributes that would tell whether iocast made it",
+}
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -80,7 +81,7 @@ def put_output(path: Path, data: bytes, option: str = "-o", *, force: bool = Fal
         former = _former(directory, path, option, force)
         try:
             if former is not None and not stat.S_ISREG(former.st_mode):
-                _stream(directory, path.name, data)
+                _stream(directory, path, former, data, option)
                 return
             with growing(directory, path.name, mode) as file:
                 write_all(file.descriptor, data)
@@ -168,8 +169,8 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
     except OSError as error:
         raise _unwritable(path, error.errno, option) from error
     if whose != "ours":
+        said = _NOT_OURS[whose]
         changed = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(former.st_mtime))
-        said = "was changed after iocast wrote it" if whose == "changed" else "exists, and iocast did not make it"
         raise ArchiveError(
             f"{path} {said} ({capacity(former.st_size)}, last change {changed})",
             f"name another file with {option}, or add --force to replace this one",
@@ -185,19 +186,15 @@ def _regular(directory: int, path: Path, option: str, force: bool) -> os.stat_re
 
 
 def _whose(directory: int | None, name: str) -> str:
-    """ "ours", "changed" since we wrote it, or "unknown". Raises OSError."""
+    """ "ours", "changed" since we wrote it, "unknown", or "unmarked" where no file has attributes. Raises OSError."""
     descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
     with open(descriptor, "rb") as file:
         try:
             written = os.getxattr(descriptor, _ATTRIBUTE)
         except OSError as error:
-            if error.errno not in (errno.ENOTSUP, errno.ENOSYS):
-                return "unknown"  # an editor, or a copy, made it anew
-            head = file.read(_HEAD_BYTES)  # where no file has attributes, its beginning has to do
-        else:
-            return "ours" if hashlib.file_digest(file, "sha256").hexdigest().encode() == written else "changed"
-    page = head.startswith(b"<!doctype html>") and GENERATOR.encode() in head
-    return "ours" if page or _DOCUMENT.match(head) else "unknown"
+            # An editor, or a copy, made it anew; or no file there has attributes.
+            return "unmarked" if error.errno in (errno.ENOTSUP, errno.ENOSYS) else "unknown"
+        return "ours" if hashlib.file_digest(file, "sha256").hexdigest().encode() == written else "changed"
 
 
 def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str, option: str) -> None:
@@ -211,9 +208,7 @@ def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str
     try:
         file.take_name(former)
     except NameTaken:
-        raise ArchiveError(
-            f"{path} was made by another program while iocast wrote", f"name another file with {option}"
-        ) from None
+        raise _made_meanwhile(path, option) from None
 
 
 def _sign(file: Growing, sha256: str) -> None:
@@ -227,12 +222,24 @@ def _digest_of(file: Growing) -> str:
         return hashlib.file_digest(whole, "sha256").hexdigest()
 
 
-def _stream(directory: int, name: str, data: bytes) -> None:
-    descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC, dir_fd=directory)
+def _stream(directory: int, path: Path, former: os.stat_result, data: bytes, option: str) -> None:
+    """Into the FIFO or device that was looked at, and into nothing else. Raises ArchiveError, OSError."""
+    held = os.open(path.name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=directory)
+    try:
+        there = os.fstat(held)
+        if not os.path.samestat(there, former) or (there.st_mode, there.st_rdev) != (former.st_mode, former.st_rdev):
+            raise _made_meanwhile(path, option)
+        descriptor = os.open(f"/proc/self/fd/{held}", os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    finally:
+        os.close(held)
     try:
         write_all(descriptor, data)
     finally:
         os.close(descriptor)
+
+
+def _made_meanwhile(path: Path, option: str) -> ArchiveError:
+    return ArchiveError(f"{path} was made by another program while iocast wrote", f"name another file with {option}")
 
 
 def _unwritable(path: Path, number: int | None, option: str) -> ArchiveError:

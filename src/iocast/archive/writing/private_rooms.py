@@ -16,6 +16,7 @@ from pathlib import Path
 from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
 from iocast.errors import ArchiveError
 
+_FOR_A_WHILE = ("TMPDIR", "TEMP", "TMP")  # variables that name the directory of temporary files
 _TRIES = 10  # for a name that somebody has, or for a room that was moved away while it was made
 
 
@@ -38,6 +39,15 @@ def private_room(directory: str | Path, prefix: str) -> Iterator[HeldFolder]:
         with contextlib.suppress(OSError):  # what was made of it says more
             room.empty()
         room.remove_if_empty()
+
+
+@contextlib.contextmanager
+def temporary_room(prefix: str) -> Iterator[HeldFolder]:
+    """A room where temporary files belong. Raises ArchiveError."""
+    named = filter(None, map(os.environ.get, _FOR_A_WHILE))
+    known = (each for each in (*named, "/tmp", "/var/tmp") if os.access(each, os.W_OK | os.X_OK))
+    with private_room(next(known, "/tmp"), prefix) as room:
+        yield room
 
 
 def _made(above: HeldFolder, prefix: str) -> HeldFolder:

@@ -13,8 +13,9 @@ import fcntl
 import os
 import re
 import secrets
+import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from iocast.archive.writing.renaming import exchange, rename_to_free_name
@@ -23,6 +24,7 @@ from iocast.errors import IocastError
 NEW = ".new"  # the end of the name of every file that is not whole yet
 PRIVATE = 0o600
 COMMON = 0o666  # less the umask
+_PIECE_BYTES = 1 << 30
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _GROWING = "user.iocast.growing"
 _NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # of file systems without O_TMPFILE
@@ -68,6 +70,7 @@ class Growing:
                 _link(self.descriptor, self._folder, self._wanted)
             else:
                 rename_to_free_name(self._folder, self._name, self._wanted)
+                self._require_own(lambda name: rename_to_free_name(self._folder, self._wanted, name))
                 self._name = None
         except FileExistsError:
             raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST)) from None
@@ -81,18 +84,31 @@ class Growing:
             if not _is_still(self._folder, self._name, former):
                 exchange(self._folder, self._name, self._wanted)
                 raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
+            self._require_own(lambda name: exchange(self._folder, name, self._wanted))
             os.unlink(self._name, dir_fd=self._folder)
         else:
-            if not _is_still(self._folder, self._wanted, former):
+            if not _is_still(self._folder, self._wanted, former) or not self._is_own(self._name):
                 raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
             os.rename(self._name, self._wanted, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+            self._require_own(lambda name: rename_to_free_name(self._folder, self._wanted, name))
         self._name = None
+
+    def _is_own(self, name: str) -> bool:
+        return _is(self._folder, name, os.fstat(self.descriptor))
+
+    def _require_own(self, put_back: Callable[[str], object]) -> None:
+        """What has the wanted name now is this file, and not what another program put under the growing name; that
+        gets its name back. Raises NameTaken, OSError.
+        """
+        if self._name is not None and not self._is_own(self._wanted):
+            put_back(self._name)
+            raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
 
     def close(self) -> None:
         """Removes what did not get its name."""
         if self._name is not None:
             with contextlib.suppress(OSError):
-                if _is(self._folder, self._name, os.fstat(self.descriptor)):
+                if self._is_own(self._name):
                     os.unlink(self._name, dir_fd=self._folder)
         os.close(self.descriptor)
 
@@ -124,6 +140,15 @@ def write_all(descriptor: int, data: bytes) -> None:
     left = memoryview(data)
     while left:
         left = left[os.write(descriptor, left) :]
+
+
+def copy_into(descriptor: int, source: str) -> None:
+    """Writes all that is in another file, from its beginning. Raises OSError."""
+    with open(source, "rb", buffering=0) as others, open(descriptor, "wb", closefd=False) as copy:
+        with contextlib.suppress(OSError):  # of older kernels, between file systems
+            while os.copy_file_range(others.fileno(), descriptor, _PIECE_BYTES):
+                pass
+        shutil.copyfileobj(others, copy, 1 << 20)  # what is left
 
 
 def status_of(folder: int, name: str) -> os.stat_result | None:

@@ -9,6 +9,7 @@ from iocast.formats.database_access.address import AskPassword, parsed
 from iocast.formats.database_access.driver import needed_for
 
 CONNECT_TIMEOUT_S = 10
+_SERVERS_OWN = "-c search_path=pg_catalog"  # else the owner of the database says what our statements name
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
 
 
@@ -37,7 +38,7 @@ class PgDialling:
             "application_name": name,
             "connect_timeout": CONNECT_TIMEOUT_S,
             "client_encoding": "UTF8",
-            "options": options,
+            "options": f"{options} {_SERVERS_OWN}",
         }
         for attempt in range(2):
             known = self._answers.get(self.redacted)

@@ -12,7 +12,6 @@ from typing import TextIO
 from markupsafe import Markup
 
 from iocast import __version__
-from iocast.archive.writing.named_outputs import GENERATOR
 from iocast.model.codes import SectionCode
 from iocast.model.report import Badge, Figure, Report, Section
 from iocast.report.cells import with_unit
@@ -29,7 +28,8 @@ LAST: tuple[SectionCode, ...] = ("target", "remarks")
 
 SHORT = 5  # columns of a table that half of a large screen has room for
 FRAME = Markup(
-    '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n' + GENERATOR + '{version}">\n'
+    '<!doctype html>\n<html lang="en" class="no-script"><head><meta charset="utf-8">\n'
+    '<meta name="generator" content="iocast {version}">\n'
     '<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
     "<title>{title}</title>\n<style>{style}</style></head>\n<body>"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE, INTERVALS, folder
 from iocast.archive.profiles import profile_folder
 from iocast.archive.sample_tables import load_samples
 from iocast.archive.studies import study_folder
-from iocast.archive.writing.private_rooms import private_room
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import ArchiveError
 from iocast.jobs.studies.study_file import LONGEST_NAME, parse_study, toml_lines
 from iocast.model.anonymity.anonymised import anonymised, fields_with_text
@@ -62,7 +61,7 @@ def copies_of(folders: tuple[str, ...], names: Pseudonyms | None) -> Iterator[Co
     if names is None:
         yield Copied(folders)
         return
-    with private_room(tempfile.gettempdir(), "iocast-anonymous-") as room:
+    with temporary_room("iocast-anonymous-") as room:
         place = str(room.place)
         yield Copied(tuple(_copy(folder, place, names) for folder in folders), (place, str(room.path)))
 

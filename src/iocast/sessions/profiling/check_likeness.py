@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from msgspec import Struct
 
 from iocast.analyse.profiling.control_traces import control, halves, measured_alike
 from iocast.analyse.profiling.profile_distances import LikenessCheck, likeness
 from iocast.archive.profiles import profile_folder
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import AnalysisError, SpecError
 from iocast.model.report import Report
 from iocast.sessions.profiling.profile_traces import Profiled, ProfileRequest, profile_traces
@@ -44,8 +42,8 @@ def check_likeness(request: ProfileRequest) -> CheckedLikeness:
     if not any(each.op < 2 and each.size for each in original.profile.sizes):
         raise AnalysisError(f"{original.profile.name} has no sizes", "profile it with --block-size SIZE")
     events = profile_folder.events_of(original.folder)
-    with tempfile.TemporaryDirectory(prefix=".check-", dir=original.folder) as made:
-        room = Path(made)
+    with temporary_room("iocast-check-") as held:
+        room = held.place
         other = generated.profile
         if other.reference_bytes != original.profile.reference_bytes:
             other = measured_alike(original.profile, profile_folder.events_of(generated.folder), room)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +14,7 @@ from iocast.analyse.profiling.concurrency import concurrency
 from iocast.analyse.profiling.load_model import LoadModel, Missing, Part, direct_of, load_model
 from iocast.analyse.profiling.session_model import SessionModel
 from iocast.archive.profiles import profile_folder
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SpecError
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.phase_names import unique_names
@@ -148,8 +148,8 @@ def _model(found: Profiled) -> LoadModel:
     if not found.folder or block is None or profile.footprint is None:
         return load_model(profile)
     with contextlib.ExitStack() as stack:
-        room = stack.enter_context(tempfile.TemporaryDirectory(prefix="iocast-model-"))
-        table = stack.enter_context(EventTable(profile_folder.events_of(found.folder), Path(room)))
+        room = stack.enter_context(temporary_room("iocast-model-"))
+        table = stack.enter_context(EventTable(profile_folder.events_of(found.folder), room.place))
         return load_model(profile, lambda only, unit: footprint(table, block, 0, only, unit))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
 from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.archive.writing.whole_files import PRIVATE, growing, told_by_name
 from iocast.errors import SpecError
 from iocast.model.anonymity.name_kinds import pseudonym
@@ -67,8 +67,8 @@ class Profiled(Struct, frozen=True):
         calls = Path(self.folder) / CALLS_FILE
         if not self.folder or not calls.is_file():
             return None
-        with tempfile.TemporaryDirectory(prefix="iocast-calls-") as room:
-            return response_accounting(str(calls), Path(room))
+        with temporary_room("iocast-calls-") as room:
+            return response_accounting(str(calls), room.place)
 
     @property
     def description(self) -> str:

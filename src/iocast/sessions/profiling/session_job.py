@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 from iocast.analyse.profiling.load_model import direct_of
 from iocast.analyse.profiling.session_model import Role, SessionModel, session_model
 from iocast.archive.profiles import profile_folder
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.phase_names import unique_names
 from iocast.model.plan import Length, Phase
@@ -23,9 +21,9 @@ def session_job(found: Profiled, seconds: float) -> tuple[Job, SessionModel] | N
     profile = found.profile
     if not found.folder or profile.layers != ("syscall",):
         return None
-    with tempfile.TemporaryDirectory(prefix="iocast-sessions-") as room:
+    with temporary_room("iocast-sessions-") as room:
         events = profile_folder.events_of(found.folder)
-        model = session_model(events, Path(room), profile.reference_bytes or BLOCK_BYTES)
+        model = session_model(events, room.place, profile.reference_bytes or BLOCK_BYTES)
     if model is None:
         return None
     alone = len(model.roles) == 1

@@ -11,9 +11,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast.archive.anonymous.trace_tables import write_without_names
+from iocast.archive.file_names import EVENTS_FILE
 from iocast.archive.writing.named_outputs import growing_output
 from iocast.archive.writing.private_rooms import private_room
-from iocast.archive.writing.whole_files import PRIVATE
+from iocast.archive.writing.whole_files import PRIVATE, growing
 from iocast.errors import SpecError, TargetError
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.name_kinds import pseudonym
@@ -84,10 +85,12 @@ def _table(request: CaptureRequest) -> Iterator[str]:
         if request.names is None:
             yield output.place
         else:
-            with private_room(os.path.dirname(request.to) or ".", ".iocast-capture-") as room:
-                table = room.place / "events.parquet"
-                yield str(table)
-                write_without_names(table, output.place, request.names)
+            with (
+                private_room(os.path.dirname(request.to) or ".", ".iocast-capture-") as room,
+                growing(room.descriptor, EVENTS_FILE, PRIVATE) as table,
+            ):
+                yield table.place
+                write_without_names(Path(table.place), output.place, request.names)
         output.finish()
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from iocast.archive.file_names import EVENTS_FILE
 from iocast.archive.guarded.regular_file import first_bytes
 from iocast.archive.profiles.profile_folder import PARQUET
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SourceError
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def event_table(trace: str, options: TraceOptions | None = None) -> Iterator[str
     from iocast.sessions.tracing.refused_traces import results_named
     from iocast.traces.read_traces import read_traces
 
-    with tempfile.TemporaryDirectory(prefix="iocast-replay-") as folder:
-        table = os.path.join(folder, "events.parquet")
+    with temporary_room("iocast-replay-") as room:
+        table = str(room.place / EVENTS_FILE)
         with results_named((trace,)):
             read_traces((trace,), table, options)
         yield table

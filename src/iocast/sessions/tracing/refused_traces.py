@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
 from iocast.archive.guarded.regular_file import first_bytes
-from iocast.errors import SourceError
+from iocast.archive.writing.private_rooms import temporary_room
+from iocast.errors import IocastError, SourceError
 
 _BEGINNING_BYTES = 1 << 16
 
@@ -53,13 +54,12 @@ def _trace_format(path: str) -> str | None:
 
     if not os.path.isfile(path):
         return None
-    with tempfile.TemporaryDirectory(prefix="iocast-trace-") as room:
+    with contextlib.suppress(IocastError, OSError), temporary_room("iocast-trace-") as room:
         # Under its own name: that of a block trace tells its processor.
-        beginning = Path(room, os.path.basename(path))
-        with contextlib.suppress(SourceError, OSError):
-            beginning.write_bytes(first_bytes(Path(path), _BEGINNING_BYTES))
-            calls = os.path.join(room, "calls.table")
-            return read_traces((str(beginning),), os.path.join(room, "events.table"), calls_to=calls).files[0].format
+        name, beginning = os.path.basename(path), room.folder("beginning")
+        beginning.put(name, first_bytes(Path(path), _BEGINNING_BYTES))
+        tables = [str(room.place / table) for table in (EVENTS_FILE, CALLS_FILE)]
+        return read_traces((str(beginning.place / name),), tables[0], calls_to=tables[1]).files[0].format
     return None
 
 

@@ -45,7 +45,7 @@ class PgConnection:
         host = str(self.raw.info.host or "")
         return host.startswith(("/", "127.", "@")) or host in ("", "::1", "localhost")
 
-    def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, parameters: tuple[Any, ...] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a statement; none of one that gives none."""
         try:
             cursor = self.raw.execute(sql, parameters or None)

@@ -268,7 +268,7 @@ class PgDataSet:
     def drop(self) -> Dropped:
         """Removes what `build` made, and nothing else; what others put into the schema stays, with the schema."""
         self._lock()
-        if not self._objects.has_schema():
+        if not self._objects.has_schema(to_drop=True):
             raise TargetError("this database has no data set of iocast", "nothing was changed")
         try:
             with self._on.transaction():

@@ -1,7 +1,10 @@
-"""What in the schema `iocast_load` iocast made: objects whose comment has their own name and OID.
+"""What in the schema `iocast_load` iocast made: objects of its owner whose comment has their own name and OID.
 
 An OID alone would be enough, but for what somebody renamed or moved: that is theirs now. A comment alone is copied by
 dumps. Look after a lock was taken, within the transaction that holds it: then nothing changes between look and deed.
+
+Only the role that built a data set works on it: what an owner hangs on a table, and what it calls, runs with the rights
+of whoever writes to it, and `set role` is undone by that very code. Nor may anything of others hang on our tables.
 """
 
 from __future__ import annotations
@@ -18,15 +21,16 @@ from iocast.load.database.postgresql.pg_procedures import SCHEMA
 LOCK_TIMEOUT_S = 10.0  # of the drop, for whoever reads a table of ours
 _MARKED = f"coalesce(obj_description({{oid}}, '{{catalogue}}') = '{MARK}: ' || {{name}} || ', oid ' || {{oid}}, false)"
 _HERE = f"to_regnamespace('{SCHEMA}')"
+_OWNER = f"(select nspowner from pg_namespace where oid = {_HERE})"
 _TABLES = (
     f"select oid, '{SCHEMA}.' || quote_ident(relname), relname,"
-    f" relkind = 'r' and {_MARKED.format(oid='oid', catalogue='pg_class', name='relname')}"
+    f" relkind = 'r' and relowner = {_OWNER} and {_MARKED.format(oid='oid', catalogue='pg_class', name='relname')}"
     f" from pg_class where relnamespace = {_HERE} and relkind not in ('i', 'I')"
     " and (%s::text[] is null or relname = any(%s)) order by relname"
 )
 _ROUTINES = (
     "select oid, oid::regprocedure::text, proname,"
-    f" {_MARKED.format(oid='oid', catalogue='pg_proc', name='proname')}"
+    f" proowner = {_OWNER} and {_MARKED.format(oid='oid', catalogue='pg_proc', name='proname')}"
     f" from pg_proc where pronamespace = {_HERE} order by proname"
 )
 _WRITTEN = (
@@ -35,7 +39,8 @@ _WRITTEN = (
 )
 _SCHEMA = (
     f"select oid, {_MARKED.format(oid='oid', catalogue='pg_namespace', name='nspname')},"
-    " coalesce(obj_description(oid, 'pg_namespace'), ''), pg_has_role(nspowner, 'usage')"
+    " coalesce(obj_description(oid, 'pg_namespace'), ''), pg_has_role(nspowner, 'usage'),"
+    " pg_get_userbyid(nspowner), pg_get_userbyid(nspowner) = all(array[current_user, session_user])"
     f" from pg_namespace where oid = {_HERE}"
 )
 _ALL = (
@@ -51,6 +56,19 @@ _TIED = (
     " where classid = 'pg_class'::regclass and oid = objid and relkind in ('i', 'I'))"
     " union select 'table ' || inhparent::regclass || ' has the part ' || inhrelid::regclass"
     " from pg_inherits where inhrelid = any(%s)"
+)
+# What runs when our tables are written to, and was not made by us: ours call nothing that others could have made.
+_HUNG = (
+    "select pg_describe_object('pg_trigger'::regclass, oid, 0) from pg_trigger"
+    " where tgrelid = any(%(ours)s) and not tgisinternal"
+    " union select pg_describe_object('pg_rewrite'::regclass, oid, 0) from pg_rewrite where ev_class = any(%(ours)s)"
+    " union select pg_describe_object('pg_policy'::regclass, oid, 0) from pg_policy where polrelid = any(%(ours)s)"
+    " union select pg_describe_object(part.classid, part.objid, 0) from pg_depend part"
+    " join pg_depend called on (called.classid, called.objid) = (part.classid, part.objid)"
+    " where part.refclassid = 'pg_class'::regclass and part.refobjid = any(%(ours)s)"
+    " and part.classid in ('pg_attrdef'::regclass, 'pg_constraint'::regclass, 'pg_class'::regclass)"
+    " and called.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass,"
+    " 'pg_opclass'::regclass, 'pg_opfamily'::regclass) order by 1"
 )
 _SURVIVORS = (
     "select (select count(*) from pg_class where oid = any(%s)) + (select count(*) from pg_proc where oid = any(%s))"
@@ -86,9 +104,12 @@ class PgObjects:
         """All functions and procedures of the schema."""
         return [PgObject(*row) for row in self._on.rows(_ROUTINES)]
 
-    def has_schema(self) -> bool:
-        """False without the schema. Raises TargetError for one of others, or without marks that can be read."""
-        for _, marked, comment, may in self._on.rows(_SCHEMA):
+    def has_schema(self, *, to_drop: bool = False) -> bool:
+        """False without the schema. Raises TargetError for one of others, or without marks that can be read.
+
+        A drop runs nothing of the owner's, and is for all who have the owner's rights.
+        """
+        for _, marked, comment, may, owner, own in self._on.rows(_SCHEMA):
             if not marked and comment.startswith(MARK):
                 raise unmarked(f"schema {SCHEMA}", f"drop schema {SCHEMA} cascade")
             if not marked:
@@ -96,8 +117,11 @@ class PgObjects:
                     f"the schema {SCHEMA} of this database was not made by iocast",
                     "nothing was changed; use another database, or rename that schema",
                 )
-            if not may:
-                raise TargetError(f"the schema {SCHEMA} belongs to another role", "connect as the role that built it")
+            if not (may if to_drop else own):
+                raise TargetError(
+                    f"the schema {SCHEMA} belongs to the role {owner}, whose code would run with your rights",
+                    f"connect as {owner}, or drop the data set and build it as the role that tests",
+                )
             return True
         return False
 
@@ -109,16 +133,23 @@ class PgObjects:
             self._on.rows(f"comment on table {each.shown} is '{MARK}: {each.name}, oid {each.oid}'")
 
     def require(self, *tables: str) -> None:
-        """Raises TargetError unless all these tables are ours."""
-        if missing := set(tables) - {each.name for each in self.tables(*tables) if each.ours}:
+        """Raises TargetError unless all these tables are ours, and nothing of others hangs on them."""
+        ours = [each for each in self.tables(*tables) if each.ours]
+        if missing := set(tables) - {each.name for each in ours}:
             raise replaced(f"{SCHEMA}.{min(missing)}", "table")
+        if hung := [says for (says,) in self._on.rows(_HUNG, {"ours": [each.oid for each in ours]})]:
+            raise TargetError(
+                f"objects of others hang on tables of the data set and would run with your rights: {'; '.join(hung)}",
+                "nothing was changed; drop these first",
+            )
 
     @contextmanager
     def touching(self, *tables: str) -> Iterator[None]:
-        """A transaction that is undone unless these tables, which its statements lock, are ours."""
+        """A transaction in which these tables are locked and ours before anything is written to them."""
         with self._on.transaction():
-            yield
+            self._on.rows(f"lock table only {', '.join(f'{SCHEMA}.{name}' for name in tables)} in row exclusive mode")
             self.require(*tables)
+            yield
 
     def require_loops(self, *names: str) -> None:
         """Raises TargetError for a routine of others that bears the name of a loop."""
