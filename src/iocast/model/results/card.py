@@ -37,11 +37,8 @@ class MeasuredRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     """
 
     phase: str
-    test: Annotated[str, shown("row")]
-    part: bool = False
     op: Op | None = None
-    clock: Literal["service"] | None = None  # null: response, from when an I/O was due
-    together: tuple[str, ...] | None = None  # the phases that a row of all of them adds up
+    test: Annotated[str, shown("row")]
     users: Annotated[int | None, shown("load", "load", pair="depth", explain="users x queue depth")] = None
     depth: int | None = None
     size_bytes: Annotated[Number | None, shown("size", "bytes", explain="size of one I/O")] = None
@@ -57,8 +54,18 @@ class MeasuredRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     ] = None
     response_max_ns: Annotated[Number | None, shown("max", "duration", explain="the slowest I/O", spare=4)] = None
     rate_per_s: Annotated[Number | None, shown("IOPS", "rate")] = None
-    asked_rate_per_s: Number | None = None  # of an open loop
     latency_shares: Annotated[tuple[Number, ...] | None, shown("histogram", "strip", spare=3)] = None
+    device_rate_per_s: Annotated[
+        Number | None, shown("dev.\nIOPS", "rate", explain="requests with data at the device", spare=10)
+    ] = None
+    device_size_bytes: Annotated[
+        Number | None, shown("dev.\nsize", "bytes", explain="average request at the device", spare=9)
+    ] = None
+    device_queue: Annotated[
+        Number | None, shown("dev.\nqueue", "decimal", explain="average requests at the device", spare=8)
+    ] = None
+    trust: Annotated[Grade | None, shown("trust", "grade", once=True)] = None
+    device_rate_ratio: Number | None = None  # over the I/Os of the row that move data
     # The 95% intervals of response times; null where a bound is unknown: too few I/Os, or too few independent ones.
     response_mean_low_ns: Number | None = None
     response_mean_high_ns: Number | None = None
@@ -70,17 +77,10 @@ class MeasuredRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     response_p99_high_ns: Number | None = None
     response_p99_9_low_ns: Number | None = None
     response_p99_9_high_ns: Number | None = None
-    device_rate_per_s: Annotated[
-        Number | None, shown("dev.\nIOPS", "rate", explain="requests with data at the device", spare=10)
-    ] = None
-    device_rate_ratio: Number | None = None  # over the I/Os of the row that move data
-    device_size_bytes: Annotated[
-        Number | None, shown("dev.\nsize", "bytes", explain="average request at the device", spare=9)
-    ] = None
-    device_queue: Annotated[
-        Number | None, shown("dev.\nqueue", "decimal", explain="average requests at the device", spare=8)
-    ] = None
-    trust: Annotated[Grade | None, shown("trust", "grade", once=True)] = None
+    asked_rate_per_s: Number | None = None  # of an open loop
+    clock: Literal["service"] | None = None  # null: response, from when an I/O was due
+    together: tuple[str, ...] | None = None  # the phases that a row of all of them adds up
+    part: bool = False
     void: str | None = None  # why it is no measurement
 
 
