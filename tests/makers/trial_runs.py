@@ -8,7 +8,6 @@ from iocast import jobs, load, runner
 from iocast.diagnose.experiments.named import Asked, Ruling, Trial
 from iocast.jobs import FileSize, Job, parse_target
 from iocast.model.plan import Phase
-from iocast.model.report import Cell
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target
 
@@ -62,6 +61,6 @@ def ruling(trial: Trial, device: str, out: Path, **changes: object) -> Ruling:
     return trial.judge((run_of(trial, device, out, **changes),))
 
 
-def column(found: Ruling, key: str) -> list[Cell]:
-    """One column of the table."""
-    return [row.cells.get(key) for row in found.table.rows]
+def column(found: Ruling, field: str) -> list[object]:
+    """One field of all rows."""
+    return [getattr(row, field) for row in found.rows]

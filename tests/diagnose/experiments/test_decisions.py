@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.experiments.decisions import decide
 from iocast.diagnose.experiments.design import judge
-from iocast.diagnose.experiments.named.trial_outcome import usual_table
+from iocast.diagnose.experiments.named.trial_outcome import usual_rows
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.run import Run
 from iocast.model.workload import MixItem, Workload
@@ -114,8 +114,8 @@ def test_what_is_printed_is_what_was_compared() -> None:
     first, other = (20.0 * 253 * 260) ** (1 / 3), (146.0 * 900 * 140) ** (1 / 3)
     assert found.value == pytest.approx(other / first, rel=0.01)
     assert found.figures == 'The mean of "b" is 2.41 times that of "a": 264 ms against 110 ms'
-    rows = {str(row.cells["test"]): row.cells for row in usual_table(run).rows}
-    assert rows["b"]["mean"] / rows["a"]["mean"] == pytest.approx(found.value, rel=0.01)  # type: ignore[operator]
+    means = {row.test: row.mean_ns for row in usual_rows(run)}
+    assert means["b"] / means["a"] == pytest.approx(found.value, rel=0.01)
 
 
 def test_the_arm_that_is_compared_is_the_furthest_by_what_is_compared() -> None:

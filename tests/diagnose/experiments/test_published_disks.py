@@ -70,13 +70,13 @@ def test_working_sets_of_two_disks(
 ) -> None:
     device = f"sim:hdd,size=1000GB,bandwidth=none,service=disk:{rpm}:{seek}"
     found = ruling(working_set, device, tmp_path, seconds=100.0, sizes=SETS)
-    even = [row.cells for row in found.table.rows if row.cells["where"] == "even"]
-    zipf = [row.cells for row in found.table.rows if row.cells["where"] != "even"]
-    means = [cells["mean"] / MS for cells in even]
+    even = [row for row in found.rows if row.where == "even"]
+    zipf = [row for row in found.rows if row.where != "even"]
+    means = [row.mean_ns / MS for row in even]
     assert means == pytest.approx(published, abs=within_ms)
-    assert [cells["rate"] for cells in even] == pytest.approx([1000 / mean for mean in means], rel=0.01)
-    assert zipf[0]["mean"] / MS < means[-1]
-    assert column(found, "set")[:3] == pytest.approx(list(SETS), rel=0.001)
+    assert [row.rate_per_s for row in even] == pytest.approx([1000 / mean for mean in means], rel=0.01)
+    assert zipf[0].mean_ns / MS < means[-1]
+    assert column(found, "set_bytes")[:3] == pytest.approx(list(SETS), rel=0.001)
 
 
 def test_the_buffer_of_a_drive_makes_zipf_reads_faster(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_buffer_of_a_drive_makes_zipf_reads_faster(tmp_path: Path) -> None:
     drive keeps of its last 64 reads explains the rest."""
     device = "sim:hdd,size=1000GB,bandwidth=none,cache=4MiB:200us"
     found = ruling(working_set, device, tmp_path, seconds=100.0, sizes=(GB, 1000 * GB))
-    even, zipf = (row.cells["mean"] / MS for row in found.table.rows[-2:])
+    even, zipf = (row.mean_ns / MS for row in found.rows[-2:])
     assert even == pytest.approx(SATA[2], abs=0.12)
     assert zipf == pytest.approx(8.5, abs=0.4)
     assert "a cache serves the hot blocks" in found.says

@@ -14,6 +14,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.model.verification import Verification
 from iocast.model.workload import MixItem, Op, Workload
 from iocast.report.cells import cell_text
+from iocast.report.result_tables import shown_fields
 
 SECOND = 1_000_000_000
 USUAL = {"seconds": 1.0, "rounds": 1, "block_bytes": 8192, "depth": 1, "streams": 2}
@@ -41,17 +42,17 @@ def _pairs(*seconds: tuple[str, float]) -> Run:
 def test_zones_of_the_published_disk() -> None:
     found = zones.judge((_pairs((zones.FIRST, 11.5), (zones.LAST, 17.5)),))
     assert found.verdict == "confirmed"
-    first, last = (row.cells for row in found.table.rows)
-    assert (first["each"] / MS, last["each"] / MS) == (pytest.approx(5.75, rel=0.003), pytest.approx(8.75, rel=0.003))
-    assert (first["waited"] / MS, last["waited"] / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
-    assert last["slower"] == pytest.approx(0.522, abs=0.005)
+    first, last = found.rows
+    assert (first.each_ns / MS, last.each_ns / MS) == (pytest.approx(5.75, rel=0.003), pytest.approx(8.75, rel=0.003))
+    assert (first.waited_ns / MS, last.waited_ns / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
+    assert last.slower_share == pytest.approx(0.522, abs=0.005)
     assert "52% longer" in found.says
 
 
 def test_the_arm_of_the_published_disk() -> None:
     found = arm.judge((_pairs((arm.SAME[0], 11.5), (arm.APART[0], 32.5)),))
     assert found.verdict == "confirmed"
-    assert found.table.rows[-1].cells["slower"] == pytest.approx(1.826, abs=0.01)
+    assert found.rows[-1].slower_share == pytest.approx(1.826, abs=0.01)
     assert "2.83 times as long" in found.says
 
 
@@ -75,9 +76,9 @@ def test_the_published_concurrent_copies() -> None:
     rates = (("1 reader", 1, 815), ("2 readers", 2, 1460), ("6 readers", 6, 2900))
     found = concurrent_readers.judge((_readers(*rates),))
     assert found.verdict == "confirmed"
-    scaling = [row.cells["scaling"] for row in found.table.rows]
+    scaling = [row.scaling for row in found.rows]
     assert scaling == [1.0, pytest.approx(1.79, abs=0.005), pytest.approx(3.56, abs=0.005)]
-    assert found.table.rows[2].cells["efficiency"] == pytest.approx(3.56 / 6, abs=0.002)
+    assert found.rows[2].efficiency_share == pytest.approx(3.56 / 6, abs=0.002)
     assert "memory" not in found.says
     cached = concurrent_readers.judge((_readers(*rates, device_share=0.0),))
     assert "The page cache answered" in cached.says
@@ -180,8 +181,8 @@ def test_a_small_ratio_is_no_nought() -> None:
         did.elapsed_ns, reads=3200, reads_merged=0, read_bytes=did.bytes, writes=0, writes_merged=0, written_bytes=0
     )
     found = request_size.judge((card_runs.run(_test("read 4.0 MiB direct", 1, did, samples=samples)),))
-    (column,) = (each for each in found.table.columns if each.key == "times")
-    assert cell_text(column.kind, found.table.rows[0].cells["times"]) == "0.0312"
+    (row,) = found.rows
+    assert cell_text(shown_fields(type(row))["times"].kind, row.times) == "0.0312"
 
 
 def test_buffered_reads_are_cold() -> None:

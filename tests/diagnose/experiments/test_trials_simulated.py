@@ -37,24 +37,24 @@ def test_the_working_set_of_a_disk_follows_its_arm(tmp_path: Path) -> None:
     found = ruling(working_set, "sim:hdd", tmp_path, seconds=20.0)
     assert found.verdict == "confirmed"
     assert "It grows as seeks do" in found.says
-    even = [row.cells for row in found.table.rows if row.cells["where"] == "even"]
-    means = [cells["mean"] for cells in even]
+    even = [row for row in found.rows if row.where == "even"]
+    means = [row.mean_ns for row in even]
     assert means == sorted(means)
     # base: half a turn, the seek over no distance, 8 KiB at 150 MB/s; the whole stroke adds 13.58 ms x 8/15.
     base = 4.1667 + 1.0075 + 8192 / 150e3
-    for cells in even:
-        law = base + 13.58 * 8 / 15 * (cells["set"] / (1 << 40)) ** 0.5
-        assert cells["mean"] / MS == pytest.approx(law, rel=0.04)
-        assert cells["fitted"] / MS == pytest.approx(law, rel=0.04)
-    (zipf,) = (row.cells for row in found.table.rows if row.cells["where"] != "even")
-    assert zipf["mean"] < means[-1]
-    assert zipf["where"] == "zipf 1.1, scattered"
+    for row in even:
+        law = base + 13.58 * 8 / 15 * (row.set_bytes / (1 << 40)) ** 0.5
+        assert row.mean_ns / MS == pytest.approx(law, rel=0.04)
+        assert row.fitted_ns / MS == pytest.approx(law, rel=0.04)
+    (zipf,) = (row for row in found.rows if row.where != "even")
+    assert zipf.mean_ns < means[-1]
+    assert zipf.where == "zipf 1.1, scattered"
     assert "No cache serves the hot blocks" in found.says
 
 
 def test_skewed_reads_are_served_by_a_cache(tmp_path: Path) -> None:
     found = ruling(working_set, "sim:hdd,cache=8GiB:200us", tmp_path, seconds=60.0)
-    even, zipf = (row.cells["mean"] for row in found.table.rows[-2:])
+    even, zipf = (row.mean_ns for row in found.rows[-2:])
     assert zipf < 0.7 * even
     assert "a cache serves the hot blocks" in found.says
 
@@ -82,11 +82,11 @@ def test_asked_working_sets_must_fit() -> None:
 def test_payloads_that_shrink(option: str, quick: set[str], tmp_path: Path) -> None:
     found = ruling(payload, f"sim:sata-ssd,{option}", tmp_path, seconds=0.2)
     assert found.verdict == ("confirmed" if quick else "rejected")
-    faster = {row.cells["test"] for row in found.table.rows if row.cells["times"] > payload.FASTER}
+    faster = {row.test for row in found.rows if row.times > payload.FASTER}
     assert faster == quick
     if option == "compress=on":
-        half = next(row.cells for row in found.table.rows if row.cells["test"] == "compressible by half")
-        assert half["times"] == pytest.approx(2.0, rel=0.05)
+        half = next(row for row in found.rows if row.test == "compressible by half")
+        assert half.times == pytest.approx(2.0, rel=0.05)
 
 
 def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
     found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
     assert found.verdict == "confirmed"
     assert "sequential writes evict cached data" in found.says
-    quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
+    quick = {row.test: row.quick_share for row in found.rows}
     assert quick["before"] > 0.95
     assert quick["after"] < 0.9 * quick["before"]
-    damage = {row.cells["test"]: row.cells["damage"] for row in found.table.rows}
+    damage = {row.test: row.damage_share for row in found.rows}
     assert damage["during"] > 0.5
     assert damage["after"] > 0.5
     assert damage["before"] is None
@@ -108,9 +108,9 @@ def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
 def test_noise_that_a_scan_resistant_cache_keeps_out(tmp_path: Path) -> None:
     device = "sim:hdd,size=8GiB,bandwidth=2GB/s,cache=1088MiB:200us,write_back=on,scan_resistant=on"
     found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
-    quick = {row.cells["test"]: row.cells["quick"] for row in found.table.rows}
+    quick = {row.test: row.quick_share for row in found.rows}
     assert quick["after"] == pytest.approx(quick["before"], abs=0.02)
-    damage = {row.cells["test"]: row.cells["damage"] for row in found.table.rows}
+    damage = {row.test: row.damage_share for row in found.rows}
     assert damage["after"] == pytest.approx(0, abs=0.02)
     assert "too fond" not in found.says
 
@@ -149,15 +149,15 @@ def test_the_zones_of_the_published_disk_end_to_end(tmp_path: Path) -> None:
     assert found.answer == "confirmed"
     assert report.verdict.startswith("Yes. ")
     assert "52% longer: the inner zone of a disk" in report.verdict
-    first, last = (row.cells for row in report.sections[0].tables[0].rows[:2])
-    assert (first["each"] / MS, last["each"] / MS) == (pytest.approx(5.75, rel=0.005), pytest.approx(8.75, rel=0.005))
-    assert (first["waited"] / MS, last["waited"] / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
+    first, last = report.result.experiment[:2]
+    assert (first.each_ns / MS, last.each_ns / MS) == (pytest.approx(5.75, rel=0.005), pytest.approx(8.75, rel=0.005))
+    assert (first.waited_ns / MS, last.waited_ns / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
 
 
 def test_scans_of_a_disk_with_zones_are_slower_at_its_end(tmp_path: Path) -> None:
     found = ruling(zones, "sim:hdd,zones=2", tmp_path, seconds=20.0)
     assert found.verdict == "confirmed"
-    moved = {row.cells["test"]: row.cells["moved"] for row in found.table.rows}
+    moved = {row.test: row.moved_bytes_per_s for row in found.rows}
     assert moved[zones.SCANS[0]] / moved[zones.SCANS[1]] == pytest.approx(2, rel=0.01)
     flash = ruling(zones, "sim:nvme", tmp_path, seconds=0.2)
     assert flash.verdict == "rejected"
@@ -174,8 +174,8 @@ def test_a_simulated_disk_has_no_zones(tmp_path: Path) -> None:
 def test_first_writes_that_cost(tmp_path: Path) -> None:
     thin = ruling(overwrite, "sim:nvme,first_write=3ms,unit=8KiB", tmp_path)
     assert thin.verdict == "confirmed"
-    first, second = thin.table.rows
-    assert first.cells["mean"] - second.cells["mean"] == pytest.approx(3 * MS, rel=0.05)
+    first, second = thin.rows
+    assert first.mean_ns - second.mean_ns == pytest.approx(3 * MS, rel=0.05)
     wide = ruling(overwrite, "sim:nvme,first_write=3ms,unit=1MiB", tmp_path)
     assert wide.verdict == "confirmed"
     assert ruling(overwrite, "sim:nvme", tmp_path).verdict == "rejected"
@@ -191,7 +191,7 @@ def test_first_writes_on_an_array_whose_misses_make_the_p95(tmp_path: Path) -> N
 def test_holes_that_answer_too_soon(tmp_path: Path) -> None:
     elided = ruling(holes, "sim:hdd,holes=20us", tmp_path)
     assert elided.verdict == "confirmed"
-    times = dict(zip(column(elided, "test"), column(elided, "p50"), strict=True))
+    times = dict(zip(column(elided, "test"), column(elided, "p50_ns"), strict=True))
     assert times["never written"] == pytest.approx(20_000, rel=0.02)
     assert ruling(holes, "sim:hdd", tmp_path).verdict != "confirmed"
 
@@ -208,7 +208,7 @@ def test_more_readers(tmp_path: Path) -> None:
     more = ruling(concurrent_readers, striped, tmp_path, seconds=1.0)
     assert more.verdict == "confirmed"
     assert column(more, "readers") == [1, 2, 6]
-    assert column(more, "efficiency")[0] == 1.0
+    assert column(more, "efficiency_share")[0] == 1.0
     one = ruling(concurrent_readers, "sim:hdd", tmp_path, seconds=1.0)
     assert one.verdict == "rejected"
     assert "More readers move less in all than one" in one.says
@@ -227,7 +227,7 @@ def test_a_lock_for_writes_is_seen_and_one_server_is_not_taken_for_one(tmp_path:
 def test_others_on_the_same_drives(tmp_path: Path) -> None:
     shared = ruling(probe, "sim:hdd,noise=60/s:10m/60m", tmp_path, seconds=7200.0)
     assert shared.verdict == "confirmed"
-    means = column(shared, "mean")
+    means = column(shared, "mean_ns")
     assert max(means[0], means[1]) > 1.5 * means[4]
     assert ruling(probe, "sim:hdd", tmp_path, seconds=7200.0).verdict == "rejected"
     short = ruling(probe, "sim:hdd", tmp_path, seconds=20.0)
@@ -252,12 +252,12 @@ def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> 
         metadata, "sim:nvme,servers=16,service=constant:100us,bandwidth=none", tmp_path, seconds=0.05, files=200
     )
     assert found.verdict == "confirmed"
-    rows = {(row.cells["test"], row.cells["users"]): row.cells for row in found.table.rows}
+    rows = {(row.test, row.users): row for row in found.rows}
     for users in metadata.USERS:
         stat = rows["stat", users]
-        assert stat["rate"] == pytest.approx(10_000 * min(users, 16), rel=0.02)
-        assert stat["scale"] == pytest.approx(min(users, 16), rel=0.02)
-    assert rows["create", 1]["took"] == pytest.approx(200 * 100_000, rel=0.01)
+        assert stat.rate_per_s == pytest.approx(10_000 * min(users, 16), rel=0.02)
+        assert stat.scale == pytest.approx(min(users, 16), rel=0.02)
+    assert rows["create", 1].took_ns == pytest.approx(200 * 100_000, rel=0.01)
     assert "16 users" in found.says or "32 users" in found.says or "64 users" in found.says
 
 

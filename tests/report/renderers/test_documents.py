@@ -27,6 +27,7 @@ from iocast.model.verification import BadBlock, Verification
 from iocast.report import wording
 from iocast.report.card import verification_section
 from iocast.report.card.card_report import card
+from iocast.report.card.judged import judge
 from iocast.report.comparison.comparison_report import compare, repeats
 from iocast.report.diagnosis.experiment_report import trial_report
 from iocast.report.listing import listing
@@ -128,13 +129,18 @@ def test_repeats() -> None:
     assert (found["kind"], found["repeats"][0]["scatter_share"], found["repeats"][0]["runs"]) == ("repeats", 0.0, 3)
 
 
-@pytest.mark.parametrize("trial", [cache, dio_matrix, working_set])
-def test_an_experiment(trial: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("trial", "kind"), [(cache, "at_device"), (dio_matrix, "direct_writes"), (working_set, "working_set")]
+)
+def test_an_experiment(trial: Any, kind: str, tmp_path: Path) -> None:
     run = trial_runs.run_of(trial, "sim:nvme", tmp_path, seconds=0.2)
     found = told(trial_report(run, ""))
     assert found["answer"] in get_args(codes.VerdictCode)
     assert found["target"] == "sim:nvme"
-    assert found["experiment"]
+    assert {row["kind"] for row in found["experiment"]} == {kind}
+    headed = told(judge(run, "").report())
+    assert (headed["kind"], headed["answer"]) == ("card", found["answer"])
+    assert headed["experiment"] == found["experiment"]
 
 
 def test_a_listing() -> None:

@@ -25,9 +25,10 @@ from iocast.model.results.database import (
     DatabaseLoadRow,
     ReadsBesideRow,
 )
+from iocast.model.results.experiments import ExperimentRow
 from iocast.model.results.layers import DeviceRow, LayerRow, RowLayersRow, TimeRow
 from iocast.model.results.replay import Replayed
-from iocast.model.results.shown import Duration, Number, Value, shown
+from iocast.model.results.shown import Duration, Number, shown
 from iocast.model.workload import Op
 
 
@@ -261,4 +262,4 @@ class Card(Verified, frozen=True, kw_only=True):
     slowest: tuple[SlowRow, ...] = ()
     # Of a run that a named experiment made:
     answer: VerdictCode | None = None
-    experiment: tuple[dict[str, Value], ...] = ()
+    experiment: tuple[ExperimentRow, ...] = ()

@@ -13,7 +13,7 @@ Number = int | float
 # A percentile; two edges between which it lies where the source of an imported row knows no better,
 # the second null where nothing bounds it.
 Duration = Number | tuple[Number, Number | None] | None
-# A cell of a chart, or of a table that a named experiment makes for its own question.
+# A cell of a chart.
 Value = str | bool | int | float | list[str | int | float | None] | None
 
 

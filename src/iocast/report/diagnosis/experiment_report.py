@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from iocast import archive
 from iocast.archive.catalogue import run_folders
 from iocast.diagnose.experiments.named import Ruling, find_trial, question
-from iocast.model.report import Figure, Report, Section
+from iocast.model.report import Figure, Report, Section, Table
+from iocast.model.results.experiments import ExperimentResult
 from iocast.model.run import Run
+from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS
 
@@ -29,6 +31,7 @@ def trial_report(run: Run, folder: str) -> Report:
         figures=(_verdict(ruling),),
         answer=ruling.verdict,
         kind="experiment",
+        result=ExperimentResult(answer=ruling.verdict, experiment=ruling.rows),
         subjects=tuple(subject(each, folder if each is run else "") for each in runs),
     )
 
@@ -44,6 +47,7 @@ def with_trial(report: Report, run: Run, folder: str) -> Report:
         sections=(section, *report.sections),
         figures=(_verdict(ruling), *report.figures),
         answer=ruling.verdict,
+        result=replace(report.result, answer=ruling.verdict, experiment=ruling.rows) if report.result else None,
     )
 
 
@@ -52,7 +56,14 @@ def _judged(runs: tuple[Run, ...]) -> tuple[Ruling, Section]:
     assert trial is not None
     ruling = trial.judge(runs)
     title = f"{SECTIONS['experiment']} {trial.NAME}"
-    return ruling, Section("experiment", title, (question(trial),), (ruling.table,))
+    return ruling, Section("experiment", title, (question(trial),), (_table(ruling),))
+
+
+def _table(ruling: Ruling) -> Table:
+    """The rows; of a run that was stopped too soon for any, none."""
+    if not ruling.rows:
+        return Table("", (), (), key="experiment")
+    return result_table(type(ruling.rows[0]), ruling.rows, key="experiment", notes=ruling.notes)
 
 
 def _answer(ruling: Ruling) -> str:

@@ -14,12 +14,13 @@ from typing import Any, Literal, get_type_hints
 import msgspec
 from msgspec import NODEFAULT, Struct
 
-from iocast.model.codes import BadgeCode, ReportCode, SectionCode, VerdictCode
+from iocast.model.codes import BadgeCode, ReportCode, SectionCode
 from iocast.model.grading import Letter
 from iocast.model.results.calibration import CalibrationResult
 from iocast.model.results.card import Card, Verified
 from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.results.copies import Copies
+from iocast.model.results.experiments import ExperimentResult
 from iocast.model.results.forecast import ForecastResult
 from iocast.model.results.listing import Listing
 from iocast.model.results.profiles import Likeness, ProfileDifferences, TraceProfile
@@ -95,6 +96,12 @@ class _Lettered(_OfARun, kw_only=True):
     letters: dict[BadgeCode, Letter | None] = {}
 
 
+class _OfTargets(_OfARun, kw_only=True):
+    """What documents have that speak of a run, and of those of other targets with it."""
+
+    subjects: list[SubjectDocument]  # one for each target
+
+
 class _OfSides(_Document, kw_only=True):
     """What documents have that speak of several runs."""
 
@@ -107,19 +114,11 @@ class _Laws(Struct, kw_only=True):
     tables: list[ModelTable]
 
 
-class _Experiment(Struct, kw_only=True):
-    """The answer of a named experiment, and its own table."""
-
-    answer: VerdictCode
-    experiment: list[dict[str, Value]]
-    subjects: list[SubjectDocument]  # one for each target
-
-
 # The results that a kind of document is made of: one, or the only one that it has of these.
 _RESULTS: dict[ReportCode, tuple[type[_Document], tuple[type[Struct], ...]]] = {
     "card": (_Lettered, (Card,)),
     "calibration": (_Lettered, (CalibrationResult,)),
-    "experiment": (_OfARun, (_Experiment,)),
+    "experiment": (_OfTargets, (ExperimentResult,)),
     "verification": (_OfARun, (Verified,)),
     "listing": (_Document, (Listing,)),
     "comparison": (_OfSides, (Comparison,)),

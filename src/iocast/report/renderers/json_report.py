@@ -5,7 +5,6 @@ with its unit in the name of its key.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any, TextIO
 
 import msgspec
@@ -43,9 +42,6 @@ def document(report: Report) -> Any:
         found |= _only_subject(report)
     if "subjects" in kind.__struct_fields__:
         found["subjects"] = [_subject(each) for each in report.subjects]
-    if "experiment" in kind.__struct_fields__:
-        found["experiment"] = [row for table in _tables(report, "experiment") for row in _rows(table)]
-        found["answer"] = report.answer
     if "letters" in kind.__struct_fields__:
         found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
     if report.kind == "model":
@@ -79,10 +75,6 @@ def _subject(about: Subject) -> Json:
     known = {key: value if value not in ("", 0) else None for key, value in asdict(about).items() if key != "seed"}
     known |= {"job": about.job, "target": about.target, "seed": about.seed}
     return {**known, "started": iso(about.started_unix_ns)}
-
-
-def _tables(report: Report, key: str) -> Iterator[Table]:
-    return (table for section in report.sections for table in section.tables if table.key == key)
 
 
 def _law_table(table: Table) -> Json:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, row, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import ArmRow
 from iocast.model.run import Run
 
 NAME = "arm"
@@ -28,14 +28,6 @@ SAME = ("side by side, one", "side by side, other")
 APART = ("opposite ends, first", "opposite ends, last")
 SHOWN = {SAME: "side by side", APART: "opposite ends"}
 DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
-COLUMNS = (
-    Column("test", "two readers"),
-    Column("ios", "reads", "count"),
-    Column("each", "ms per I/O", "duration", "elapsed time over the reads of both"),
-    Column("waited", "response time", "duration", "of a read of one reader"),
-    Column("slower", "slower than side by side", "share"),
-    Column("moved", "MB/s", "bytes_per_s"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -56,30 +48,28 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Opposite ends against side by side."""
     run = runs[0]
-    rows = [row for names in (SAME, APART) if (row := _pair(run, names)) is not None]
+    rows = tuple(row for names in (SAME, APART) if (row := _pair(run, names)) is not None)
     outcome = decided(
         run,
         DECISION,
         "The two ends share one arm: reads there take {ratio} times as long.",
         "They do not share an arm: the position of the readers makes no difference of that size.",
     )
-    return Ruling(verdict=outcome.verdict, says=outcome.says, table=table_of(COLUMNS, rows))
+    return Ruling(verdict=outcome.verdict, says=outcome.says, rows=rows)
 
 
-def _pair(run: Run, names: tuple[str, str]) -> Row | None:
+def _pair(run: Run, names: tuple[str, str]) -> ArmRow | None:
     """Both readers of a pair in one row, as one process that has two threads would show them."""
     both = [found for name in names if (found := figures(run, name)) is not None]
     first = figures(run, SAME[0])
     if not both or first is None:
         return None
     slower = both[0].mean_ns / first.mean_ns - 1 if names == APART else None
-    return Row(
-        {
-            "test": SHOWN[names],
-            "ios": sum(each.ios for each in both),
-            "each": 1e9 / sum(each.rate_per_s for each in both),
-            "waited": both[0].mean_ns,
-            "slower": slower,
-            "moved": sum(each.bytes_per_s for each in both),
-        }
+    return ArmRow(
+        test=SHOWN[names],
+        ios=sum(each.ios for each in both),
+        each_ns=1e9 / sum(each.rate_per_s for each in both),
+        waited_ns=both[0].mean_ns,
+        slower_share=slower,
+        moved_bytes_per_s=sum(each.bytes_per_s for each in both),
     )

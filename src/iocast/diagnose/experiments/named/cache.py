@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.evidence import memory_words
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, row, tests, work
 from iocast.model.experiment import Decision
@@ -53,17 +53,17 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     run = runs[0]
     ops = {each.phase.test: each.phase.workload.mix[0].op for each in run.measured}
     shares = {test: device_share(run, test, ops[test]) for test in tests(run)}
-    table = table_with_device(run, shares)
+    rows = rows_with_device(run, shares)
     memory = memory_words(run.plan.target)
     if memory:
         found = figures(run, "read buffered")
         speed = f" Buffered reads: {brief_throughput(found.bytes_per_s)}." if found else ""
         says = f"Memory answers every read, buffered or direct: {memory}.{speed}"
-        return Ruling(verdict="confirmed", says=says, table=table)
+        return Ruling(verdict="confirmed", says=says, rows=rows)
     if "read direct" not in tests(run):
         why = run.plan.target.direct_why_not or "O_DIRECT is refused"
         says = f"Nothing to compare buffered reads with: no direct I/O on {run.plan.target.path} ({why})."
-        return Ruling(verdict="undecided", says=says, table=table)
+        return Ruling(verdict="undecided", says=says, rows=rows)
     outcome = decided(run, DECISION)
     buffered, direct = shares["read buffered"], shares["read direct"]
     if buffered is not None and buffered <= FROM_MEMORY:
@@ -72,11 +72,11 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         return Ruling(
             verdict="confirmed",
             says=f"The page cache answers buffered reads. {seen}. {outcome.says}",
-            table=table,
+            rows=rows,
         )
     ends = {
         "confirmed": "A cache on this machine answers buffered reads.",
         "rejected": "The page cache answers no buffered reads.",
     }
     says = f"{outcome.says} {ends.get(outcome.verdict, '')}".strip()
-    return Ruling(verdict=outcome.verdict, says=says, table=table)
+    return Ruling(verdict=outcome.verdict, says=says, rows=rows)

@@ -11,12 +11,12 @@ What to change: measure scans with as many streams as there will be.
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import AT_THE_DEVICE, Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
-from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, in_turns, row, tests, work
+from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, every_figures, in_turns, row, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import ReadersRow
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
 from iocast.text import brief_percent, number
@@ -27,15 +27,6 @@ DEFAULTS = Defaults(size_bytes=6 * 64 * MIB, streams=6, block_bytes=MIB)
 MORE = 1.5
 LESS = 0.9  # of one reader's throughput: on a disk several sequential streams cost seeks [J]
 FROM_MEMORY = 0.05
-COLUMNS = (
-    Column("readers", "readers", "count"),
-    Column("moved", "MB/s", "bytes_per_s"),
-    Column("each", "MB/s each", "bytes_per_s"),
-    Column("scaling", "speed-up", "decimal", "throughput over that of one reader"),
-    Column("efficiency", "efficiency", "share", "speed-up over the number of readers"),
-    Column("mean", "mean", "duration"),
-    AT_THE_DEVICE,
-)
 
 
 def files(asked: Asked) -> int:
@@ -63,37 +54,33 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     """What each number of readers reaches, and from where."""
     run = runs[0]
     users = {each.phase.test: each.phase.workload.users for each in run.measured}
-    order = sorted(tests(run), key=lambda test: users[test])
-    one = figures(run, order[0]) if order else None
-    rows, shares = [], []
+    every = every_figures(run)
+    order = sorted(every, key=lambda test: users[test])
+    rows = []
     for test in order:
-        found = figures(run, test)
-        assert found is not None
-        assert one is not None
-        times = found.bytes_per_s / one.bytes_per_s
-        shares.append(device_share(run, test, "read"))
+        found = every[test]
+        times = found.bytes_per_s / every[order[0]].bytes_per_s
         rows.append(
-            Row(
-                {
-                    "readers": users[test],
-                    "moved": found.bytes_per_s,
-                    "each": found.bytes_per_s / users[test],
-                    "scaling": times,
-                    "efficiency": times / users[test],
-                    "mean": found.mean_ns,
-                    "device": shares[-1],
-                }
+            ReadersRow(
+                readers=users[test],
+                moved_bytes_per_s=found.bytes_per_s,
+                each_bytes_per_s=found.bytes_per_s / users[test],
+                scaling=times,
+                efficiency_share=times / users[test],
+                mean_ns=found.mean_ns,
+                device_share=device_share(run, test, "read"),
             )
         )
-    table = table_of(COLUMNS, rows)
     if len(order) < 2:
-        return Ruling(verdict="undecided", says="Nothing to compare: two numbers of readers are needed.", table=table)
+        return Ruling(
+            verdict="undecided", says="Nothing to compare: two numbers of readers are needed.", rows=tuple(rows)
+        )
     decision = Decision(statistic="bytes_per_s", first=order[0], other=order[-1], limit=MORE, direction="above")
     least = "More readers move less in all than one" if times < LESS else "One reader nearly saturates the storage"
     outcome = decided(run, decision, "More readers reach {ratio} times the throughput", least)
-    ends = f", an efficiency of {brief_percent(float(str(rows[-1].cells['efficiency'])))}."
-    cached = [share for share in shares if share is not None and share <= FROM_MEMORY]
+    ends = f", an efficiency of {brief_percent(rows[-1].efficiency_share)}."
+    cached = [share for each in rows if (share := each.device_share) is not None and share <= FROM_MEMORY]
     moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""
     memory = f" The page cache answered: {moved}." if moved else ""
     says = outcome.says + (ends if outcome.verdict != "undecided" else "") + memory
-    return Ruling(verdict=outcome.verdict, says=says, table=table)
+    return Ruling(verdict=outcome.verdict, says=says, rows=tuple(rows))

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from iocast.analyse.comparison import median_of
 from iocast.analyse.facts import Facts
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
 from iocast.diagnose.queue_verdict import ENOUGH, queue_verdict
 from iocast.model.plan import EngineName, Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import DirectWritesRow
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
 from iocast.text import number
@@ -34,17 +36,6 @@ DEFAULTS = Defaults(size_bytes=128 * MIB, seconds=2.0, rounds=1, depth=8)
 ENGINES: dict[str, EngineName] = {"threads": "sync", "ring": "uring"}
 CASES = "overwrite", "allocating", "extending"
 ALONE, CONTROL = ", alone", "reads"
-COLUMNS = (
-    Column("where", "on"),
-    Column("test", "writes"),
-    Column("by", "by"),
-    Column("asked", "requested", "count", "outstanding I/Os"),
-    Column("device", "at the device", "decimal", "mean queue depth of the device"),
-    Column("tasks", "threads", "count", "of the load generator; a ring needs one for all I/Os"),
-    Column("rate", "IOPS", "rate"),
-    Column("mean", "mean", "duration"),
-    Column("verdict", "verdict", "code"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -93,39 +84,32 @@ def _real(asked: Asked) -> Iterator[Phase]:
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Each row against the control: the raw device, else the row with the deepest queue."""
-    cells = [cell for run in runs for cell in (_simulated_rows(run) if _is_simulated(run) else _real_rows(run))]
-    controls = [each for each in cells if each["where"] == "raw" or each["test"] == CONTROL] or cells
-    seen = [_depth(each) for each in controls if each["device"] is not None]
-    control = max(seen, default=0.0)
-    for each in cells:
-        seen_depth = None if each["device"] is None else _depth(each)
-        each["verdict"] = queue_verdict(seen_depth, _asked(each), control)
-    table = table_of(COLUMNS, [Row(dict(each)) for each in cells])
-    stuck = [each for each in cells if each["verdict"] == "serialised"]
-    asked = max((_asked(each) for each in cells), default=0.0)
-    if control < ENOUGH * asked or not cells:
+    seen = [each for run in runs for each in (_simulated_rows(run) if _is_simulated(run) else _real_rows(run))]
+    controls = [each for each in seen if each.where == "raw" or each.test == CONTROL] or seen
+    control = max((each.device for each in controls if each.device is not None), default=0.0)
+    rows = tuple(replace(each, verdict=queue_verdict(each.device, each.asked, control)) for each in seen)
+    stuck = [each for each in rows if each.verdict == "serialised"]
+    asked = max((each.asked for each in rows), default=0)
+    if control < ENOUGH * asked or not rows:
         says = (
             f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(asked)}"
             " I/Os outstanding at the device, which is too fast or serves one at a time."
         )
-        return Ruling(verdict="undecided", says=says, table=table)
-    free = [each for each in cells if each["verdict"] == "parallel"]
+        return Ruling(verdict="undecided", says=says, rows=rows)
+    free = [each for each in rows if each.verdict == "parallel"]
     if stuck:
-        names = "; ".join(f"{each['where']} {each['test']} by {each['by']} ({number(_depth(each))})" for each in stuck)
+        names = "; ".join(f"{each.where} {each.test} by {each.by} ({number(each.device or 0.0)})" for each in stuck)
         says = f"Serialised: {names}; the control has {number(control)} of {number(asked)} outstanding."
-        return Ruling(verdict="confirmed", says=says, table=table)
+        return Ruling(verdict="confirmed", says=says, rows=rows)
     says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(asked)} outstanding."
-    return Ruling(verdict="rejected", says=says, table=table)
-
-
-Cells = dict[str, str | float | int | tuple[float, ...] | tuple[str, ...] | None]
+    return Ruling(verdict="rejected", says=says, rows=rows)
 
 
 def _is_simulated(run: Run) -> bool:
     return run.plan.target.kind == "sim"
 
 
-def _real_rows(run: Run) -> Iterator[Cells]:
+def _real_rows(run: Run) -> Iterator[DirectWritesRow]:
     facts, target = Facts(run), run.plan.target
     where = "raw" if target.kind == "block" else target.filesystem or target.path
     for test in tests(run):
@@ -135,7 +119,7 @@ def _real_rows(run: Run) -> Iterator[Cells]:
             for each in records(run, test)
             if (io := facts.row(each).under_filesystem) is not None and io.queue_mean is not None
         ]
-        yield _cells(run, test, where, name, by, median_of(queues) if queues else None)
+        yield _row(run, test, where, name, by, median_of(queues) if queues else None)
 
 
 def _named(case: str, by: str) -> str:
@@ -149,37 +133,30 @@ def _case(run: Run, test: str) -> tuple[str, str]:
     return next(case for case in CASES if _named(case, by) == test), by
 
 
-def _simulated_rows(run: Run) -> Iterator[Cells]:
+def _simulated_rows(run: Run) -> Iterator[DirectWritesRow]:
     """By Little's law: the rate at the full depth times the time that one takes alone."""
     for test in (CONTROL, "overwrite"):
         many, one = figures(run, test), figures(run, test + ALONE)
         if many is not None and one is not None:
             outstanding = many.rate_per_s * one.mean_ns / 1e9
-            yield _cells(run, test, run.plan.target.path, test, "simulation", outstanding)
+            yield _row(run, test, run.plan.target.path, test, "simulation", outstanding)
 
 
-def _cells(run: Run, test: str, where: str, name: str, by: str, queue: float | None) -> Cells:
+def _row(run: Run, test: str, where: str, name: str, by: str, queue: float | None) -> DirectWritesRow:
+    """Without a verdict: that needs the control."""
     found = figures(run, test)
     assert found is not None
     did = records(run, test)[0].measurement
-    asked = did.asked_depth
-    return {
-        "where": where,
-        "test": name,
-        "by": by,
-        "asked": asked,
-        "device": queue,
-        "tasks": did.generator.threads or None,
-        "rate": found.rate_per_s,
-        "mean": found.mean_ns,
-        "kernel": run.host.kernel,
-        "mount": run.plan.target.mount_options,
-    }
-
-
-def _depth(cells: Cells) -> float:
-    return float(str(cells["device"] or 0.0))
-
-
-def _asked(cells: Cells) -> float:
-    return float(str(cells["asked"]))
+    return DirectWritesRow(
+        where=where,
+        test=name,
+        by=by,
+        asked=did.asked_depth,
+        device=queue,
+        tasks=did.generator.threads or None,
+        rate_per_s=found.rate_per_s,
+        mean_ns=found.mean_ns,
+        verdict="not_seen",
+        kernel=run.host.kernel,
+        mount=run.plan.target.mount_options,
+    )

@@ -10,7 +10,7 @@ What to change: write all work files with unique data before they are read.
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_fast
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device, times_as_fast
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
 from iocast.model.experiment import Decision
@@ -57,4 +57,4 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         says += f" Reads of holes do not reach the medium: they are {times_as_fast(outcome)}."
     seen = shares.get(EMPTY)
     counted = f" The device moved {brief_percent(seen)} of what was read there." if seen is not None else ""
-    return Ruling(verdict=outcome.verdict, says=says + counted, table=table_with_device(run, shares))
+    return Ruling(verdict=outcome.verdict, says=says + counted, rows=rows_with_device(run, shares))

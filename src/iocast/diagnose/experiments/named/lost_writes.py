@@ -9,11 +9,11 @@ What to change: do not use this storage until the cause is known.
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import row, work
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import ReadBackRow
 from iocast.model.run import Run
 from iocast.model.verification import BAD_KINDS
 from iocast.model.workload import MixItem, Workload
@@ -23,10 +23,6 @@ NAME = "verify"
 WRITES = True
 DEFAULTS = Defaults(rounds=1, depth=4)
 SIZES = (4096, 8192, 65536)
-COLUMNS = (
-    Column("what", "blocks"),
-    Column("count", "count", "count"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -52,17 +48,16 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     """Confirmed when even one block is not intact."""
     run = runs[0]
     if not run.verifications:
-        says = "Nothing was read back."
-        return Ruling(verdict="undecided", says=says, table=table_of(COLUMNS, ()))
+        return Ruling(verdict="undecided", says="Nothing was read back.")
     found = run.verifications[-1]
     counts = {"read back": found.blocks, "intact": found.intact, "with overlapping writes": found.undecided}
     counts |= {kind: found.count(kind) for kind in BAD_KINDS}
-    table = table_of(COLUMNS, [Row({"what": what, "count": number}) for what, number in counts.items()])
+    rows = tuple(ReadBackRow(what=what, count=number) for what, number in counts.items())
     size = f"{counted(found.blocks, 'block')} of {found.block_bytes:,} bytes"
     if found.bad_blocks:
         bad = ", ".join(f"{found.count(kind):,} {kind}" for kind in BAD_KINDS if found.count(kind))
-        return Ruling(verdict="confirmed", says=f"Not all of {size} are intact: {bad}.", table=table)
+        return Ruling(verdict="confirmed", says=f"Not all of {size} are intact: {bad}.", rows=rows)
     if not found.complete or not found.blocks:
-        return Ruling(verdict="undecided", says=f"Only {size} were read back.", table=table)
+        return Ruling(verdict="undecided", says=f"Only {size} were read back.", rows=rows)
     says = f"All of the {size} that were written are intact: none is torn, lost or misplaced."
-    return Ruling(verdict="rejected", says=says, table=table)
+    return Ruling(verdict="rejected", says=says, rows=rows)

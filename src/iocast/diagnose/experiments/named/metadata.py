@@ -16,10 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import metrics
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.model.codes import VerdictCode
 from iocast.model.plan import Length, Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import NamesRow
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.tree import Tree
 from iocast.model.workload import MixItem, Op, Workload
@@ -38,16 +39,6 @@ LADDER: tuple[Op, ...] = ("create", "stat", "open", "readdir", "rename", "unlink
 PASSES = frozenset(("create", "unlink"))  # they end with their tree
 LISTS: dict[Op, str] = {"readdir": "ls", "readdirplus": "ls -l"}
 LOOKUP: Op = "stat"
-COLUMNS = (
-    Column("test", "operation"),
-    Column("users", "users", "count"),
-    Column("rate", "ops/s", "rate"),
-    Column("scale", "of one\nuser", "decimal", "operations a second over those of one user"),
-    Column("p50", "p50", "duration"),
-    Column("p99", "p99", "duration"),
-    Column("took", "took", "duration", "of a row that ends with its tree", spare=1),
-    Column("errors", "errors", "count"),
-)
 
 
 def tree(asked: Asked) -> Tree:
@@ -95,35 +86,35 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     """Whether lookups scale, what lists take, and what the kernel kept of the names."""
     run = runs[0]
     alone = {each.phase.test: each.measurement.rate_per_s for each in run.measured if each.phase.workload.users == 1}
-    table = table_of(COLUMNS, [_row(each, alone) for each in run.measured], *_notes(run))
+    rows, notes = tuple(_row(each, alone) for each in run.measured), tuple(_notes(run))
     looked = [each for each in run.measured if each.phase.test == LOOKUP and each.measurement.ios]
     if len(looked) < 2 or looked[0].phase.workload.users != 1:
-        return Ruling(verdict="undecided", says="Nothing to compare: two numbers of users are needed.", table=table)
+        says = "Nothing to compare: two numbers of users are needed."
+        return Ruling(verdict="undecided", says=says, rows=rows, notes=notes)
     best = max(looked, key=lambda each: each.measurement.rate_per_s)
     ratio = best.measurement.rate_per_s / looked[0].measurement.rate_per_s
     most = f"{rate(best.measurement.rate_per_s)} operations a second with {counted(best.phase.workload.users, 'user')}"
     says = f"{LOOKUP} reaches {most}, {number(ratio)} times those of one user."
     if ratio < HARDLY:
         says = f"{LOOKUP} does not scale: the most is {most}."
-    return Ruling(verdict="confirmed" if ratio >= SCALES else "rejected", says=says + _says_lists(run), table=table)
+    verdict: VerdictCode = "confirmed" if ratio >= SCALES else "rejected"
+    return Ruling(verdict=verdict, says=says + _says_lists(run), rows=rows, notes=notes)
 
 
-def _row(record: PhaseRecord, alone: dict[str, float]) -> Row:
+def _row(record: PhaseRecord, alone: dict[str, float]) -> NamesRow:
     did, load = record.measurement, record.phase.workload
     times = did.response()
     one = alone.get(record.phase.test)
     lists = record.phase.test.startswith("ls")
-    return Row(
-        {
-            "test": record.phase.test,
-            "users": load.users,
-            "rate": did.rate_per_s if did.ios else None,
-            "scale": did.rate_per_s / one if one and not lists else None,
-            "p50": times.quantile_ns(0.50) if times.total else None,
-            "p99": times.quantile_ns(0.99) if times.total else None,
-            "took": did.elapsed_ns if record.phase.length.ios else None,
-            "errors": did.error_count or None,
-        }
+    return NamesRow(
+        test=record.phase.test,
+        users=load.users,
+        rate_per_s=did.rate_per_s if did.ios else None,
+        scale=did.rate_per_s / one if one and not lists else None,
+        p50_ns=times.quantile_ns(0.50) if times.total else None,
+        p99_ns=times.quantile_ns(0.99) if times.total else None,
+        took_ns=did.elapsed_ns if record.phase.length.ios else None,
+        errors=did.error_count or None,
     )
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
-from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_row
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
-from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
+from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, work
 from iocast.model.experiment import Decision
 from iocast.model.histogram import merge
 from iocast.model.plan import Phase
-from iocast.model.report import Column
+from iocast.model.results.experiments import DisturbedRow
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
 from iocast.text import brief_percent, brief_throughput
@@ -61,24 +61,18 @@ def _round(asked: Asked, at: int) -> Iterator[Phase]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Harm while it lasts, harm that stays, and whether the cache lost its data."""
     run = runs[0]
-    columns = (
-        *USUAL,
-        Column("damage", "damage", "share", "IOPS lost against before"),
-        Column("quick", "fast reads", "share", "reads within twice the fastest tenth before"),
-    )
     shares = {test: _quick(run, test) for test in ("before", "during", "after")}
-    shown = [test for test in ("before", "noise", "during", "after") if test in tests(run)]
     damage = {test: _damage(run, test) for test in ("during", "after")}
-    rows = [
-        with_cells(each, damage=damage.get(test), quick=shares.get(test))
-        for test in shown
-        if (each := usual_row(run, test))
-    ]
+    rows = tuple(
+        usual_row(DisturbedRow, test, each, damage_share=damage.get(test), quick_share=shares.get(test))
+        for test in ("before", "noise", "during", "after")
+        if (each := figures(run, test)) is not None
+    )
     during, after = decided(run, DURING), decided(run, AFTER)
     noise = figures(run, "noise")
     wrote = f" The noise wrote {brief_throughput(noise.bytes_per_s)}." if noise else ""
     says = f"{during.says.rstrip(' .')}.{_damaged(damage)}{wrote} {_after(shares, after.verdict, during.verdict)}"
-    return Ruling(verdict=during.verdict, says=says.strip(), table=table_of(columns, rows))
+    return Ruling(verdict=during.verdict, says=says.strip(), rows=rows)
 
 
 def _damage(run: Run, test: str) -> float | None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_table
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_rows
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
 from iocast.model.experiment import Decision
@@ -64,4 +64,4 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         for decision in (DECISION, replace(DECISION, statistic="mean"))
     ]
     outcome = next((each for each in outcomes if each.verdict == "confirmed"), outcomes[0])
-    return Ruling(verdict=outcome.verdict, says=outcome.says, table=usual_table(runs[0]))
+    return Ruling(verdict=outcome.verdict, says=outcome.says, rows=usual_rows(runs[0]))

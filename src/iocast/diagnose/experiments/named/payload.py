@@ -10,12 +10,12 @@ What to change: write unique data, or data as compressible as the database's (`c
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import USUAL, Ruling, decided, table_of, usual_row, with_cells
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_row
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
-from iocast.diagnose.experiments.named.trial_rows import figures, in_turns, row, tests, work
+from iocast.diagnose.experiments.named.trial_rows import every_figures, in_turns, row, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column
+from iocast.model.results.experiments import ContentRow
 from iocast.model.run import Run
 from iocast.model.workload import Compressible, Payload, Repeated, Sequential, Unique, Zeros
 from iocast.text import number
@@ -56,15 +56,12 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Each content against unique data."""
     run = runs[0]
-    unique = figures(run, "unique")
-    columns = (*USUAL, Column("times", "times unique", "decimal", "throughput over that of unique data"))
+    every = every_figures(run)
+    unique = every.get("unique")
     rows, found, open_ = [], [], False
-    for test in (each for each in PAYLOADS if each in tests(run)):
-        seen, shown = figures(run, test), usual_row(run, test)
-        assert seen is not None
-        assert shown is not None
-        times = seen.bytes_per_s / unique.bytes_per_s if unique else None
-        rows.append(with_cells(shown, times=times))
+    for test in (each for each in PAYLOADS if each in every):
+        times = every[test].bytes_per_s / unique.bytes_per_s if unique else None
+        rows.append(usual_row(ContentRow, test, every[test], times=times))
         if test == "unique" or times is None:
             continue
         decision = Decision(statistic="bytes_per_s", first="unique", other=test, limit=FASTER, direction="above")
@@ -72,16 +69,15 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         open_ |= outcome.verdict == "undecided"
         if outcome.verdict == "confirmed":
             found.append(f"{test} {number(times)} times as fast as unique data: {MEANS[test]}")
-    table = table_of(columns, rows)
     if found:
-        return Ruling(verdict="confirmed", says=f"The content matters: {'; '.join(found)}.", table=table)
+        return Ruling(verdict="confirmed", says=f"The content matters: {'; '.join(found)}.", rows=tuple(rows))
     if open_ or unique is None:
         return Ruling(
             verdict="undecided",
             says="Inconclusive: more rounds are needed to judge whether the content matters.",
-            table=table,
+            rows=tuple(rows),
         )
-    most = max((row.cells["times"] for row in rows), key=lambda cell: float(str(cell)))
-    gain = f"at most {float(str(most)):.2f} times the throughput of unique data (above {FASTER:g} confirms it)"
+    most = max(each.times or 0.0 for each in rows)
+    gain = f"at most {most:.2f} times the throughput of unique data (above {FASTER:g} confirms it)"
     says = f"The content makes no difference: {gain}."
-    return Ruling(verdict="rejected", says=says, table=table)
+    return Ruling(verdict="rejected", says=says, rows=tuple(rows))

@@ -16,11 +16,11 @@ from itertools import pairwise
 
 from iocast._core import f_survival
 from iocast.analyse.comparison import variation
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import StretchRow
 from iocast.model.run import Run
 from iocast.model.workload import Constant
 from iocast.text import brief_percent, brief_time, counted
@@ -31,14 +31,6 @@ DEFAULTS = Defaults(size_bytes=1024 * MIB, seconds=3600.0, rounds=1)
 PER_S = 1.0
 STRETCHES, LEAST = 24, 10  # at the most; reads in each, at the least
 CHANCE, VARIES = 0.01, 0.10  # source row K8, 2
-COLUMNS = (
-    Column("from", "from", "duration"),
-    Column("reads", "reads", "count"),
-    Column("mean", "mean", "duration"),
-    Column("p50", "p50", "duration"),
-    Column("p95", "p95", "duration"),
-    Column("max", "max", "duration"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -57,10 +49,10 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         if ios
     ]
     stretches = _cut(times)
-    table = table_of(COLUMNS, [_row(each) for each in stretches])
+    rows = tuple(map(_row, stretches))
     if len(stretches) < 3:
         says = f"Too few reads to compare stretches of time: {len(times):,}; run it for longer with --time."
-        return Ruling(verdict="undecided", says=says, table=table)
+        return Ruling(verdict="undecided", says=says, rows=rows)
     means = [math.fsum(t for _, t in each) / len(each) for each in stretches]
     varies = variation(means) or 0.0
     chance = _chance([[math.log(t) for _, t in each] for each in stretches])
@@ -71,8 +63,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         f"which vary by {brief_percent(varies)} (p {chance:.2g})."
     )
     if chance < CHANCE and varies > VARIES:
-        return Ruling(verdict="confirmed", says=f"{said} Other I/O on these drives varies over time.", table=table)
-    return Ruling(verdict="rejected", says=f"{said} No stretch was slower than others beyond chance.", table=table)
+        return Ruling(verdict="confirmed", says=f"{said} Other I/O on these drives varies over time.", rows=rows)
+    return Ruling(verdict="rejected", says=f"{said} No stretch was slower than others beyond chance.", rows=rows)
 
 
 Reading = tuple[int, float]
@@ -87,17 +79,15 @@ def _cut(times: list[Reading]) -> list[list[Reading]]:
     return [times[low:high] for low, high in pairwise(edges)]
 
 
-def _row(stretch: list[Reading]) -> Row:
+def _row(stretch: list[Reading]) -> StretchRow:
     ordered = sorted(t for _, t in stretch)
-    return Row(
-        {
-            "from": stretch[0][0],
-            "reads": len(ordered),
-            "mean": math.fsum(ordered) / len(ordered),
-            "p50": ordered[len(ordered) // 2],
-            "p95": ordered[min(len(ordered) - 1, math.ceil(0.95 * len(ordered)) - 1)],
-            "max": ordered[-1],
-        }
+    return StretchRow(
+        from_ns=stretch[0][0],
+        reads=len(ordered),
+        mean_ns=math.fsum(ordered) / len(ordered),
+        p50_ns=ordered[len(ordered) // 2],
+        p95_ns=ordered[min(len(ordered) - 1, math.ceil(0.95 * len(ordered)) - 1)],
+        max_ns=ordered[-1],
     )
 
 

@@ -13,7 +13,7 @@ POSIX_FADV_RANDOM.
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_with_device, times_as_fast
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device, times_as_fast
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
 from iocast.model.experiment import Decision
@@ -62,4 +62,4 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     wasted = ""
     if most is not None and most > TOO_MUCH:
         wasted = f" Buffered random reads move {number(most)} times the bytes that were requested."
-    return Ruling(verdict=outcome.verdict, says=says + wasted, table=table_with_device(run, shares))
+    return Ruling(verdict=outcome.verdict, says=says + wasted, rows=rows_with_device(run, shares))

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from iocast.analyse.device_io import DeviceIo, together
 from iocast.analyse.facts import Facts
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import in_turns, records, row, tests, work
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import RequestsRow, Sent
 from iocast.model.run import Run
 from iocast.model.workload import Op, Sequential
 from iocast.text import capacity, counted
@@ -29,15 +29,6 @@ WRITES = False  # it leaves its writes out where it must not write
 DEFAULTS = Defaults(seconds=0.5, rounds=1)
 SIZES = tuple(4096 << (2 * step) for step in range(6))  # 4 KiB to 4 MiB
 GATHERED, MERGED, CUT = 1.5, 0.2, 0.75  # source rows K8 4 and 5
-COLUMNS = (
-    Column("test", "row"),
-    Column("asked", "submitted", "bytes"),
-    Column("device", "at the device", "bytes"),
-    Column("times", "ratio", "ratio", "size at the device over submitted size"),
-    Column("merged", "merged", "share"),
-    Column("limit", "largest request", "bytes", "max_sectors_kb of the device"),
-    Column("verdict", "verdict"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -69,32 +60,30 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     """Both ends of every row; fragmented and consolidated ones are named."""
     run = runs[0]
     top = run.plan.target.layers[0] if run.plan.target.layers else None
-    rows = [_row(run, test, top.max_io_bytes if top else None) for test in tests(run)]
-    cut = [each for each in rows if each.cells["verdict"] == "fragmentation"]
-    gathered = [each for each in rows if each.cells["verdict"] == "consolidation"]
-    table = table_of(COLUMNS, rows)
-    if not any(each.cells["device"] for each in rows):
+    rows = tuple(_row(run, test, top.max_io_bytes if top else None) for test in tests(run))
+    cut = [each for each in rows if each.verdict == "fragmentation"]
+    gathered = [each for each in rows if each.verdict == "consolidation"]
+    if not any(each.device_bytes for each in rows):
         says = "Request sizes unknown: the device's counters saw nothing."
-        return Ruling(verdict="undecided", says=says, table=table)
+        return Ruling(verdict="undecided", says=says, rows=rows)
     if not cut and not gathered:
-        return Ruling(verdict="rejected", says="Requests reach the device at their submitted size.", table=table)
+        return Ruling(verdict="rejected", says="Requests reach the device at their submitted size.", rows=rows)
     parts = [
         f"{counted(len(found), 'row')} {word} ({_most(found)})"
         for found, word in ((cut, "split"), (gathered, "merged"))
         if found
     ]
     says = f"Requests change size on the way: {' and '.join(parts)}."
-    return Ruling(verdict="confirmed", says=says, table=table)
+    return Ruling(verdict="confirmed", says=says, rows=rows)
 
 
-def _most(rows: list[Row]) -> str:
+def _most(rows: list[RequestsRow]) -> str:
     """The row that changed most, in words."""
-    worst = max(rows, key=lambda each: abs(float(str(each.cells["times"])) - 1))
-    sent, seen = (capacity(float(str(worst.cells[key]))) for key in ("asked", "device"))
-    return f"{worst.cells['test']}: {sent} became {seen}"
+    worst = max(rows, key=lambda each: abs((each.times or 0.0) - 1))
+    return f"{worst.test}: {capacity(worst.asked_bytes)} became {capacity(worst.device_bytes or 0.0)}"
 
 
-def _row(run: Run, test: str, most: int | None) -> Row:
+def _row(run: Run, test: str, most: int | None) -> RequestsRow:
     found = records(run, test)
     op = found[0].phase.workload.mix[0].op
     asked = found[0].phase.workload.mix[0].size_bytes
@@ -102,19 +91,18 @@ def _row(run: Run, test: str, most: int | None) -> Row:
     parts = [io for each in found if (io := facts.row(each).under_filesystem) is not None]
     io = together(parts) if parts else None
     size = None if io is None else io.read_size_bytes if op == "read" else io.write_size_bytes
-    cells: dict[str, str | float | int | None] = {
-        "test": test,
-        "asked": asked,
-        "device": size,
-        "times": size / asked if size else None,
-        "merged": io.merged_share if io else None,
-        "limit": most,
-        "verdict": "not seen" if io is None or size is None else verdict_of(asked, size, io),
-    }
-    return Row(dict(cells))
+    return RequestsRow(
+        test=test,
+        asked_bytes=asked,
+        device_bytes=size,
+        times=size / asked if size else None,
+        merged_share=io.merged_share if io else None,
+        limit_bytes=most,
+        verdict="not seen" if io is None or size is None else verdict_of(asked, size, io),
+    )
 
 
-def verdict_of(asked_bytes: int, size_bytes: float, io: DeviceIo) -> str:
+def verdict_of(asked_bytes: int, size_bytes: float, io: DeviceIo) -> Sent:
     """What became of the requests of one row."""
     if size_bytes < CUT * asked_bytes:
         return "fragmentation"

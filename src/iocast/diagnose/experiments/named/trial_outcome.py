@@ -1,84 +1,60 @@
-"""Ruling: what a named experiment found, as a sentence and a table."""
+"""Ruling: what a named experiment found, as a sentence and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from typing import TypeVar
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from iocast.diagnose.experiments.design import judge
-from iocast.diagnose.experiments.named.trial_rows import figures, tests
+from iocast.diagnose.experiments.named.trial_rows import Figures, every_figures
 from iocast.errors import AnalysisError
 from iocast.model.codes import VerdictCode
 from iocast.model.experiment import Decision, Experiment, Outcome
-from iocast.model.report import Column, Row, Table
+from iocast.model.results.experiments import AtDeviceRow, ExperimentRow, UsualRow
+from iocast.model.results.shown import Number
 from iocast.model.run import Run
 from iocast.text import number
 
+Usual = TypeVar("Usual", bound=UsualRow)
+
 
 class Ruling(Struct, frozen=True, kw_only=True):
-    """The verdict on the question of an experiment: `says` is its sentence with figures."""
+    """The verdict on the question of an experiment: `says` is its sentence with figures, `rows` what it rests on, all
+    of one kind; `notes` stand under them.
+    """
 
     verdict: VerdictCode
     says: str
-    table: Table
+    rows: tuple[ExperimentRow, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-USUAL = (
-    Column("test", "row"),
-    Column("rounds", "rounds", "count", spare=2),
-    Column("rate", "IOPS", "rate"),
-    Column("moved", "MB/s", "bytes_per_s"),
-    Column("mean", "mean", "duration"),
-    Column("p50", "p50", "duration", spare=1),
-    Column("p95", "p95", "duration"),
-    Column("p99", "p99", "duration"),
-)
-
-AT_THE_DEVICE = Column("device", "at the device", "share", "bytes moved by the device over bytes requested")
-
-
-def usual_row(run: Run, test: str) -> Row | None:
-    """The row of the usual table, None when the test has no result."""
-    found = figures(run, test)
-    if found is None:
-        return None
-    return Row(
-        {
-            "test": test,
-            "rounds": found.rounds,
-            "rate": found.rate_per_s,
-            "moved": found.bytes_per_s,
-            "mean": found.mean_ns,
-            "p50": found.p50_ns,
-            "p95": found.p95_ns,
-            "p99": found.p99_ns,
-        }
+def usual_row(kind: type[Usual], test: str, found: Figures, **more: Number | None) -> Usual:
+    """The usual figures of a test, and what this kind of row has beside them."""
+    return kind(
+        test=test,
+        rounds=found.rounds,
+        rate_per_s=found.rate_per_s,
+        moved_bytes_per_s=found.bytes_per_s,
+        mean_ns=found.mean_ns,
+        p50_ns=found.p50_ns,
+        p95_ns=found.p95_ns,
+        p99_ns=found.p99_ns,
+        **more,
     )
 
 
-def usual_table(run: Run, *notes: str) -> Table:
+def usual_rows(run: Run) -> tuple[UsualRow, ...]:
     """All tests of a run with their usual figures."""
-    rows = [row for test in tests(run) if (row := usual_row(run, test)) is not None]
-    return table_of(USUAL, rows, *notes)
+    return tuple(usual_row(UsualRow, test, found) for test, found in every_figures(run).items())
 
 
-def table_with_device(run: Run, shares: Mapping[str, float | None]) -> Table:
+def rows_with_device(run: Run, shares: Mapping[str, float | None]) -> tuple[AtDeviceRow, ...]:
     """The same, with the share of each test's bytes that the device moved."""
-    found = [(test, usual_row(run, test)) for test in tests(run)]
-    rows = [with_cells(each, device=shares[test]) for test, each in found if each is not None]
-    return table_of((*USUAL, AT_THE_DEVICE), rows)
-
-
-def table_of(columns: tuple[Column, ...], rows: Iterable[Row], *notes: str) -> Table:
-    """The table of an experiment."""
-    return Table("", columns, tuple(rows), key="experiment", notes=notes)
-
-
-def with_cells(row: Row, **cells: object) -> Row:
-    """A row with more in it."""
-    return replace(row, cells={**row.cells, **cells})
+    every = every_figures(run).items()
+    return tuple(usual_row(AtDeviceRow, test, found, device_share=shares[test]) for test, found in every)
 
 
 def times_as_fast(outcome: Outcome) -> str:

@@ -100,6 +100,11 @@ def figures(run: Run, test: str) -> Figures | None:
     )
 
 
+def every_figures(run: Run) -> dict[str, Figures]:
+    """Those of all tests that have a result, in the order in which they first ran."""
+    return {test: found for test in tests(run) if (found := figures(run, test)) is not None}
+
+
 def _middle(values: Iterable[float]) -> float:
     """The geometric mean; 0 where a round has nothing."""
     found = list(values)

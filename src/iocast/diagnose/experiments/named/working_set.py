@@ -16,12 +16,12 @@ What to change: test as much data as the database will use.
 from __future__ import annotations
 
 from iocast.analyse.stroke import Stroke, fit_stroke
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
-from iocast.diagnose.experiments.named.trial_rows import MIB, figures, in_turns, row, tests, work
+from iocast.diagnose.experiments.named.trial_rows import MIB, every_figures, in_turns, row, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import WorkingSetRow
 from iocast.model.run import Run
 from iocast.model.workload import Zipf
 from iocast.text import brief_time, capacity
@@ -34,15 +34,6 @@ SMALLEST = 16 * MIB  # smaller ones are what a drive has read ahead
 THETA = 1.1  # Zipf; hot blocks are scattered
 GROWS = 1.15  # models C, 17
 SERVED = 0.9  # [J] of the time of even reads; what Zipf reads save by chance and by repeats is less
-COLUMNS = (
-    Column("set", "working set", "bytes"),
-    Column("where", "distribution"),
-    Column("mean", "mean", "duration"),
-    Column("rate", "IOPS", "rate"),
-    Column("seek", "over the smallest", "duration"),
-    Column("fitted", "seek model", "duration", "base + span x 8/15 x sqrt(part of the whole)"),
-    Column("p99", "p99", "duration", spare=1),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -68,35 +59,32 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     run = runs[0]
     size_of = {each.phase.test: each.phase.region_size_bytes or 0 for each in run.measured}
     uneven = {each.phase.test for each in run.measured if isinstance(each.phase.workload.locality, Zipf)}
-    even = sorted((test for test in tests(run) if test not in uneven), key=lambda test: size_of[test])
-    found = {test: each for test in tests(run) if (each := figures(run, test)) is not None}
+    found = every_figures(run)
+    even = sorted((test for test in found if test not in uneven), key=lambda test: size_of[test])
     whole = run.plan.target.size_bytes or max(size_of.values(), default=1)
     stroke = fit_stroke([(size_of[test] / whole, found[test].mean_ns) for test in even])
     floor = found[even[0]].mean_ns if even else 0.0
     rows = []
-    for test in (*even, *(each for each in tests(run) if each not in even)):
+    for test in (*even, *(each for each in found if each not in even)):
         fitted = stroke.time_ns(size_of[test] / whole) if stroke and test in even else None
         rows.append(
-            Row(
-                {
-                    "set": size_of[test],
-                    "where": f"zipf {THETA}, scattered" if test in uneven else "even",
-                    "mean": found[test].mean_ns,
-                    "rate": found[test].rate_per_s,
-                    "seek": found[test].mean_ns - floor if test != even[0] else 0,
-                    "fitted": fitted,
-                    "p99": found[test].p99_ns,
-                }
+            WorkingSetRow(
+                set_bytes=size_of[test],
+                where=f"zipf {THETA}, scattered" if test in uneven else "even",
+                mean_ns=found[test].mean_ns,
+                rate_per_s=found[test].rate_per_s,
+                seek_ns=found[test].mean_ns - floor if test != even[0] else 0,
+                fitted_ns=fitted,
+                p99_ns=found[test].p99_ns,
             )
         )
-    table = table_of(COLUMNS, rows)
     if len(even) < 2:
-        return Ruling(verdict="undecided", says="Nothing to compare: two working sets are needed.", table=table)
+        return Ruling(verdict="undecided", says="Nothing to compare: two working sets are needed.", rows=tuple(rows))
     decision = Decision(statistic="mean", first=even[0], other=even[-1], limit=GROWS, direction="above")
     outcome = decided(run, decision, "", "No seek component: it hardly grows.")
     law = f" {_law(stroke, floor)}" if stroke is not None and outcome.verdict == "confirmed" else ""
-    skewed = next((_skew(found[test].mean_ns, found[even[-1]].mean_ns) for test in tests(run) if test in uneven), "")
-    return Ruling(verdict=outcome.verdict, says=f"{outcome.says}{law}{skewed}", table=table)
+    skewed = next((_skew(found[test].mean_ns, found[even[-1]].mean_ns) for test in found if test in uneven), "")
+    return Ruling(verdict=outcome.verdict, says=f"{outcome.says}{law}{skewed}", rows=tuple(rows))
 
 
 def _skew(zipf_ns: float, even_ns: float) -> str:

@@ -10,12 +10,12 @@ What to change: test the whole disk; keep data that must be fast in its first pa
 
 from __future__ import annotations
 
-from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, table_of
+from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, Figures, figures, in_turns, row, work
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
-from iocast.model.report import Column, Row
+from iocast.model.results.experiments import ZoneRow
 from iocast.model.run import Run
 from iocast.model.workload import Sequential
 from iocast.text import brief_percent, brief_time
@@ -28,14 +28,6 @@ SLOWER = 1.1
 FIRST, LAST = "random, first part", "random, last part"
 SCANS = ("sequential, first part", "sequential, last part")
 DECISION = Decision(statistic="mean", first=FIRST, other=LAST, limit=SLOWER, direction="above")
-COLUMNS = (
-    Column("test", "row"),
-    Column("ios", "reads", "count"),
-    Column("each", "ms per I/O", "duration", "elapsed time over the reads of all users"),
-    Column("waited", "response time", "duration", "of a read of one user"),
-    Column("slower", "slower than the first part", "share"),
-    Column("moved", "MB/s", "bytes_per_s"),
-)
 
 
 def phases(asked: Asked) -> tuple[Phase, ...]:
@@ -64,7 +56,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
             found = figures(run, test)
             if found is not None and first is not None:
                 slower = None if test == pair[0] else found.mean_ns / first.mean_ns - 1
-                rows.append(zone_row(test, found, slower))
+                rows.append(_row(test, found, slower))
     outcome = decided(run, DECISION)
     slower = (outcome.ratio or 1.0) - 1
     says = f"{outcome.says.rstrip(' .')}."
@@ -77,18 +69,15 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         says += (
             f" {brief_time(1e9 / first.rate_per_s)} and {brief_time(1e9 / last.rate_per_s)} of device time per read."
         )
-    return Ruling(verdict=outcome.verdict, says=says, table=table_of(COLUMNS, rows))
+    return Ruling(verdict=outcome.verdict, says=says, rows=tuple(rows))
 
 
-def zone_row(test: str, found: Figures, slower: float | None) -> Row:
-    """A row with both readings of "milliseconds per I/O": elapsed over all reads, and the response time of one user."""
-    return Row(
-        {
-            "test": test,
-            "ios": found.ios,
-            "each": 1e9 / found.rate_per_s,
-            "waited": found.mean_ns,
-            "slower": slower,
-            "moved": found.bytes_per_s,
-        }
+def _row(test: str, found: Figures, slower: float | None) -> ZoneRow:
+    return ZoneRow(
+        test=test,
+        ios=found.ios,
+        each_ns=1e9 / found.rate_per_s,
+        waited_ns=found.mean_ns,
+        slower_share=slower,
+        moved_bytes_per_s=found.bytes_per_s,
     )
