@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -185,3 +187,37 @@ def test_a_copy_without_attributes_is_known_by_its_content(tmp_path: Path) -> No
     kept = tmp_path / "kept"
     shutil.copytree(made.path, kept)  # with attributes
     assert archive.delete_run(str(kept)) == ()
+
+
+def test_a_page_of_somebody_that_came_during_the_run_is_not_replaced(tmp_path: Path) -> None:
+    """The folder is opened again for the page, and then nothing was known of who wrote what."""
+    _, made = saved(tmp_path)
+    (page := made.path / "report.html").write_text("mine")
+    with pytest.raises(ArchiveError, match=r"report\.html was put there by another program"):
+        put_page(open_run(str(made.path), made.run_id), "report.html", b"<!doctype html>")
+    assert page.read_text() == "mine"
+    page.unlink()
+    for text in (b"<!doctype html>", b"<!doctype html> again"):
+        put_page(open_run(str(made.path), made.run_id), "report.html", text)
+    assert page.read_bytes() == b"<!doctype html> again"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_where_no_file_has_attributes_a_run_is_noted_and_deleted(tmp_path: Path) -> None:
+    (place := tmp_path / "place").mkdir()
+    if subprocess.run(["mount", "-t", "ramfs", "none", place], check=False).returncode:
+        pytest.skip("ramfs cannot be mounted here")
+    try:
+        _, made = saved(place)
+        folder = str(made.path)
+        for note in ("one", "two"):
+            assert archive.change_notes(folder, note).note == note
+        put_page(open_run(folder, made.run_id), "report.html", b"<!doctype html>")
+        (made.path / "run.json.new").write_text("mine")
+        del made
+        with pytest.raises(ArchiveError, match=r"nothing proves that iocast wrote report\.html$"):
+            archive.delete_run(folder)
+        assert archive.delete_run(folder, unproven=True) == ("run.json.new",)
+    finally:
+        gc.collect()
+        subprocess.run(["umount", "-l", place], check=True)

@@ -125,7 +125,6 @@ def _runs_in(folder: HeldFolder) -> Iterator[tuple[HeldFolder, HeldFolder]]:
 def _delete(run: HeldFolder, unproven: bool) -> None:
     for room, name in tuple(leftovers_of(run)):
         room.remove_leftover(name)
-        _remove(room, name, unproven)
     for room in tuple(tables_of(run)):
         for name in room.names():
             if is_table_name(room.path.name, name):

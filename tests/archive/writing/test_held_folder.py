@@ -306,7 +306,7 @@ def test_a_full_folder_in_the_place_of_one_that_was_just_made_gets_nothing(
     (theirs / "report.html").write_text("precious")
     _exchanges(monkeypatch, theirs)
     inode = theirs.stat().st_ino
-    with pytest.raises(ArchiveError, match="was put there by another program"):
+    with pytest.raises(ArchiveError, match="another folder was put in its place"):
         make_named(theirs.parent, "run")
     (there,) = (each for each in theirs.parent.iterdir() if each.stat().st_ino == inode)
     assert [each.name for each in there.iterdir()] == ["report.html"]

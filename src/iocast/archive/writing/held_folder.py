@@ -451,7 +451,7 @@ def _made_in(folder: int, name: str, mode: int) -> int:
     made = _below(folder, name)
     if os.listdir(made):
         os.close(made)
-        raise PermissionError(errno.EPERM, f"{name} was put there by another program")
+        raise PermissionError(errno.EPERM, "another folder was put in its place", name)
     return made
 
 
