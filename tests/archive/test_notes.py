@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,33 @@ def test_notes_that_cannot_be_read_are_kept_and_cost_nothing_else(tmp_path: Path
     section = judge(archive.load(folder), folder).report().sections[0]
     assert section.code == "notes"
     assert section.paragraphs[0].startswith("Notes not shown: ")
+
+
+@pytest.mark.parametrize("text", ['{"title": "lab book", "pages": ["A", "B"]}', '{"note": "mine", "colour": "red"}'])
+@pytest.mark.parametrize("note", ["checked", ""])
+def test_notes_of_somebody_are_neither_replaced_nor_removed(tmp_path: Path, text: str, note: str) -> None:
+    """They lost what iocast does not know, or went with an empty note."""
+    folder = _saved(tmp_path)
+    (file := Path(folder) / "notes.json").write_text(text)
+    file.chmod(0o640)
+    with pytest.raises(ArchiveError, match=r"notes\.json was put there by another program"):
+        archive.change_notes(folder, note)
+    assert (file.read_text(), file.stat().st_mode & 0o777) == (text, 0o640)
+
+
+def test_what_is_no_run_gets_no_notes(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(ArchiveError, match="is not a run folder"):
+        archive.change_notes(str(tmp_path), "x")
+    assert not (tmp_path / "notes.json").exists()
+
+
+def test_notes_of_an_older_iocast_are_changed(tmp_path: Path) -> None:
+    """They have no attribute: they are known by what is in them."""
+    folder = _saved(tmp_path)
+    archive.change_notes(folder, "old")
+    os.removexattr(Path(folder) / "notes.json", "user.iocast.sha256")
+    assert archive.change_notes(folder, "new").note == "new"
 
 
 def test_tags_are_added_and_removed(tmp_path: Path) -> None:

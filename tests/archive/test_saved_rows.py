@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from makers.saved_runs import empty_run, measured, saved
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.archive import RunFolder
+from iocast.archive import RunFolder, open_run
 from iocast.archive.mending import mend
 from iocast.errors import ArchiveError
 from iocast.model.run import Blind, Run
@@ -97,7 +98,7 @@ def test_a_dead_run_is_mended_with_its_rows(tmp_path: Path) -> None:
 def test_it_is_deleted_with_its_run(tmp_path: Path) -> None:
     _, folder = saved(tmp_path)
     folder.end()
-    (folder.path / "rows.jsonl").write_bytes(b"{}\n")
+    os.close(open_run(str(folder.path), folder.run_id).open_to_append("rows.jsonl"))
     assert archive.delete_run(str(folder.path)) == ()
     assert not folder.path.exists()
 

@@ -82,6 +82,30 @@ def test_a_run_is_renamed_and_deleted_when_its_name_confirms_it(run: Path) -> No
     assert [path.name for path in run.parent.rglob("*")] == ["new name", "mine.txt"]
 
 
+def test_unproven_files_are_deleted_by_a_second_word(run: Path) -> None:
+    """A file of somebody that had the name of one of ours went with the run."""
+    asker, mine = Asker(run.parent), run / "report.html"
+    mine.write_text("mine")
+    refused = asker.post(f"/api/delete/{run.name}", {"confirm": run.name})
+    assert (refused.status, "iocast wrote report.html" in refused.json["error"]) == (400, True)
+    assert (mine.read_text(), (run / "run.json").exists()) == ("mine", True)
+    assert asker.post(f"/api/delete/{run.name}", {"confirm": run.name, "unproven": True}).json == {"left": []}
+
+
+def test_a_directory_of_somebody_with_a_run_json_is_not_changed(run: Path) -> None:
+    (folder := run.parent / "training").mkdir()
+    (folder / "run.json").write_text('{"experiment": "bert"}')
+    (folder / "notes.json").write_text('{"mine": 1}')
+    before = _files(folder)
+    for what, change in (
+        ("notes", {"note": "", "tags": []}),
+        ("rename", {"to": "x"}),
+        ("delete", {"confirm": folder.name}),
+    ):
+        assert Asker(run.parent).post(f"/api/{what}/training", change).status == 400
+    assert _files(folder) == before
+
+
 def test_nothing_outside_and_not_the_directory_itself_is_changed(run: Path, tmp_path: Path) -> None:
     outside, before = RunFolder.create(str(tmp_path / "outside"), card_runs.quick_card()).path, _files(tmp_path)
     asker = Asker(run.parent)

@@ -11,7 +11,7 @@ from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable, untyped
 from iocast.archive.migrations import migrated_diagnosis
-from iocast.archive.writing.held_folder import open_folder
+from iocast.archive.own_files import open_run_folder
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
@@ -26,7 +26,7 @@ class _Version(msgspec.Struct):
 
 def save_diagnosis(folder: Path, diagnosis: Diagnosis) -> None:
     """Keeps what was tested about a run beside it. Raises ArchiveError."""
-    held = open_folder(folder)
+    held = open_run_folder(folder)
     sweep_run(held)
     put_readable(held, DIAGNOSIS_FILE, {"schema_version": SCHEMA_VERSION, **msgspec.structs.asdict(diagnosis)})
 

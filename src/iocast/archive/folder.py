@@ -10,11 +10,12 @@ from pathlib import Path
 import msgspec
 
 from iocast import metrics
-from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE, folder_of
+from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.interval_tables import save_intervals
 from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
+from iocast.archive.own_files import open_run_folder
 from iocast.archive.ownership import this_process
 from iocast.archive.parquet import ArrowStream, Identity
 from iocast.archive.renewal import renew_tables
@@ -26,7 +27,7 @@ from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
 from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.growing_folders import growing_folder
-from iocast.archive.writing.held_folder import HeldFolder, numbered, open_folder
+from iocast.archive.writing.held_folder import HeldFolder, numbered
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
 from iocast.model.plan import Left, Length
@@ -78,7 +79,7 @@ class RunFolder:
     @classmethod
     def open(cls, folder: str | Path) -> RunFolder:
         """The folder of a run that was made before. Raises ArchiveError."""
-        return cls(open_folder(folder_of(str(folder))))
+        return cls(open_run_folder(folder))
 
     @classmethod
     def create(cls, base: str, run: Run, *, private: bool = False) -> RunFolder:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.archive.file_names import DOCUMENTS, EXPERIMENTS, INTERVALS, RUN_FILE, SAMPLES
+from iocast.archive.file_names import DOCUMENTS, EXPERIMENTS, RUN_FILE
+from iocast.archive.own_files import is_table_name, open_run_folder, run_in
 from iocast.archive.ownership import owner_alive
 from iocast.archive.summary_file import read_summary
-from iocast.archive.writing.held_folder import HeldFolder, open_folder
+from iocast.archive.writing.held_folder import ForeignFile, HeldFolder, open_folder
 from iocast.archive.writing.leftovers import leftovers_of, tables_of
-from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.errors import ArchiveError, SpecError
 
 LONGEST_NAME = 120
-_TABLES = {INTERVALS: re.compile(r"\d{3,}\.parquet"), SAMPLES: re.compile(r"\d{3,}\.(parquet|jsonl)")}
+_MOST_NAMED = 5  # files, in a refusal
 
 
 def rename_run(folder: str, name: str) -> str:
@@ -33,10 +34,12 @@ def rename_run(folder: str, name: str) -> str:
     new = old.with_name(name)
     if new == old:
         return str(old)
+    held = open_run_folder(old)
+    if run_in(held) is None:
+        raise ArchiveError(f"{old} is not a run folder", "rename other folders in a shell")
     _refuse_under_way(str(old))
     try:
-        above = open_folder(old.parent, links=True)
-        rename_to_free_name(above.descriptor, old.name, name)
+        open_folder(old.parent, links=True).rename_folder(held, name)
     except FileExistsError:
         raise ArchiveError(f"{new} already exists", "choose another name") from None
     except OSError as error:
@@ -46,19 +49,22 @@ def rename_run(folder: str, name: str) -> str:
     return str(new)
 
 
-def delete_run(folder: str) -> tuple[str, ...]:
+def delete_run(folder: str, *, unproven: bool = False) -> tuple[str, ...]:
     """Deletes the files of a run, and its folder when it is empty then; returns what else was in it, and stays.
 
-    Links are not followed. Raises ArchiveError.
+    While something has the name of a file of a run and nothing proves that iocast wrote it, nothing is deleted;
+    `unproven`: such files go, too, if they are the caller's. Links are not followed. Raises ArchiveError.
     """
     path = Path(os.path.abspath(folder))
     if path.is_symlink() or not os.path.isfile(path / RUN_FILE):
         raise ArchiveError(f"{path} is not a run folder", "give the folder that has a run.json")
     for each in (path, *_experiments_of(path)):
         _refuse_under_way(str(each))
-    above, held = open_folder(path.parent, links=True), open_folder(path)
+    above, held = open_folder(path.parent, links=True), open_run_folder(path)
     try:
-        _delete(held)
+        if not unproven:
+            _refuse_unproven(held)
+        _delete(held, unproven)
         if left := held.names():
             return tuple(sorted(left))
         above.remove_folder(path.name, held)
@@ -67,6 +73,17 @@ def delete_run(folder: str) -> tuple[str, ...]:
         raise ArchiveError(
             f"cannot delete {error.filename or path}: {error.strerror}", "check the permissions of the folder"
         ) from error
+
+
+def _refuse_unproven(run: HeldFolder) -> None:
+    unknown = [str(room.path / name) for room, name in _files_of(run) if not room.is_own(name)]
+    if unknown:
+        shown = ", ".join(os.path.relpath(each, run.path) for each in unknown[:_MOST_NAMED])
+        more = f" and {len(unknown) - _MOST_NAMED} more" if len(unknown) > _MOST_NAMED else ""
+        raise ArchiveError(
+            f"nothing is deleted: nothing proves that iocast wrote {shown}{more}",
+            "move away what is yours, or confirm that unproven files are deleted, too (a copy can lose its proofs)",
+        )
 
 
 def _experiments_of(run: Path) -> Iterator[Path]:
@@ -85,36 +102,46 @@ def _refuse_under_way(folder: str) -> None:
         )
 
 
-def _delete(run: HeldFolder) -> None:
+def _files_of(run: HeldFolder) -> Iterator[tuple[HeldFolder, str]]:
+    """What has the name of a file of the run, or of a run that was made because of it."""
+    for room in tables_of(run):
+        yield from ((room, name) for name in room.names() if is_table_name(room.path.name, name))
+    if run.has_folder(EXPERIMENTS):
+        for below, _ in _runs_in(run.folder(EXPERIMENTS)):
+            yield from _files_of(below)
+    yield from ((run, name) for name in run.names() if name in DOCUMENTS)
+
+
+def _runs_in(folder: HeldFolder) -> Iterator[tuple[HeldFolder, HeldFolder]]:
+    """The runs in a folder and in its groups, and where each lies: any other run.json is somebody's."""
+    for name in filter(folder.has_folder, folder.names()):
+        below = folder.folder(name)
+        if RUN_FILE not in below.names():
+            yield from _runs_in(below)
+        elif run_in(below) is not None:
+            yield below, folder
+
+
+def _delete(run: HeldFolder, unproven: bool) -> None:
     for room, name in tuple(leftovers_of(run)):
-        room.remove(name)
+        room.remove_leftover(name)
     for room in tuple(tables_of(run)):
-        for name in filter(_TABLES[room.path.name].fullmatch, room.names()):
-            room.remove(name)
+        for name in room.names():
+            if is_table_name(room.path.name, name):
+                _remove(room, name, unproven)
         run.remove_folder(room.path.name, room)
     if run.has_folder(EXPERIMENTS):
-        _delete_runs_in(run.folder(EXPERIMENTS))
-        run.remove_folder(EXPERIMENTS, run.folder(EXPERIMENTS))
+        experiments = run.folder(EXPERIMENTS)
+        for below, group in tuple(_runs_in(experiments)):
+            _delete(below, unproven)
+            group.remove_folder(below.path.name, below)
+            if group is not experiments:
+                experiments.remove_folder(group.path.name, group)
+        run.remove_folder(EXPERIMENTS, experiments)
     for name in DOCUMENTS:
-        run.remove(name)
+        _remove(run, name, unproven)
 
 
-def _delete_runs_in(folder: HeldFolder) -> None:
-    """The runs in a folder and in its groups."""
-    for name in folder.names():
-        if folder.has_folder(name):
-            below = folder.folder(name)
-            if RUN_FILE in below.names():
-                if _is_run(below):
-                    _delete(below)
-            else:
-                _delete_runs_in(below)
-            folder.remove_folder(name, below)
-
-
-def _is_run(folder: HeldFolder) -> bool:
-    """Whether its run.json can be read: any other file of that name is somebody's."""
-    try:
-        return bool(read_summary(str(folder.place)).run_id)
-    except ArchiveError:
-        return False
+def _remove(folder: HeldFolder, name: str, unproven: bool) -> None:
+    with contextlib.suppress(ForeignFile):  # it stays, and is told
+        folder.remove(name, unproven=unproven)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from iocast.archive.guarded.regular_file import regular_bytes
-from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.errors import ArchiveError
 
 T = TypeVar("T")
@@ -17,6 +17,7 @@ T = TypeVar("T")
 _ONE_AT_A_TIME = threading.Lock()
 # What decoding raises: besides its own errors, text that is not UTF-8 and nesting deeper than Python's stack.
 BROKEN = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+STAYS = "iocast changes only what it wrote: what is there stays until you move it away"
 MOST_VALUES = 6_000_000  # of a document: each takes up to 200 bytes of memory, and two of the file
 
 
@@ -49,6 +50,8 @@ def put(folder: HeldFolder, name: str, text: bytes) -> None:
     """Writes a file of a folder: it is there whole, or as it was. Raises ArchiveError."""
     try:
         folder.put(name, text + b"\n")
+    except ForeignFile as error:
+        raise ArchiveError(f"cannot write {folder.path}: {error.strerror}", STAYS) from error
     except OSError as error:
         raise unwritable(folder.path, error.strerror or str(error)) from error
 

@@ -10,8 +10,9 @@ import msgspec
 
 from iocast.archive.file_names import NOTES_FILE, RUN_FILE, folder_of
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
-from iocast.archive.json_files import decoded, not_understood, put_readable
-from iocast.archive.writing.held_folder import open_folder
+from iocast.archive.json_files import STAYS, decoded, not_understood, put_readable
+from iocast.archive.own_files import open_run_folder, run_in
+from iocast.archive.writing.held_folder import ForeignFile
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.summary import Notes
@@ -36,13 +37,17 @@ def save_notes(folder: str, notes: Notes) -> Notes:
     """
     kept, path = _checked(notes), folder_of(folder) / NOTES_FILE
     load_notes(folder)
-    held = open_folder(path.parent)
+    held = open_run_folder(folder)
+    if run_in(held) is None:
+        raise ArchiveError(f"{path.parent} is not a run folder", "notes belong to one run: `iocast runs` lists them")
     sweep_run(held)
     if kept:
         put_readable(held, NOTES_FILE, {"notes_version": VERSION, **msgspec.structs.asdict(kept)})
         return kept
     try:
         held.remove(NOTES_FILE)
+    except ForeignFile as error:
+        raise ArchiveError(f"cannot remove {path}: {error.strerror}", STAYS) from error
     except OSError as error:
         raise ArchiveError(f"cannot remove {path}: {error.strerror}", "check the permissions of the folder") from error
     return kept

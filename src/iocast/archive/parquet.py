@@ -198,6 +198,29 @@ def relation_of(file: str) -> DuckDBPyRelation:
         raise unreadable(Path(file), reason(error), "it") from error
 
 
+def columns_in(file: Path) -> set[str]:
+    """The columns of a table; none where it cannot be read."""
+    from iocast._core import CoreError, Tables
+
+    try:
+        return set(Tables([str(file)]).columns())
+    except CoreError:
+        return set()
+
+
+def run_ids_in(file: Path) -> set[str]:
+    """The runs that the rows of a table say they are of; none where it cannot be read."""
+    import duckdb
+
+    from iocast._core import CoreError, Tables
+
+    try:
+        found = database().cursor().from_arrow(Tables([str(file)], ["run_id"])).distinct().fetchall()
+    except (CoreError, duckdb.Error):
+        return set()
+    return {run_id for (run_id,) in found}
+
+
 # What Arrow puts before the core's words, and DuckDB before those of the system.
 _KINDS = re.compile(r".*(Parquet argument error|Parquet error|External): |^[A-Z][A-Za-z ]* Error: ")
 _NUMBER = re.compile(r'"errno":"(\d+)"')  # DuckDB packs an error of another thread into its own, as JSON

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -12,8 +11,9 @@ from iocast.archive.file_names import SUMMARY_FILE
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.archive.opening import load
+from iocast.archive.own_files import open_run_folder
 from iocast.archive.ownership import owner_alive
-from iocast.archive.writing.held_folder import HeldFolder, open_folder
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
 from iocast.model.summary import DEAD, Summary, summary_of
 
@@ -30,7 +30,7 @@ def keep_summary(folder: str, summary: Summary) -> None:
 
 def open_run(folder: str, run_id: str) -> HeldFolder:
     """The folder of this very run, to add to it what was made of it. Raises ArchiveError where it is another by now."""
-    held = open_folder(Path(folder))
+    held = open_run_folder(folder)
     if read_summary(str(held.place)).run_id != run_id:
         raise ArchiveError(f"{folder} is not the folder of this run: it was replaced", "look where it was moved to")
     return held

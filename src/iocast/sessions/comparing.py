@@ -190,7 +190,7 @@ def group_folder(out: str, name: str) -> Iterator[str]:
     try:
         yield str(folder.path)
     finally:
-        _remove_empty_sides(folder)
+        _remove_empty_sides(open_base(folder.place))
         if folder.remove_if_empty():  # else what was measured stays
             brought.remove()
 
@@ -203,6 +203,8 @@ def _sweep_empty_groups(base: Path) -> None:
             with suppress(OSError):  # a group that is being made
                 group = above.folder(name)
                 group.claim()
+                if not group.is_proven:
+                    continue
                 _remove_empty_sides(group)
                 above.remove_folder(name, group)
 

@@ -47,9 +47,12 @@ class NewName(msgspec.Struct):
 
 
 class Confirmation(msgspec.Struct):
-    """The name of the run that is to be deleted, written by the person who deletes it."""
+    """The name of the run that is to be deleted, written by the person who deletes it; and whether files go that only
+    have the names of its files.
+    """
 
     confirm: str
+    unproven: bool = False
 
 
 def make_app(
@@ -190,7 +193,7 @@ class _Pages:
         def delete(name: str, asked: Confirmation) -> dict[str, Any]:
             if asked.confirm != name:
                 raise SpecError("not deleted: the name does not match", f"confirm with the name of the run: {name}")
-            return {"left": self.folders.delete(name)}
+            return {"left": self.folders.delete(name, unproven=asked.unproven)}
 
         return await _change(request, Confirmation, delete)
 

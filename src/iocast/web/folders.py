@@ -160,10 +160,10 @@ class Folders:
             self._listed = (0.0, [])
         return os.path.relpath(path, self.directory)
 
-    def delete(self, name: str) -> tuple[str, ...]:
+    def delete(self, name: str, *, unproven: bool = False) -> tuple[str, ...]:
         """Deletes a run; returns what was in its folder and is not of a run, which stays. Raises IocastError."""
         with self._changing:
-            left = archive.delete_run(self._changeable(name))
+            left = archive.delete_run(self._changeable(name), unproven=unproven)
             self._listed = (0.0, [])
         return left
 

@@ -114,5 +114,7 @@ def test_a_link_in_the_place_of_a_new_reel_is_not_followed(tmp_path: Path) -> No
     victim.write_text("mine")
     rooms.mkdir(parents=True)
     (rooms / "000.jsonl").symlink_to(victim)
-    OpenReel(open_folder(tmp_path / "run"), 0, reel_of(tmp_path / "run2", []).phase, ReelNote())
+    with pytest.raises(ArchiveError, match=r"000\.jsonl is a symbolic link"):
+        OpenReel(open_folder(tmp_path / "run"), 0, reel_of(tmp_path / "run2", []).phase, ReelNote())
+    assert (rooms / "000.jsonl").is_symlink()
     assert victim.read_text() == "mine"

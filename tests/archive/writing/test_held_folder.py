@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from iocast.archive.writing.held_folder import (
     open_base,
     open_folder,
 )
+from iocast.archive.writing.renaming import exchange
 from iocast.errors import ArchiveError
 
 ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -272,3 +274,115 @@ def test_a_link_that_another_user_put_into_a_directory_of_all_is_no_place_for_re
     os.lchown(tmp_path / "iocast-runs", 65534, 65534)
     with pytest.raises(OSError, match="symbolic link of another user"):
         open_base(tmp_path / "iocast-runs")
+
+
+def _exchanges(monkeypatch: pytest.MonkeyPatch, victim: Path) -> None:
+    """Whoever owns the directory puts another folder in the place of each that was just made there."""
+    make = os.mkdir
+
+    def exchanged(name: str, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        make(name, mode, dir_fd=dir_fd)
+        assert dir_fd is not None
+        if os.path.samestat(os.fstat(dir_fd), victim.parent.stat()):
+            assert exchange(dir_fd, name, victim.name)
+
+    monkeypatch.setattr(os, "mkdir", exchanged)
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """A private folder of the caller in a directory of somebody else, who may rename it."""
+    (base := tmp_path / "base").mkdir()
+    os.chown(base, 1234, 1234)
+    (folder := base / "precious").mkdir(mode=0o700)
+    return folder
+
+
+@ROOT
+def test_a_full_folder_in_the_place_of_one_that_was_just_made_gets_nothing(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It got the name of the run, the run's files, and lost its report.html."""
+    (theirs / "report.html").write_text("precious")
+    _exchanges(monkeypatch, theirs)
+    inode = theirs.stat().st_ino
+    with pytest.raises(ArchiveError, match="another folder was put in its place"):
+        make_named(theirs.parent, "run")
+    (there,) = (each for each in theirs.parent.iterdir() if each.stat().st_ino == inode)
+    assert [each.name for each in there.iterdir()] == ["report.html"]
+    assert (there / "report.html").read_text() == "precious"
+
+
+@ROOT
+def test_an_empty_folder_in_the_place_of_one_that_was_just_made_gets_nothing(
+    theirs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time.sleep(0.05)  # as long as a file system may be unsure
+    _exchanges(monkeypatch, theirs)
+    inode = theirs.stat().st_ino
+    made = make_named(theirs.parent, "run")
+    made.put("run.json", b"{}")
+    (there,) = (each for each in theirs.parent.iterdir() if each.stat().st_ino == inode)
+    assert (list(there.iterdir()), made.path.stat().st_ino != inode) == ([], True)
+
+
+@ROOT
+def test_a_folder_that_is_exchanged_before_it_gets_its_name_is_not_renamed(theirs: Path) -> None:
+    made = make_named(theirs.parent, "run")
+    above, hidden = open_base(theirs.parent), made.path.name
+    inode, looks = theirs.stat().st_ino, held_folder.HeldFolder._is_in
+
+    def late(folder: HeldFolder, base: HeldFolder) -> bool:
+        found = looks(folder, base)
+        held_folder.HeldFolder._is_in = looks  # type: ignore[method-assign]
+        assert exchange(above.descriptor, hidden, theirs.name)
+        return found
+
+    held_folder.HeldFolder._is_in = late  # type: ignore[method-assign]
+    with pytest.raises(FileNotFoundError, match="was exchanged by another program"):
+        made.rename("final")
+    assert (theirs.parent / hidden).stat().st_ino == inode
+    assert not (theirs.parent / "final").exists()
+
+
+def test_no_hidden_folder_is_left(theirs: Path) -> None:
+    make_named(theirs.parent, "run").folder("intervals").put("000.parquet", b"rows")
+    assert [each for each in os.listdir(theirs.parent) if each.startswith(".")] == []
+
+
+def test_a_folder_of_somebody_in_a_new_one_is_not_used(held: HeldFolder) -> None:
+    (held.path / "intervals").mkdir()
+    with pytest.raises(ForeignFile, match="intervals was put there by another program"):
+        held.folder("intervals")
+
+
+def test_a_folder_that_is_opened_again_keeps_what_it_does_not_know(held: HeldFolder) -> None:
+    """The look at who wrote a file ended with the process that made the folder."""
+    (page := held.path / "report.html").write_text("mine")
+    again = open_folder(held.path)
+    for change in (lambda: again.put("report.html", b"ours"), lambda: again.remove("report.html")):
+        with pytest.raises(ForeignFile, match="was put there by another program"):
+            change()
+    assert page.read_text() == "mine"
+    again.put("run.json", b"ours again")
+    again.remove("run.json")
+    assert os.listdir(held.path) == ["report.html"]
+
+
+@ROOT
+def test_without_attributes_nothing_is_taken_for_ours(tmp_path: Path) -> None:
+    """Half-written files of such names went; documents of others were replaced."""
+    (tmp_path / "place").mkdir()
+    if subprocess.run(["mount", "-t", "ramfs", "none", tmp_path / "place"], check=False).returncode:
+        pytest.skip("ramfs cannot be mounted here")
+    try:
+        (tmp_path / "place" / "run.json.new").write_text("mine")
+        (tmp_path / "place" / "run.json").write_text("mine")
+        folder = open_folder(tmp_path / "place")
+        folder.remove_leftover("run.json.new")
+        with pytest.raises(ForeignFile):
+            folder.put("run.json", b"ours")
+        assert sorted(folder.names()) == ["run.json", "run.json.new"]
+        del folder
+    finally:
+        subprocess.run(["umount", tmp_path / "place"], check=True)

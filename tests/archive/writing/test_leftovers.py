@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,5 +96,20 @@ def test_what_is_not_of_a_run_keeps_such_a_folder(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "mine").write_text("keep")
     (folder / "run.json").write_text("half")
+    os.setxattr(folder, "user.iocast.made", str(folder.stat().st_ino).encode())
+    os.setxattr(folder / "run.json", "user.iocast.growing", b"1")
     assert iocast("card", "sim:nvme", "--time", "1ms", cwd=tmp_path).returncode == 0
     assert os.listdir(folder) == ["mine"]
+
+
+def test_a_folder_of_somebody_that_has_such_a_name_stays(tmp_path: Path) -> None:
+    """It lost its documents, and all of a folder whose name begins as that of a spill does."""
+    folder = tmp_path / "iocast-runs" / ".2026-11-01T120000-backup.77.new"
+    (folder / ".profile-db" / "deep").mkdir(parents=True)
+    (folder / ".profile-db" / "deep" / "orders.sql").write_text("keep")
+    (folder / "report.html").write_text("keep")
+    shutil.copytree(tmp_path / "iocast-runs", tmp_path / "copied")
+    os.setxattr(folder, "user.iocast.made", b"1")  # of another folder: this one is a copy
+    assert iocast("card", "sim:nvme", "--time", "1ms", cwd=tmp_path).returncode == 0
+    left = sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file())
+    assert left == [".profile-db/deep/orders.sql", "report.html"]

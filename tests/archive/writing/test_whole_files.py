@@ -165,12 +165,12 @@ def test_a_link_a_second_name_and_a_pipe_are_no_leftovers(folder: int, tmp_path:
     os.link(victim, tmp_path / "second")
     os.mkfifo(tmp_path / "pipe")
     for name in ("link", "second", "pipe"):
-        remove_leftover(folder, name, marked=False)
+        remove_leftover(folder, name)
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe", "second", "victim"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to make a file of another user")
 def test_a_file_of_another_user_is_left_alone(folder: int, tmp_path: Path) -> None:
     os.chown(path := _leftover(tmp_path), 1234, 1234)
-    remove_leftover(folder, LEFT, marked=False)
+    remove_leftover(folder, LEFT)
     assert path.read_text() == "half"

@@ -132,9 +132,37 @@ def _link(place: Path, to: Path) -> None:
     place.symlink_to(to)
 
 
+def test_a_directory_of_somebody_that_has_the_name_of_a_label_stays_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its lock and all its runs were written there."""
+    study, out = _study(tmp_path), tmp_path / "out"
+    (out / "bare" / "cached-read").mkdir(parents=True)
+    (out / "bare" / "data").write_text("mine")
+    assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
+    assert "bare was not made by a study: move it away" in capsys.readouterr().err
+    assert sorted(os.listdir(out / "bare")) == ["cached-read", "data"]
+    assert os.listdir(out / "bare" / "cached-read") == []
+
+
+def test_an_empty_directory_of_somebody_in_the_place_of_a_cell_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any) -> Carried:
+        raise LoadError("no", "none")
+
+    study, out = _study(tmp_path), tmp_path / "out"
+    (out / "bare" / "cached-read").mkdir(parents=True)
+    (out / "bare" / ".iocast-study.lock").touch()
+    monkeypatch.setattr(study_runs, "carry_out", refused)
+    assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
+    assert sorted(os.listdir(out / "bare")) == [".iocast-study.lock", "cached-read"]
+
+
 def test_a_link_in_the_place_of_a_cell_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, out, foreign = _study(tmp_path), tmp_path / "out", tmp_path / "foreign"
     _link(out / "bare" / "cached-read", foreign)
+    (out / "bare" / ".iocast-study.lock").touch()
     assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
     said = capsys.readouterr().err
     assert f"cannot write to {out}/bare/cached-read: it is a symbolic link, and iocast does not write through" in said

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from iocast.archive.file_names import ROWS_FILE
 from iocast.archive.guarded.regular_file import regular_bytes
-from iocast.archive.json_files import decoded, not_understood, unwritable
+from iocast.archive.json_files import decoded, not_understood, parsed, unwritable
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.archive.writing.whole_files import write_all
 from iocast.model.run import Blind, PhaseRecord, Run, Series, Tape
@@ -81,6 +81,12 @@ def _lines(run: Run, first: int, texts: Mapping[str, str]) -> bytes:
         for record in run.phases[first:]
     )
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+
+
+def are_rows(text: bytes) -> bool:
+    """Whether all lines of a file are such rows. Raises what BROKEN lists."""
+    *lines, _cut = text.split(b"\n")
+    return bool(lines) and all(parsed(line, _Line) for line in lines)
 
 
 def with_saved_rows(run: Run, folder: Path) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 from iocast.archive.catalogue import run_folders
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import put, unwritable
-from iocast.archive.writing.held_folder import open_base
+from iocast.archive.writing.held_folder import ForeignFile, HeldFolder, make_folder, open_base
 from iocast.errors import ArchiveError
 
 STUDY = "study.toml"
@@ -50,11 +51,15 @@ def begin(folder: str, text: str) -> None:
 
 
 @contextlib.contextmanager
-def working_on(folder: str, label: str) -> Iterator[None]:
-    """While entered, no other process runs this configuration. Raises ArchiveError where one does."""
+def working_on(folder: str, label: str) -> Iterator[HeldFolder]:
+    """The folder of a configuration; while entered, no other process runs it. Raises ArchiveError where one does."""
     place = Path(folder) / label
     try:
-        descriptor = open_base(folder).folder(label).open_to_append(_LOCK)
+        held = _folder_of_label(folder, label)
+        descriptor = held.open_to_append(_LOCK)
+    except ForeignFile as error:
+        why, hint = error.strerror or str(error), "or choose another --label, or another directory with --out DIR"
+        raise ArchiveError(f"cannot write to {place}: {why}", hint) from error
     except OSError as error:
         raise unwritable(place, error.strerror or str(error)) from error
     try:
@@ -64,9 +69,25 @@ def working_on(folder: str, label: str) -> Iterator[None]:
             raise ArchiveError(f"{place} is being measured by another process", "wait until it ends") from None
         except OSError:
             pass  # not every file system has locks
-        yield
+        yield held
     finally:
         os.close(descriptor)
+
+
+def _folder_of_label(folder: str, label: str) -> HeldFolder:
+    """It is made, or found again by its attribute or the lock in it. Raises OSError, ForeignFile."""
+    above = open_base(folder, knows=_is_lock)
+    with contextlib.suppress(FileExistsError):
+        return make_folder(above, label, private=above.private)
+    held = above.folder(label)
+    if not held.is_proven and not held.is_own(_LOCK):
+        raise ForeignFile(errno.EEXIST, f"{label} was not made by a study: move it away", str(held.path))
+    return held
+
+
+def _is_lock(folder: HeldFolder, name: str) -> bool:
+    """Locks of older versions have no proof; nothing is ever written to one."""
+    return name == _LOCK and not os.stat(folder.place / name).st_size
 
 
 def labels(folder: str) -> tuple[str, ...]:

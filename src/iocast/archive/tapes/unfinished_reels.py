@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from iocast.archive.file_names import SAMPLES
 from iocast.archive.guarded.regular_file import regular_lines
-from iocast.archive.json_files import decoded, not_understood
+from iocast.archive.json_files import decoded, not_understood, parsed
 from iocast.model.plan import Length
 from iocast.model.run import Blind, PhaseRecord, Run
 
@@ -41,6 +41,14 @@ def unfinished_reels(folder: Path) -> dict[int, Path]:
     """Their files by number, in order."""
     numbers = ((number_of(file.name), file) for file in (folder / SAMPLES).glob("*.jsonl"))
     return dict(sorted((number, file) for number, file in numbers if number is not None))
+
+
+def is_reel(file: Path) -> bool:
+    """Whether a file is one: a note of its phase, and moments. Raises OSError, and what BROKEN lists."""
+    lines = regular_lines(file, LONGEST_LINE)
+    if parsed(next(lines, b"{}"), ReelNote).phase is None:
+        return False
+    return all(parsed(line, _Moment if line.startswith(_MOMENT) else ReelNote) for line in lines)
 
 
 def lasting(phase: PhaseRecord, elapsed_ns: int) -> PhaseRecord:

@@ -56,14 +56,23 @@ def sweep_unborn(base: HeldFolder) -> None:
 
 def _remove_unborn(base: HeldFolder, name: str) -> None:
     folder = base.folder(name)
+    if not folder.is_proven:  # somebody else's of such a name, a copy, or one without attributes
+        return
     folder.claim()
     for each in folder.names():
-        if each.startswith(SPILL):
-            folder.folder(each).empty()
-            os.rmdir(each, dir_fd=folder.descriptor)
-        elif _OURS.fullmatch(each):
-            folder.remove(each)
-    os.rmdir(name, dir_fd=base.descriptor)  # what iocast does not put there stays
+        with contextlib.suppress(OSError):
+            if each.startswith(SPILL):
+                _remove_room(folder, each)
+            elif _OURS.fullmatch(each):
+                folder.remove(each)
+    base.remove_folder(name, folder)  # what iocast did not put there stays
+
+
+def _remove_room(folder: HeldFolder, name: str) -> None:
+    room = folder.folder(name)
+    if room.is_proven:
+        room.empty()
+        folder.remove_folder(name, room)
 
 
 def _begun(above: HeldFolder, name: str, private: bool) -> HeldFolder:

@@ -1,7 +1,8 @@
 """A folder that iocast writes to, held by its descriptor: whatever has its path by then, what is written lands in it.
 
-Every file of it is opened below that descriptor and links are not followed. A file is replaced or added to only if it
-is a plain file of ours or of the folder's owner, has no second name, and lies on the folder's own mount.
+Every file of it is opened below that descriptor and links are not followed. A file is replaced, added to or removed
+only if it is a plain file of ours or of the folder's owner, has no second name, lies on the folder's own mount, and is
+proven to be iocast's: this process wrote it, an attribute of it says so (`proofs.py`), or its content does.
 """
 
 from __future__ import annotations
@@ -10,15 +11,27 @@ import contextlib
 import errno
 import fcntl
 import os
+import secrets
 import stat
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from iocast.archive.writing.proofs import (
+    born_ns,
+    is_folder_proven,
+    is_proven,
+    only_ours_change,
+    prove_folder,
+    prove_growing,
+    sign,
+    unlink_same,
+)
 from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.archive.writing.whole_files import (
     COMMON,
+    NEW,
     PRIVATE,
     Growing,
     copy_into,
@@ -33,6 +46,8 @@ from iocast.errors import ArchiveError
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _MOST = 1000  # folders of one second
+_COARSE = 5  # CLOCK_REALTIME_COARSE, by which file systems date
+_COARSER_NS = 10_000_000  # the most that a file system keeps of a time of birth less than that
 _OTHER_DIRECTORY = "choose another directory with --out DIR"
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -48,17 +63,24 @@ class ForeignFile(OSError):
     """A file in a folder of ours that iocast would not have made: it is neither replaced nor added to."""
 
 
+Knows = Callable[["HeldFolder", str], bool]
+
+
 class HeldFolder:
     """The folder, for as long as this object lives."""
 
-    def __init__(self, path: Path, descriptor: int, above: HeldFolder | None = None) -> None:
+    def __init__(
+        self, path: Path, descriptor: int, above: HeldFolder | None = None, knows: Knows | None = None
+    ) -> None:
         self.path = path  # as people know it
         self.descriptor = descriptor
-        self._above = above  # that it lies in, where iocast made it
+        self._above = above  # that it lies in, where this process made it
+        self._knows = knows  # tells a file of ours by what is in it
         self._below: dict[str, HeldFolder] = {}
         self._written: dict[str, os.stat_result] = {}
         self._open_ended: set[str] = set()  # of these: those that are written to under their name
-        self._made: set[str] = set()  # folders in it that did not exist
+        self.made: set[str] = set()  # folders in it that did not exist
+        self._is_new = above is not None  # all that is in it was put there by this process, or by somebody else
         self._status = os.fstat(descriptor)
         weakref.finalize(self, os.close, descriptor)
 
@@ -83,18 +105,29 @@ class HeldFolder:
         former = self.own_status(name)
         with growing(self.descriptor, name, self._mode) as file:
             yield file
+            sign(file.descriptor)
             file.take_name(former)
             self._written[name] = os.fstat(file.descriptor)
 
-    def own_status(self, name: str) -> os.stat_result | None:
-        """What has the name, if iocast may replace it; None for nothing. Raises ForeignFile, OSError."""
+    def own_status(self, name: str, *, unproven: bool = False) -> os.stat_result | None:
+        """What has the name, if iocast may replace it; None for nothing. `unproven`: a person said that it may.
+        Raises ForeignFile, OSError.
+        """
         status = status_of(self.descriptor, name)
         if status is not None:
             self._refuse_foreign(name, status)
-            written = self._written.get(name)
-            if self._above is not None and (written is None or not self._is_ours(status, written)):
+            if not unproven and not self._is_proven(name, status):
                 raise _foreign(self.path / name, "was put there by another program")
         return status
+
+    def _is_proven(self, name: str, status: os.stat_result) -> bool:
+        """In a folder that this process made it knows each file; in others the file itself has to tell."""
+        written = self._written.get(name)
+        if written is not None and self._is_ours(status, written):
+            return True
+        if self._is_new:
+            return False
+        return is_proven(self.descriptor, name, status) or (self._knows is not None and self._knows(self, name))
 
     def _is_ours(self, status: os.stat_result, written: os.stat_result) -> bool:
         """Some file systems in user space give a file another inode number once they forgot it."""
@@ -111,20 +144,23 @@ class HeldFolder:
         except BaseException:
             os.close(descriptor)
             raise
-        self._written[name] = os.fstat(descriptor)
-        self._open_ended.add(name)
-        return descriptor
+        return self._growing_by_name(name, descriptor)
 
     def add(self, name: str, source: str) -> None:
         """A copy of a file of others, which shares its blocks where the file system can do that. Raises OSError."""
         with growing(self.descriptor, name, self._mode) as file:
             copy_into(file.descriptor, source)
+            sign(file.descriptor)
             file.take_name(None)
         self._written[name] = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
 
     def create(self, name: str) -> int:
         """The descriptor of a new file, which has its name from the start. Raises FileExistsError, OSError."""
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FILE, self._mode, dir_fd=self.descriptor)
+        return self._growing_by_name(name, descriptor)
+
+    def _growing_by_name(self, name: str, descriptor: int) -> int:
+        prove_growing(descriptor)
         self._written[name] = os.fstat(descriptor)
         self._open_ended.add(name)
         return descriptor
@@ -137,16 +173,31 @@ class HeldFolder:
     def folder(self, name: str) -> HeldFolder:
         """A folder in this one; it is made where it is missing, and held from then on. Raises OSError, ForeignFile."""
         if name not in self._below:
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(name, 0o700 if self.private else 0o777, dir_fd=self.descriptor)
-                self._made.add(name)
-            below = HeldFolder(self.path / name, _below(self.descriptor, name))
-            if _mount_of(below.descriptor) != _mount_of(self.descriptor):
-                raise _foreign(self.path / name, "is a mount point")
-            if below._status.st_uid not in (os.geteuid(), self._status.st_uid):
-                raise _foreign(self.path / name, "belongs to another user")
+            try:
+                made = _made(self, name, 0o700 if self.private else 0o777)
+            except FileExistsError:
+                below = self._open_below(name)
+                if self._is_new:
+                    raise _foreign(self.path / name, "was put there by another program") from None
+            else:
+                below = HeldFolder(self.path / name, made, knows=self._knows)
+                below._is_new = True
+                self.made.add(name)
             self._below[name] = below
         return self._below[name]
+
+    def _open_below(self, name: str) -> HeldFolder:
+        below = HeldFolder(self.path / name, _below(self.descriptor, name), knows=self._knows)
+        if _mount_of(below.descriptor) != _mount_of(self.descriptor):
+            raise _foreign(self.path / name, "is a mount point")
+        if below._status.st_uid not in (os.geteuid(), self._status.st_uid):
+            raise _foreign(self.path / name, "belongs to another user")
+        return below
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it says of itself that iocast made it; a copy does not, nor does any without attributes."""
+        return is_folder_proven(self.descriptor)
 
     def has_folder(self, name: str) -> bool:
         """Whether the name is that of a folder in this one, and no link. Raises OSError."""
@@ -173,8 +224,25 @@ class HeldFolder:
         """What is in it. Raises OSError."""
         return os.listdir(self.descriptor)
 
-    def remove(self, name: str) -> None:
-        """Removes a file of it, or a link itself; nothing that is no file. Raises OSError."""
+    def is_own(self, name: str) -> bool:
+        """Whether a file of it is there, and is proven to be iocast's."""
+        try:
+            return self.own_status(name) is not None
+        except OSError:
+            return False
+
+    def remove(self, name: str, *, unproven: bool = False) -> None:
+        """Removes a file of ours, if it is there; `unproven` as for `own_status`. Raises OSError; ForeignFile for what
+        must stay.
+        """
+        status = self.own_status(name, unproven=unproven)
+        if status is not None:
+            unlink_same(self.descriptor, name, status)
+
+    def remove_any(self, name: str) -> None:
+        """Removes a file of whomever, or a link itself; nothing that is no file: for rooms that are ours alone. Raises
+        OSError.
+        """
         status = status_of(self.descriptor, name)
         if status is not None and not stat.S_ISDIR(status.st_mode):
             with contextlib.suppress(FileNotFoundError):
@@ -186,7 +254,7 @@ class HeldFolder:
 
     def remove_leftover(self, name: str) -> None:
         """Removes a half written file of it, if no process is writing it."""
-        remove_leftover(self.descriptor, name, marked=False)
+        remove_leftover(self.descriptor, name)
 
     def empty(self) -> None:
         """Removes all that is in a folder that nobody else writes to. Raises OSError."""
@@ -194,11 +262,11 @@ class HeldFolder:
         for name in self.names():
             status = status_of(self.descriptor, name)
             if status is not None and stat.S_ISDIR(status.st_mode):
-                below = self.folder(name)
+                below = self._open_below(name)
                 below.empty()
                 self.remove_folder(name, below)
             else:
-                self.remove(name)
+                self.remove_any(name)
         self._below.clear()
 
     def remove_if_empty(self) -> bool:
@@ -228,7 +296,7 @@ class HeldFolder:
         for name, written in self._written.items():
             if self._has_written(name, written):
                 os.unlink(name, dir_fd=self.descriptor)
-        for name in self._made & self._below.keys():
+        for name in self.made & self._below.keys():
             self._below[name]._remove_written()
             self.remove_folder(name, self._below[name])
 
@@ -237,8 +305,19 @@ class HeldFolder:
         above = self._above
         if above is None or not self._is_in(above):
             raise FileNotFoundError(errno.ENOENT, f"{self.path.name} was moved away", str(self.path))
-        rename_to_free_name(above.descriptor, self.path.name, name)
-        self.path = self.path.with_name(name)
+        above.rename_folder(self, name)
+
+    def rename_folder(self, folder: HeldFolder, name: str) -> None:
+        """Gives a folder in this one another, free name. Raises FileExistsError, OSError."""
+        former, folder.path = folder.path, folder.path.with_name(name)
+        try:
+            rename_to_free_name(self.descriptor, former.name, name)
+            if not folder._is_in(self):
+                rename_to_free_name(self.descriptor, name, former.name)
+                raise FileNotFoundError(errno.ENOENT, f"{former.name} was exchanged by another program", str(former))
+        except BaseException:
+            folder.path = former
+            raise
 
     def find(self) -> Path:
         """The path of the folder by now: it follows a folder that was moved."""
@@ -287,10 +366,13 @@ def _flush(name: str, folder: int, flags: int) -> None:
         os.close(descriptor)
 
 
-def open_folder(path: Path, *, links: bool = False) -> HeldFolder:
-    """A folder that is there; a link that has its name is refused, unless `links`. Raises ArchiveError."""
+def open_folder(path: Path, *, links: bool = False, knows: Knows | None = None) -> HeldFolder:
+    """A folder that is there; a link that has its name is refused, unless `links`. Raises ArchiveError.
+
+    `knows` tells a file of ours that lost its proof by what is in it.
+    """
     try:
-        return HeldFolder(path, os.open(path, _FOLDER | (0 if links else os.O_NOFOLLOW)))
+        return HeldFolder(path, os.open(path, _FOLDER | (0 if links else os.O_NOFOLLOW)), knows=knows)
     except OSError as error:
         link = error.errno in (errno.ELOOP, errno.ENOTDIR) and path.is_symlink()
         why = "it is a symbolic link, and iocast does not write through links" if link else error.strerror
@@ -298,13 +380,13 @@ def open_folder(path: Path, *, links: bool = False) -> HeldFolder:
         raise ArchiveError(f"cannot write to {path}: {why}", hint) from error
 
 
-def open_base(path: str | Path) -> HeldFolder:
+def open_base(path: str | Path, knows: Knows | None = None) -> HeldFolder:
     """The directory that a person chose for folders of results, made where it is missing; links to it count, but for
     those that another user put where anybody can. Raises OSError.
     """
     _refuse_link_of_others(Path(path))
     Path(path).mkdir(parents=True, exist_ok=True)
-    return HeldFolder(Path(path), os.open(path, _FOLDER))
+    return HeldFolder(Path(path), os.open(path, _FOLDER), knows=knows)
 
 
 def _refuse_link_of_others(path: Path) -> None:
@@ -318,21 +400,65 @@ def _refuse_link_of_others(path: Path) -> None:
 def make_folder(above: HeldFolder, name: str, *, private: bool) -> HeldFolder:
     """A folder that was not there, and is locked as long as it is held. Raises FileExistsError, OSError."""
     private = private or os.geteuid() == 0  # root sees what others may not
-    os.mkdir(name, 0o700 if private else 0o777, dir_fd=above.descriptor)
-    folder = HeldFolder(above.path / name, _below(above.descriptor, name), above)
+    folder = HeldFolder(above.path / name, _made(above, name, 0o700 if private else 0o777), above)
     hold(folder.descriptor)
     if not folder._is_in(above):
         raise FileNotFoundError(errno.ENOENT, "it was moved away while it was made", str(folder.path))
     owner = folder._status.st_uid
-    if owner != os.geteuid() and owner != _owner_of_new_files(folder):
+    if owner != os.geteuid() and owner != _status_of_new_files(folder).st_uid:
         raise _foreign(folder.path, "belongs to another user")
+    prove_folder(folder.descriptor)
     return folder
 
 
-def _owner_of_new_files(folder: HeldFolder) -> int:
+def _made(above: HeldFolder, name: str, mode: int) -> int:
+    """The descriptor of a new folder in one that is held. Raises FileExistsError, OSError.
+
+    Where others can put another folder in its place before it is opened, it is made in a folder that only the caller
+    can enter, and moved from there; that one is removed if it is as young as it has to be.
+    """
+    if status_of(above.descriptor, name) is not None:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(above.path / name))
+    if only_ours_change(above.descriptor) or not _closes_folders(above):
+        return _made_in(above.descriptor, name, mode)
+    hidden, since_ns = f".iocast-{secrets.token_hex(8)}{NEW}", time.clock_gettime_ns(_COARSE) - _COARSER_NS
+    room = HeldFolder(above.path / hidden, _made_in(above.descriptor, hidden, 0o700))
+    if room._status.st_uid != os.geteuid() or not room.private:
+        raise _foreign(room.path, "was put there by another program")
+    try:
+        made = _made_in(room.descriptor, name, mode)
+        try:
+            rename_to_free_name(room.descriptor, name, name, above.descriptor)
+        except BaseException:
+            os.close(made)
+            os.rmdir(name, dir_fd=room.descriptor)
+            raise
+    finally:
+        with contextlib.suppress(OSError):
+            if born_ns(room.descriptor) >= since_ns:
+                above.remove_folder(hidden, room)
+    return made
+
+
+def _made_in(folder: int, name: str, mode: int) -> int:
+    os.mkdir(name, mode, dir_fd=folder)
+    made = _below(folder, name)
+    if os.listdir(made):
+        os.close(made)
+        raise PermissionError(errno.EPERM, "another folder was put in its place", name)
+    return made
+
+
+def _closes_folders(folder: HeldFolder) -> bool:
+    """Whether the file system gives what is made in a folder the owner and the mode that it should have."""
+    status = _status_of_new_files(folder)
+    return status.st_uid == os.geteuid() and not status.st_mode & 0o077
+
+
+def _status_of_new_files(folder: HeldFolder) -> os.stat_result:
     """Some file systems give all files one owner (vfat), or those of root to nobody (NFS)."""
     with growing(folder.descriptor, "owner", PRIVATE) as file:
-        return os.fstat(file.descriptor).st_uid
+        return os.fstat(file.descriptor)
 
 
 def make_named(out: str | Path, name: str, *, private: bool = False) -> HeldFolder:

@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
+from iocast.archive.writing.proofs import SHA256
 from iocast.archive.writing.whole_files import (
     COMMON,
     Growing,
@@ -29,7 +30,6 @@ from iocast.archive.writing.whole_files import (
 from iocast.errors import ArchiveError
 from iocast.text import capacity
 
-_ATTRIBUTE = "user.iocast.sha256"
 _NOT_OURS = {
     "changed": "was changed after iocast wrote it",
     "unknown": "exists, and iocast did not make it",
@@ -64,15 +64,14 @@ def make_directory(path: Path, option: str) -> None:
 
 
 def put_page(folder: HeldFolder, name: str, data: bytes) -> None:
-    """Writes a page into a folder of ours, and marks it as an output is. Raises ArchiveError."""
+    """Writes a page into a folder of ours. Raises ArchiveError."""
     try:
-        with folder.growing(name) as file:
-            write_all(file.descriptor, data)
-            _sign(file, hashlib.sha256(data).hexdigest())
+        folder.put(name, data)
     except OSError as error:
-        raise ArchiveError(
-            f"cannot write {folder.path / name}: {error.strerror}", "free some space, or name another file with -o"
-        ) from error
+        why, hint = error.strerror or error, "free some space, or name another file with -o"
+        if isinstance(error, ForeignFile):
+            hint = "what is there stays; `iocast report RUN -o FILE` writes the page elsewhere"
+        raise ArchiveError(f"cannot write {folder.path / name}: {why}", hint) from error
 
 
 def put_output(path: Path, data: bytes, option: str = "-o", *, force: bool = False, mode: int = COMMON) -> None:
@@ -190,7 +189,7 @@ def _whose(directory: int | None, name: str) -> str:
     descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
     with open(descriptor, "rb") as file:
         try:
-            written = os.getxattr(descriptor, _ATTRIBUTE)
+            written = os.getxattr(descriptor, SHA256)
         except OSError as error:
             # An editor, or a copy, made it anew; or no file there has attributes.
             return "unmarked" if error.errno in (errno.ENOTSUP, errno.ENOSYS) else "unknown"
@@ -213,7 +212,7 @@ def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str
 
 def _sign(file: Growing, sha256: str) -> None:
     with contextlib.suppress(OSError):  # not every file system has attributes
-        os.setxattr(file.descriptor, _ATTRIBUTE, sha256.encode())
+        os.setxattr(file.descriptor, SHA256, sha256.encode())
 
 
 def _digest_of(file: Growing) -> str:

@@ -26,7 +26,7 @@ PRIVATE = 0o600
 COMMON = 0o666  # less the umask
 _PIECE_BYTES = 1 << 30
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_GROWING = "user.iocast.growing"
+GROWING = "user.iocast.growing"  # on a file that is not whole yet, or that is added to
 _NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # of file systems without O_TMPFILE
 
 
@@ -62,7 +62,7 @@ class Growing:
         else:
             self._replace(former)
         with contextlib.suppress(OSError):
-            os.removexattr(self.descriptor, _GROWING)
+            os.removexattr(self.descriptor, GROWING)
 
     def _take_free_name(self) -> None:
         try:
@@ -159,19 +159,9 @@ def status_of(folder: int, name: str) -> os.stat_result | None:
         return None
 
 
-def _require_mark(descriptor: int, *, marked: bool) -> None:
-    try:
-        os.getxattr(descriptor, _GROWING)
-    except OSError as error:
-        if marked or error.errno not in (errno.ENOTSUP, errno.ENOSYS):
-            raise
-
-
-def remove_leftover(folder: int, name: str, *, marked: bool) -> None:
+def remove_leftover(folder: int, name: str) -> None:
     """Removes what a killed iocast left: a file of ours with no other name that no process writes to, and that says in
-    its attribute that it was growing. Any other stays.
-
-    Where no file has attributes its name has to do, but for `marked`: in folders in which others have files, too.
+    its attribute that it was growing. Any other stays, and where no file has attributes all.
     """
     try:
         descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=folder)
@@ -180,7 +170,7 @@ def remove_leftover(folder: int, name: str, *, marked: bool) -> None:
     with contextlib.suppress(OSError):  # of the lock: somebody is writing it
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
-            _require_mark(descriptor, marked=marked)
+            os.getxattr(descriptor, GROWING)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is(folder, name, status):
                 os.unlink(name, dir_fd=folder)
@@ -192,7 +182,7 @@ def remove_leftovers(folder: int, name: str) -> None:
     unfinished = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{8}}{re.escape(NEW)}")
     with contextlib.suppress(OSError):  # of directories that may be written to and not read
         for each in filter(unfinished.fullmatch, os.listdir(f"/proc/self/fd/{folder}")):
-            remove_leftover(folder, each, marked=True)
+            remove_leftover(folder, each)
 
 
 def hold(descriptor: int) -> None:
@@ -213,7 +203,7 @@ def _named(folder: int, wanted: str, mode: int) -> tuple[str, int]:
 
 def _mark(descriptor: int) -> None:
     with contextlib.suppress(OSError):  # not every file system has attributes
-        os.setxattr(descriptor, _GROWING, b"1")
+        os.setxattr(descriptor, GROWING, b"1")
 
 
 def _free_name(wanted: str) -> str:

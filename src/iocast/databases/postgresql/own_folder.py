@@ -165,10 +165,10 @@ def remove_held(held: OwnFolder) -> str:
             _remove_sockets(Path(mark.sockets))
         if status_of(folder.descriptor, SOCKETS) is not None:
             _remove_tree(folder, held_directory(folder.path / SOCKETS, folder))
-        folder.remove(LOG)
+        folder.remove_any(LOG)
         if others := sorted(set(folder.names()) - {MARK}):
             return f"stays: {others[0]} in it {FOREIGN}"
-        folder.remove(MARK)  # last of what matters
+        folder.remove_any(MARK)  # last of what matters
         held.above.remove_folder(folder.path.name, folder)
     except (OSError, RecursionError) as error:  # of directories that somebody made so deep
         return f"could not be removed: {getattr(error, 'strerror', None) or error}"
@@ -221,5 +221,5 @@ def _remove_sockets(place: Path) -> None:
         for name in sockets.names():
             status = status_of(sockets.descriptor, name)
             if name.startswith(".s.PGSQL.") and status is not None and not stat.S_ISDIR(status.st_mode):
-                sockets.remove(name)
+                sockets.remove_any(name)
         place.rmdir()

@@ -14,6 +14,7 @@ from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
 from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.archive.writing.private_rooms import temporary_room
+from iocast.archive.writing.proofs import sign
 from iocast.archive.writing.whole_files import PRIVATE, growing, told_by_name
 from iocast.errors import SpecError
 from iocast.model.anonymity.name_kinds import pseudonym
@@ -157,6 +158,7 @@ def _events_into(folder: HeldFolder, request: ProfileRequest) -> bool:
             called = bool(read_traces(request.traces, events.place, request.options, calls_to=calls.place).calls)
         for file, name in ((events, EVENTS_FILE), (calls, CALLS_FILE))[: 2 if called else 1]:
             if names is None:
+                sign(file.descriptor)
                 file.take_name(None)
             else:
                 profile_folder.put_without_names(folder, name, file.place, names)

@@ -85,11 +85,11 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
     folder = request.out or os.path.join(STUDIES, plan.name.replace(" ", "-"))
     _refuse_unfit(plan, request)
     study_folder.begin(folder, _settled(plan, request.options))
-    with study_folder.working_on(folder, label):
+    with study_folder.working_on(folder, label) as held:
         side = _side(plan, folder, label)
         cells, runs = progress(side, plan.repeats)
         listener.tell(StudyBegun(plan=plan, label=label, folder=folder, cells_done=cells, runs_done=runs))
-        stopped = _missing(plan, side, _held(folder, label), request, listener)
+        stopped = _missing(plan, side, held, request, listener)
     made = open_study(folder)
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
@@ -149,14 +149,6 @@ def _missing(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: Stud
     return False
 
 
-def _held(folder: str, label: str) -> HeldFolder:
-    """The folder of a configuration, of one name. Raises ArchiveError."""
-    try:
-        return open_base(folder).folder(label)
-    except OSError as error:
-        raise _unwritable(Path(folder, label), error) from error
-
-
 def _one_run(
     folder: HeldFolder, cell: StudyCell, job: Job, target: Target, options: RunOptions, to: Listener
 ) -> Carried:
@@ -190,7 +182,8 @@ def _cell_folder(folder: HeldFolder, named: Path) -> Iterator[str]:
         yield str(cell.place)
     finally:
         with suppress(OSError):
-            above.remove_folder(named.name, cell)
+            if named.name in above.made:
+                above.remove_folder(named.name, cell)
 
 
 def _name(named: Path, place: str, error: IocastError) -> None:

@@ -55,7 +55,7 @@ at("#confirm").addEventListener("input", () => {
 });
 
 on("#delete", async (form) => {
-  const deleted = await ask(form, "delete", { confirm: at("#confirm").value });
+  const deleted = await ask(form, "delete", { confirm: at("#confirm").value, unproven: at("#unproven").checked });
   if (!deleted) return;
   if (!deleted.left.length) location.replace(way);
   else {
