@@ -1,0 +1,221 @@
+"""Rooms beside what iocast makes and removes: what is removed goes there first, and what is made comes from there.
+
+A room is a folder that only the caller may enter, so that what was looked at in it is what is removed or named. Its
+attribute names that very folder: what a killed iocast had put aside gets its name back, what it was making is removed.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from iocast.archive.writing.file_identity import identity, is_ours
+from iocast.archive.writing.held_folder import HeldFolder, make_folder
+from iocast.archive.writing.renaming import rename_to_free_name
+from iocast.errors import TargetError
+
+_ASIDE, _NEW = ".iocast-aside.", ".iocast-new."
+_ROOMS = re.compile(rf"({re.escape(_ASIDE)}|{re.escape(_NEW)})[0-9a-f]{{16}}")
+_OURS = "user.iocast.room"
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_SAFELY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_MOST_NS = 20_000_000  # between the making of a room and a first change of it; a rename is one
+
+
+class Room(NamedTuple):
+    """A room, and the directory that it lies in."""
+
+    above: HeldFolder
+    folder: HeldFolder
+
+    def give_name(self, name: str) -> None:
+        """What is in the room gets the same name beside it, if nothing has that. Raises FileExistsError, OSError."""
+        rename_to_free_name(self.folder.descriptor, name, name, self.above.descriptor)
+
+
+@contextmanager
+def making_room(directory: str | Path) -> Iterator[Room]:
+    """A room in a directory, for what gets its name when it is whole; what did not is removed. Raises OSError."""
+    with _room(directory, _NEW) as room:
+        try:
+            yield room
+        finally:
+            room.folder.empty()
+
+
+@contextmanager
+def _room(directory: str | Path, prefix: str) -> Iterator[Room]:
+    """At the end it is removed, if nothing is in it. Raises OSError."""
+    above = _held(directory)
+    begun_ns = _now_ns(above)
+    folder = make_folder(above, f"{prefix}{secrets.token_hex(8)}", private=True)
+    _require_just_made(above, folder, begun_ns)
+    with suppress(OSError):  # not every file system has attributes
+        os.setxattr(folder.descriptor, _OURS, _named(folder))
+    try:
+        yield Room(above, folder)
+    finally:
+        if not folder.remove_if_empty():
+            with suppress(OSError):
+                fcntl.flock(folder.descriptor, fcntl.LOCK_UN)  # it is of nobody now
+
+
+def remove_ours(path: str, proven: Callable[[int], bool]) -> None:
+    """Removes the file, or the empty directory, at `path` if its descriptor is proven ours; else it is put back.
+
+    On a full file system there is no place for a room: what nobody else can exchange is removed where it is. Raises
+    TargetError, OSError.
+    """
+    name = os.path.basename(path)
+    try:
+        with _room(os.path.dirname(path) or ".", _ASIDE) as room:
+            os.rename(name, name, src_dir_fd=room.above.descriptor, dst_dir_fd=room.folder.descriptor)
+            try:
+                removed = _remove(room.folder, name, proven)
+            except BaseException:
+                _put_back(room, name, path)
+                raise
+            if not removed:
+                _put_back(room, name, path)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        above = _held(os.path.dirname(path) or ".")
+        if not _remove(above, name, lambda each: is_ours_alone(above.place, each) and proven(each)):
+            raise
+        return
+    if not removed:
+        raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
+
+
+def _remove(folder: HeldFolder, name: str, proven: Callable[[int], bool]) -> bool:
+    try:
+        descriptor = os.open(name, _SAFELY, dir_fd=folder.descriptor)
+    except OSError:
+        return False
+    try:
+        if not proven(descriptor):
+            return False
+        remove = os.rmdir if stat.S_ISDIR(os.fstat(descriptor).st_mode) else os.unlink
+    finally:
+        os.close(descriptor)
+    remove(name, dir_fd=folder.descriptor)
+    return True
+
+
+def is_ours_alone(directory: str | Path, descriptor: int) -> bool:
+    """Whether nobody but us and root can move what is in the directory; with the sticky bit, our own files only: as the
+    open one is, or not.
+    """
+    place = os.stat(directory)
+    if not is_ours(place, directory):
+        return False
+    if not place.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return True
+    return bool(place.st_mode & stat.S_ISVTX) and is_ours(os.fstat(descriptor), f"/proc/self/fd/{descriptor}")
+
+
+def _put_back(room: Room, name: str, path: str) -> None:
+    try:
+        room.give_name(name)
+    except OSError as error:
+        twice = isinstance(error, FileExistsError)
+        why = "was replaced twice" if twice else f"could not be put back ({error.strerror})"
+        said = f"{path} {why} while iocast removed it"
+        raise TargetError(said, f"what was there before is {room.folder.find() / name} now") from None
+
+
+def rooms_left(directory: str) -> list[str]:
+    """What killed ones put aside."""
+    rooms = [room.folder for room in _rooms(directory) if room.folder.path.name.startswith(_ASIDE)]
+    return [str(folder.path / name) for folder in rooms for name in folder.names()]
+
+
+def put_back_left(directory: str) -> list[tuple[str, str]]:
+    """Gives what killed ones had put aside its name again, and removes what they were making. Returns what has to stay
+    in a room, and why.
+
+    A room without its attribute may be another's folder, that somebody renamed: nothing in it is touched.
+    """
+    left = []
+    for room in _rooms(directory):
+        if not _is_room(room.folder):
+            why = "may be of an iocast that was killed: look at it yourself"
+            left.append((str(room.folder.path), why))
+            continue
+        if room.folder.path.name.startswith(_NEW):
+            with suppress(OSError):
+                room.folder.empty()
+        for name in room.folder.names():
+            try:
+                room.give_name(name)
+            except OSError as error:
+                why = "was put aside by an iocast that was killed, and cannot be put back"
+                left.append((str(room.folder.path / name), f"{why}: {error.strerror or error}"))
+        with suppress(OSError):
+            room.above.remove_folder(room.folder.path.name, room.folder)
+    return left
+
+
+def _rooms(directory: str) -> Iterator[Room]:
+    """The rooms in a directory that no process uses."""
+    try:
+        above = _held(directory)
+        names = sorted(filter(_ROOMS.fullmatch, above.names()))
+    except OSError:
+        return
+    for name in names:
+        with suppress(OSError):  # another user's, or one that a process holds
+            folder = HeldFolder(above.path / name, os.open(name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=above.descriptor))
+            if folder.private and is_ours(os.fstat(folder.descriptor), folder.place):
+                folder.claim()
+                yield Room(above, folder)
+
+
+def _held(directory: str) -> HeldFolder:
+    return HeldFolder(Path(directory), os.open(directory, _DIRECTORY))
+
+
+def _named(folder: HeldFolder) -> bytes:
+    return repr(tuple(identity(folder.descriptor))).encode()
+
+
+def _is_room(folder: HeldFolder) -> bool:
+    try:
+        return identity(folder.descriptor).lasts and os.getxattr(folder.descriptor, _OURS) == _named(folder)
+    except OSError:
+        return False
+
+
+def _now_ns(above: HeldFolder) -> int:
+    """The time by the clock of the file system: that of a file without a name. 0 where there are none."""
+    try:
+        descriptor = os.open(".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600, dir_fd=above.descriptor)
+    except OSError:
+        return 0
+    try:
+        return os.fstat(descriptor).st_mtime_ns
+    finally:
+        os.close(descriptor)
+
+
+def _require_just_made(above: HeldFolder, folder: HeldFolder, begun_ns: int) -> None:
+    """Raises OSError where it may be another folder than the one that was made a moment ago: who may rename in the
+    directory above may have put it there. It is left as it is.
+    """
+    status = os.fstat(folder.descriptor)
+    born_ns = identity(folder.descriptor).born_ns
+    new = status.st_mtime_ns >= begun_ns and (born_ns is None or born_ns >= begun_ns)
+    untouched = status.st_ctime_ns - status.st_mtime_ns < _MOST_NS
+    alone = is_ours_alone(above.place, folder.descriptor)
+    if folder.names() or stat.S_IMODE(status.st_mode) & 0o777 != 0o700 or not (alone or (new and untouched)):
+        raise PermissionError(errno.EPERM, "another folder was put in place of the one just made", str(folder.path))
