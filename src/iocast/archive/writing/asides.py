@@ -181,7 +181,7 @@ def _rooms(directory: str) -> Iterator[Room]:
                 yield Room(above, folder)
 
 
-def _held(directory: str) -> HeldFolder:
+def _held(directory: str | Path) -> HeldFolder:
     return HeldFolder(Path(directory), os.open(directory, _DIRECTORY))
 
 
