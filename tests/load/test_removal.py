@@ -60,6 +60,11 @@ def test_the_place_of_mounts_is_removed_only_when_it_is_empty(tmp_path: Path) ->
     assert not place.exists()
     place.symlink_to(tmp_path)
     assert load.clean(str(tmp_path)).removed == ()
+    place.unlink()
+    place.mkdir(mode=0o700)
+    tmp_path.chmod(0o777)  # somebody may have renamed one of ours: experiments mount elsewhere then
+    assert load.clean(str(tmp_path)).removed == ()
+    assert place.exists()
 
 
 def test_a_file_that_took_the_place_is_left_alone(tmp_path: Path) -> None:

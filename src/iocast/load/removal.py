@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import TargetError
 from iocast.load.file_attributes import fixed
 from iocast.load.marks import (
@@ -132,9 +133,15 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
 
 
 def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
-    """The empty directory that a killed experiment mounted its images on. Raises OSError."""
+    """The empty directory that a killed experiment mounted its images on: they are where nobody else may rename. Raises
+    OSError.
+    """
     status = os.lstat(place)
-    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) != 0o700:
+    if (
+        status.st_uid != os.geteuid()
+        or others_may_rename(Path(place).resolve().parent)
+        or stat.S_IMODE(status.st_mode) != 0o700
+    ):
         raise OSError(errno.EPERM, "iocast did not make it")
     if os.path.ismount(place) or os.listdir(place):
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
