@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from makers.rootly import command, need
 from msgspec.structs import replace
 
 from iocast import load
@@ -138,6 +141,24 @@ def test_an_empty_directory_beside_a_mark_that_names_none_is_not_taken(tmp_path:
     _make(tmp_path)
     assert remove_tree(str(theirs)) > 0
     assert not list(tmp_path.iterdir())
+
+
+def test_where_a_file_system_keeps_nothing_a_tree_is_known_by_how_it_was_left(tmp_path: Path) -> None:
+    """As after a run of another process: its directory was not changed since."""
+    need("mount")
+    command("mount", "-t", "ramfs", "none", tmp_path)
+    try:
+        _make(tmp_path)
+        words = "import sys; from iocast.load.removal import clean; print(len(clean(sys.argv[1]).removed))"
+        done = subprocess.run([sys.executable, "-c", words, tmp_path], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["1"]
+        assert not list(tmp_path.iterdir())
+        _make(tmp_path)
+        os.utime(tmp_path / "iocast-tree", (1, 1))
+        done = subprocess.run([sys.executable, "-c", words, tmp_path], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["0"]
+    finally:
+        command("umount", tmp_path)
 
 
 def test_emptied_it_has_its_directories_and_no_files(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def write_mark(path: str, mark: Mark) -> None:
 def _make_mark(path: str, record: bytes) -> None:
     """A new mark, which is whole when it gets its name: an empty file of that name is not ours."""
     directory, name = os.path.split(path)
-    folder = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    folder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         remove_leftovers(folder, name)
         with growing(folder, name, _MODE) as file:
@@ -192,8 +192,8 @@ def leave(path: str) -> None:
 
 
 def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
-    mark = made_here(path)
-    if mark is None or mark.nonce is None:
+    mark = read_mark(path)
+    if mark is None or mark.nonce is None or not os.path.lexists(path):
         return
     descriptor = os.open(path, os.O_RDONLY | _SAFELY)
     try:

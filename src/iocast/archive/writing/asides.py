@@ -170,7 +170,7 @@ def _rooms(directory: str) -> Iterator[Room]:
     """The rooms in a directory that no process uses."""
     try:
         above = _held(directory)
-        names = sorted(filter(_ROOMS.fullmatch, above.names()))
+        names = sorted(filter(_ROOMS.fullmatch, os.listdir(directory)))
     except OSError:
         return
     for name in names:
@@ -182,7 +182,8 @@ def _rooms(directory: str) -> Iterator[Room]:
 
 
 def _held(directory: str | Path) -> HeldFolder:
-    return HeldFolder(Path(directory), os.open(directory, _DIRECTORY))
+    """Also one that may be written to and not read."""
+    return HeldFolder(Path(directory), os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
 
 
 def _named(folder: HeldFolder) -> bytes:
