@@ -9,13 +9,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import LiteralString
 
+import msgspec
 import pytest
 from makers.database_servers import NoServer, postgres_programs
+from msgspec.structs import replace
 
-from iocast.databases.postgresql.own_folder import FOLDER, MARK, leftover_in
+from iocast.archive.ownership import process_of
+from iocast.databases.postgresql.own_folder import FOLDER, MARK, ServerMark, leftover_in
 from iocast.databases.postgresql.own_server import OwnServer, own_server
 from iocast.databases.postgresql.server_programs import Identity, ServerPrograms, find_programs
 from iocast.errors import DatabaseError, TargetError
@@ -58,7 +62,22 @@ def value(server: OwnServer, statement: LiteralString) -> str:
         return str(row[0]) if row else ""
 
 
-@pytest.mark.parametrize("version", [14, 15, 16, 18])  # the oldest, Debian's, the first with O_DIRECT, the newest
+def work_in(server: OwnServer) -> None:
+    """What makes files of many kinds: all of them are told from those of others by their names."""
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("create database other")
+        connection.execute("create table t as select i, repeat('x', 500) as s from generate_series(1, 20000) i")
+        connection.execute("create unlogged table u as select i from generate_series(1, 20000) i")
+        connection.execute("create index on t (s, i)")
+        connection.execute("vacuum full t")
+        connection.execute("checkpoint")
+        connection.execute("select pg_switch_wal()")
+        connection.execute("set work_mem = '64kB'")
+        connection.execute("create temporary table v as select * from t order by s, i desc")
+        connection.execute("select count(*) from t a join t b on a.s = b.s and a.i = b.i")
+
+
+@pytest.mark.parametrize("version", [14, 15, 16, 17, 18])  # the oldest, Debian's, the first with O_DIRECT, the newest
 def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version: int, place: str) -> None:
     with own_server(place, programs(version)) as server:
         assert server.programs.major == version
@@ -71,6 +90,7 @@ def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version
         assert server.direct_io == (version >= 16) or (place.startswith("/dev") and not server.direct_io)
         if server.direct_io:
             assert value(server, "show debug_io_direct") == "data"
+        work_in(server)
         found = leftover_in(place)
         assert found is not None
         assert found.why_not == "is in use by an iocast process"
@@ -106,8 +126,8 @@ def test_it_ends_with_its_process_and_clean_removes_the_rest(place: str, some: S
     assert os.listdir(place) == []
 
 
-def test_clean_ends_a_server_that_still_runs(place: str, some: ServerPrograms) -> None:
-    """One that the kernel did not end: told by where it works, not by a number that may be another's by now."""
+def left_behind(place: str, some: ServerPrograms) -> Path:
+    """The data directory that a killed iocast leaves; its server has ended by then."""
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, place, some.folder], stdout=subprocess.PIPE, text=True
     ) as child:
@@ -116,14 +136,66 @@ def test_clean_ends_a_server_that_still_runs(place: str, some: ServerPrograms) -
         child.kill()
     data = Path(place, FOLDER, "data")
     until(lambda: not (data / "postmaster.pid").exists())
+    return data
+
+
+@contextmanager
+def another(data: Path, some: ServerPrograms) -> Iterator[subprocess.Popen[bytes]]:
+    """A server in the same data that iocast did not start."""
     owner = data.stat()
     identity = Identity() if os.geteuid() else Identity(user=owner.st_uid, group=owner.st_gid, extra_groups=[])
     words = ["-D", str(data), "-c", "listen_addresses=", "-c", f"unix_socket_directories={data.parent}/socket"]
-    again = subprocess.Popen([f"{some.folder}/postgres", *words], stderr=subprocess.DEVNULL, cwd=data, **identity)
-    until(lambda: (data / "postmaster.pid").exists() and "ready" in (data / "postmaster.pid").read_text())
-    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
-    assert again.wait(10) is not None
+    server = subprocess.Popen([f"{some.folder}/postgres", *words], stderr=subprocess.DEVNULL, cwd=data, **identity)
+    try:
+        until(lambda: (data / "postmaster.pid").exists() and "ready" in (data / "postmaster.pid").read_text())
+        yield server
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_clean_ends_a_server_that_still_runs(place: str, some: ServerPrograms) -> None:
+    """One that the kernel did not end: told by the number and the start that are in the mark."""
+    data = left_behind(place, some)
+    with another(data, some) as again:
+        mark = data.parent / MARK
+        known = msgspec.json.decode(mark.read_bytes(), type=ServerMark)
+        assert known.server is not None
+        mark.write_bytes(msgspec.json.encode(replace(known, server=process_of(again.pid))))
+        assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
+        assert again.wait(10) is not None
     assert os.listdir(place) == []
+
+
+def test_clean_ends_no_process_that_iocast_did_not_start(place: str, some: ServerPrograms) -> None:
+    """It ended whatever was called postgres… and worked there, and removed the data below it."""
+    data = left_behind(place, some)
+    exporter = shutil.copy(shutil.which("sleep") or "", f"{place}/postgres_exporter")
+    with another(data, some) as again, subprocess.Popen([exporter, "60"], cwd=data) as other:
+        why = f"is in use by process {again.pid}, which iocast did not start"
+        assert [said.partition(" by ")[0] for _, said in clean_up(place).left] == [why.partition(" by ")[0]]
+        assert (again.poll(), other.poll()) == (None, None)
+        assert (data / "PG_VERSION").exists()
+        again.terminate()
+        again.wait()
+        assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
+        assert other.poll() is None
+        other.kill()
+    assert os.listdir(place) == ["postgres_exporter"]
+
+
+@pytest.mark.parametrize("name", ["data/my-dump.sql", "data/base/notes", "data/global/1260.sql", "socket/mine", "mine"])
+def test_what_no_server_made_stays_with_all_else(place: str, some: ServerPrograms, name: str) -> None:
+    data = left_behind(place, some)
+    mine = data.parent / name
+    mine.write_text("precious")
+    os.chown(mine, data.stat().st_uid, data.stat().st_gid)
+    left = ((str(data.parent), f"stays: {name} in it was not created by iocast"),)
+    assert clean_up(place).left == left
+    assert mine.read_text() == "precious"
+    assert (data / "PG_VERSION").exists()
+    mine.unlink()
+    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
 
 
 def test_what_iocast_did_not_make_is_left_alone(place: str, some: ServerPrograms) -> None:
@@ -139,10 +211,11 @@ def test_what_iocast_did_not_make_is_left_alone(place: str, some: ServerPrograms
     assert (folder / "precious").exists()
 
 
-def test_a_folder_whose_mark_was_never_written_goes(place: str) -> None:
+def test_an_empty_folder_of_the_name_stays(place: str) -> None:
+    """Somebody renamed one of root's, and clean removed it."""
     Path(place, FOLDER).mkdir()
-    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
-    assert os.listdir(place) == []
+    assert clean_up(place).left == ((f"{place}/{FOLDER}", "was not created by iocast"),)
+    assert os.listdir(place) == [FOLDER]
 
 
 def test_what_cannot_hold_a_server_is_refused(place: str, some: ServerPrograms) -> None:

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from iocast.archive.writing import asides
 from iocast.databases.postgresql.own_folder import (
     FOLDER,
     MARK,
@@ -90,41 +92,62 @@ def before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, then: Callab
     monkeypatch.setattr(module, name, told)
 
 
-def test_a_link_that_takes_the_name_while_the_folder_is_made(
+def test_a_name_that_is_taken_while_the_folder_is_made(
     target: Path, others: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    former, real = look(others), os.mkdir
+    former, real = look(others), asides.Room.give_name
+
+    def give_name(room: asides.Room, name: str) -> None:
+        (target / FOLDER).symlink_to(others)
+        real(room, name)
+
+    monkeypatch.setattr(asides.Room, "give_name", give_name)
+    with pytest.raises(TargetError, match=r"cannot make .* File exists"), own_server(str(target), some):
+        pass
+    assert look(others) == former
+    assert os.listdir(target) == [FOLDER]
+
+
+@pytest.mark.parametrize("whose", ["link", "full", "old", "fresh"])
+def test_another_directory_that_takes_the_place_while_the_folder_is_made(
+    target: Path, others: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    """One that belongs to the caller, too, as a run folder in PATH does; also one that is empty, old or just made."""
+    spool, real, seen = target / "spool", os.mkdir, look(others)
+    target.chmod(0o777)  # others may rename in it
+
+    def theirs() -> None:
+        if whose == "link":
+            spool.symlink_to(others)
+            return
+        real(spool, 0o700)
+        if whose == "full":
+            (spool / "run.json").write_text(PRECIOUS)
+        if whose == "old":
+            os.utime(spool, (1, 1))
 
     def mkdir(path: Any, *words: Any, **more: Any) -> None:
         real(path, *words, **more)
-        if os.path.basename(path) == FOLDER:
-            exchange(target, others)
+        if str(path).startswith(".iocast-new."):
+            if whose == "fresh":
+                theirs()
+                time.sleep(0.05)
+            (target / path).rename(target / "moved")
+            spool.rename(target / path)
 
+    if whose != "fresh":
+        theirs()
     monkeypatch.setattr(os, "mkdir", mkdir)
     with pytest.raises(TargetError, match="cannot make"), own_server(str(target), some):
         pass
-    assert look(others) == former
-
-
-def test_another_directory_that_takes_the_name_while_the_folder_is_made(
-    target: Path, others: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One that belongs to the caller, too, as a run folder in PATH does."""
-    (target / "run").mkdir(mode=0o700)
-    (target / "run/run.json").write_text(PRECIOUS)
-    real = os.mkdir
-
-    def mkdir(path: Any, *words: Any, **more: Any) -> None:
-        real(path, *words, **more)
-        if os.path.basename(path) == FOLDER and (target / "run").exists():
-            exchange(target, None)
-            (target / "run").rename(target / FOLDER)
-
-    monkeypatch.setattr(os, "mkdir", mkdir)
-    with pytest.raises(TargetError, match="another folder was put in its place"), own_server(str(target), some):
-        pass
-    assert (target / FOLDER).stat().st_mode & 0o777 == 0o700
-    assert os.listdir(target / FOLDER) == ["run.json"]
+    monkeypatch.undo()
+    (there,) = target.glob(".iocast-new.*")
+    assert look(others) == seen
+    assert there.is_symlink() or (there.stat().st_mode & 0o7777, os.listdir(there)) == (
+        0o700,
+        ["run.json"] if whose == "full" else [],
+    )
+    assert not os.path.lexists(target / FOLDER)
 
 
 @pytest.mark.parametrize("step", ["run", "Popen"])  # of initdb, of the server
@@ -188,9 +211,16 @@ def test_a_link_that_the_user_of_the_server_put_into_its_data(
         return done
 
     monkeypatch.setattr(subprocess, "run", run)
-    with own_server(str(target), some) as own:
+    said = list[str]()
+    with own_server(str(target), some, say=said.append) as own:
         assert not own.url.startswith("postgresql:///")
     assert look(others) == former
+    why = f"{target}/{FOLDER} stays: data/postgresql.conf in it was not created by iocast"
+    assert said == [f"{why}: move that away, then iocast clean {target}"]
+    (target / FOLDER / "data/postgresql.conf").unlink()
+    mark = target / FOLDER / MARK
+    mark.write_bytes(msgspec.json.encode(msgspec.json.decode(mark.read_bytes()) | {"owner": None}))
+    assert clean_up(str(target)).left == ()
     assert os.listdir(target) == []
 
 
@@ -221,7 +251,7 @@ def left_behind(target: Path) -> Path:
     mark = ServerMark(made_by="iocast", inode=ours.stat().st_ino, owner=None, sockets="")
     (ours / MARK).write_bytes(msgspec.json.encode(mark))
     (ours / "data").mkdir()
-    (ours / "data/table").write_text("ours")
+    (ours / "data/PG_VERSION").write_text("ours")
     return ours
 
 
@@ -276,13 +306,26 @@ def test_a_folder_with_a_small_file_of_others_is_theirs(target: Path, text: str)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
-def test_a_mark_that_a_kill_cut_off_goes(target: Path, share: float) -> None:
-    ours = target / FOLDER
-    ours.mkdir(mode=0o700)
-    process = '{"host":"here","boot_id":"1-2","pid_namespace":"pid:[1]","pid":7,"started_ticks":9}'
-    whole = f'{{"made_by":"iocast","inode":{ours.stat().st_ino},"owner":{process},"sockets":""}}'
+def test_a_folder_whose_mark_is_cut_off_stays(target: Path, share: float) -> None:
+    """A folder of ours has its whole mark from the start."""
+    ours = left_behind(target)
+    whole = (ours / MARK).read_text()
     (ours / MARK).write_text(whole[: int(share * len(whole))])
-    assert [folder for folder, _ in clean_up(str(target)).removed] == [str(ours)]
+    assert clean_up(str(target)).left == ((str(ours), "was not created by iocast"),)
+    assert (ours / "data/PG_VERSION").read_text() == "ours"
+
+
+def test_what_a_kill_left_half_made_goes(target: Path, some: ServerPrograms) -> None:
+    child = os.fork()
+    if not child:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asides.Room, "give_name", lambda *_: os.kill(os.getpid(), 9))
+            with own_server(str(target), some):
+                pass
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 9
+    assert len(list(target.glob(f".iocast-new.*/{FOLDER}/{MARK}"))) == 1
+    assert clean_up(str(target)).left == ()
     assert os.listdir(target) == []
 
 

@@ -11,6 +11,7 @@ import pytest
 from makers.work_files import MIB, lay, listing, plan
 
 from iocast import load
+from iocast.archive.writing import asides
 from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.filling import claimed, create, finish, spoil, trial_file
@@ -77,25 +78,28 @@ def test_the_mark_is_there_before_the_file_and_names_it(tmp_path: Path, monkeypa
     assert (status.st_nlink, status.st_mode & 0o777) == (1, 0o600)
 
 
-def test_where_files_need_names_the_mark_is_there_before_the_file(
+def test_where_files_need_names_the_mark_is_there_before_the_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = str(tmp_path / "iocast-work.0.dat")
-    real, marks = os.open, []
+    real, rename, marks = os.open, asides.Room.give_name, []
 
-    def watch(name: str, flags: int, mode: int = 0o777, **more: int) -> int:
+    def without(name: str, flags: int, mode: int = 0o777, **more: int) -> int:
         if flags & os.O_TMPFILE == os.O_TMPFILE:
             raise OSError(errno.EOPNOTSUPP, "not supported")
-        if name == path and flags & os.O_CREAT:
-            marks.append(read_mark(path))
         return real(name, flags, mode, **more)
 
-    monkeypatch.setattr(os, "open", watch)
+    def watch(room: asides.Room, name: str) -> None:
+        marks.append(read_mark(path))
+        assert not os.path.lexists(path)
+        rename(room, name)
+
+    monkeypatch.setattr(os, "open", without)
+    monkeypatch.setattr(asides.Room, "give_name", watch)
     create(WorkFile(path, MIB, fill=True))
-    assert marks == [Mark("iocast", MIB, whole=False)]
-    made = made_here(path)
-    assert made is not None
-    assert made.inode == os.stat(path).st_ino
+    assert [mark and mark.inode for mark in marks] == [os.stat(path).st_ino]
+    assert made_here(path) is not None
+    assert listing(tmp_path) == ["iocast-work.0.dat", "iocast-work.0.dat.iocast"]
 
 
 def test_a_file_without_its_fill_is_not_whole(tmp_path: Path) -> None:
@@ -142,9 +146,14 @@ def test_a_mark_is_not_written_through_a_link(tmp_path: Path) -> None:
         write_mark(path, Mark("iocast", MIB, whole=False))
     os.unlink(path + ".iocast")
     os.link(victim, path + ".iocast")
-    with pytest.raises(TargetError, match="hard link"):
+    with pytest.raises(TargetError, match="not an iocast mark"):
         write_mark(path, Mark("iocast", MIB, whole=False))
     assert victim.read_bytes() == b""
+    os.unlink(path + ".iocast")
+    write_mark(path, Mark("iocast", MIB, whole=False))
+    os.link(path + ".iocast", tmp_path / "second")
+    with pytest.raises(TargetError, match="hard link"):
+        write_mark(path, Mark("iocast", MIB, whole=True))
 
 
 def test_two_at_once_do_not_share_a_file(tmp_path: Path) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
+from makers.rootly import command, need
 from msgspec.structs import replace
 
 from iocast import load
 from iocast.errors import TargetError
 from iocast.load.filling import claimed
-from iocast.load.marks import mark_path
 from iocast.load.removal import clean
 from iocast.load.tree_files import empty_tree, look_at, make_place, mark_tree, remove_tree
 from iocast.load.work_files import Layout
@@ -122,14 +126,39 @@ def test_a_directory_of_that_name_without_a_mark_is_refused(tmp_path: Path) -> N
         load.lay_out(_plan(tmp_path))
 
 
-def test_a_kill_between_directory_and_mark_is_made_good(tmp_path: Path) -> None:
-    layout = load.lay_out(_plan(tmp_path))
-    with claimed(layout):
-        (tmp_path / "iocast-tree").mkdir(mode=0o700)
-    assert load.lay_out(_plan(tmp_path)).files[0].fill
+def test_an_empty_directory_beside_a_mark_that_names_none_is_not_taken(tmp_path: Path) -> None:
+    """A kill had left the mark, and somebody made a directory of that name: it was filled and removed."""
+    mark = tmp_path / "iocast-tree.iocast"
+    mark.write_text('{"made_by":"iocast","size_bytes":1,"whole":false}')
+    theirs = tmp_path / "iocast-tree"
+    theirs.mkdir(mode=0o755)
+    before = theirs.stat()
+    with pytest.raises(TargetError, match="was not created by iocast"):
+        load.lay_out(_plan(tmp_path))
+    assert clean(str(tmp_path)).removed == ()
+    assert (theirs.stat().st_ino, theirs.stat().st_mode, os.listdir(theirs)) == (before.st_ino, before.st_mode, [])
+    theirs.rmdir()
     _make(tmp_path)
-    assert remove_tree(str(tmp_path / "iocast-tree")) > 0
-    assert not os.path.lexists(mark_path(str(tmp_path / "iocast-tree")))
+    assert remove_tree(str(theirs)) > 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_a_file_system_keeps_nothing_a_tree_is_known_by_how_it_was_left(tmp_path: Path) -> None:
+    """As after a run of another process: its directory was not changed since."""
+    need("mount")
+    command("mount", "-t", "ramfs", "none", tmp_path)
+    try:
+        _make(tmp_path)
+        words = "import sys; from iocast.load.removal import clean; print(len(clean(sys.argv[1]).removed))"
+        done = subprocess.run([sys.executable, "-c", words, tmp_path], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["1"]
+        assert not list(tmp_path.iterdir())
+        _make(tmp_path)
+        os.utime(tmp_path / "iocast-tree", (1, 1))
+        done = subprocess.run([sys.executable, "-c", words, tmp_path], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == ["0"]
+    finally:
+        command("umount", tmp_path)
 
 
 def test_emptied_it_has_its_directories_and_no_files(tmp_path: Path) -> None:
@@ -177,27 +206,59 @@ def test_names_that_files_have_elsewhere_are_counted(tmp_path: Path) -> None:
     assert look_at(layout.files[0], WANTED, sizes=True).named_elsewhere == 3
 
 
-@pytest.mark.parametrize("whose", ["full", "old"])
+@pytest.mark.parametrize("whose", ["full", "old", "fresh"])
 def test_a_directory_that_was_put_in_place_of_the_one_just_made_is_left_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whose: str
 ) -> None:
     layout = load.lay_out(_plan(tmp_path))
-    other, place = tmp_path / "other", layout.files[0].path
-    other.mkdir(mode=0o755 if whose == "full" else 0o700)
-    if whose == "full":
-        (other / "file").write_text("keep")
-    os.utime(other, (1, 1))
+    other = tmp_path / "other"
     tmp_path.chmod(0o777)  # others may rename in it
     made = os.mkdir
 
-    def swapped(path: str, mode: int = 0o777) -> None:
-        made(path, mode)
-        if path == place:
-            os.rename(place, f"{place}.moved")
-            os.rename(other, place)
+    def others() -> None:
+        made(other, 0o700)
+        if whose == "full":
+            (other / "file").write_text("keep")
+        if whose == "old":
+            os.utime(other, (1, 1))
 
+    def swapped(name: Any, mode: int = 0o777, **more: Any) -> None:
+        made(name, mode, **more)
+        if str(name).startswith(".iocast-new."):
+            if whose == "fresh":
+                others()
+                time.sleep(0.05)
+            (tmp_path / name).rename(tmp_path / "moved")
+            other.rename(tmp_path / name)
+
+    if whose != "fresh":
+        others()
     monkeypatch.setattr(os, "mkdir", swapped)
-    before = other.stat().st_mode
-    with claimed(layout), pytest.raises(TargetError, match="was replaced while iocast made it"):
+    with claimed(layout), pytest.raises(TargetError, match="another folder was put in place of the one just made"):
         make_place(layout.files[0], WANTED)
-    assert os.stat(place).st_mode == before
+    monkeypatch.undo()
+    (theirs,) = tmp_path.glob(".iocast-new.*")
+    assert os.listdir(theirs) == (["file"] if whose == "full" else [])
+    assert theirs.stat().st_mode & 0o7777 == 0o700
+    assert not os.path.lexists(tmp_path / "iocast-tree")
+
+
+def test_a_tree_that_another_directory_takes_the_place_of_is_put_aside_with_care(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An empty directory of somebody was removed in its place, at the last moment."""
+    _make(tmp_path)
+    tree, other = tmp_path / "iocast-tree", tmp_path / "other"
+    other.mkdir(mode=0o700)
+    real = os.rename
+
+    def swapped(old: Any, new: Any, **more: Any) -> None:
+        if old == tree.name:
+            real(tree, tmp_path / "moved")
+            real(other, tree)
+        real(old, new, **more)
+
+    monkeypatch.setattr(os, "rename", swapped)
+    with pytest.raises(TargetError, match="was replaced while iocast removed it"):
+        remove_tree(str(tree))
+    assert tree.stat().st_mode & 0o7777 == 0o700

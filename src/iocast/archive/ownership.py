@@ -14,14 +14,19 @@ _ZOMBIE = "ZXx"  # states of a process that is gone and only waits to be buried
 
 def this_process(root: Path = Path("/proc"), host: str | None = None) -> Owner | None:
     """This process as the owner of a run that calls its machine `host`; None where the kernel does not say."""
-    ticks = _started_ticks(os.getpid(), root)
+    return process_of(os.getpid(), root, host)
+
+
+def process_of(pid: int, root: Path = Path("/proc"), host: str | None = None) -> Owner | None:
+    """The process that has a number now; None where there is none, or the kernel does not say."""
+    ticks = _started_ticks(pid, root)
     if ticks is None:
         return None
     return Owner(
         host=socket.gethostname() if host is None else host,
         boot_id=_boot_id(root),
         pid_namespace=_pid_namespace(root),
-        pid=os.getpid(),
+        pid=pid,
         started_ticks=ticks,
     )
 

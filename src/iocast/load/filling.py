@@ -10,17 +10,21 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.whole_files import NameTaken
 from iocast.errors import TargetError
 from iocast.load.extents import shared_bytes, survey
 from iocast.load.marks import (
     MAKER,
     Mark,
     held,
-    identity,
+    leave,
     made_here,
+    mark_of,
     read_mark,
     require_ours,
-    unlink_aside,
+    settle,
+    take_up,
     unlink_mark,
     unlink_work_file,
     write_mark,
@@ -56,18 +60,22 @@ def claimed_file(file: WorkFile) -> Iterator[None]:
     with ExitStack() as stack:
         try:
             if read_mark(file.path) is None:
-                write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
+                with suppress(NameTaken):  # by another iocast, which holds it
+                    write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
             stack.enter_context(held(file.path))
+            take_up(file.path)
         except OSError as error:
             raise refusal("cannot lay out", file.path, error) from error
-        stack.callback(_forget, file.path)
+        stack.callback(_let_go, file.path)
         yield
 
 
-def _forget(path: str) -> None:
+def _let_go(path: str) -> None:
     """Takes away a mark whose file was never made, or was removed."""
-    if read_mark(path) is not None and not os.path.lexists(path):
-        with suppress(OSError, TargetError):
+    with suppress(OSError, TargetError):
+        if os.path.lexists(path):
+            leave(path)
+        elif read_mark(path) is not None:
             unlink_mark(path)
 
 
@@ -75,11 +83,13 @@ def create(file: WorkFile) -> None:
     """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
     try:
         if not os.path.lexists(file.path):
+            settle(os.path.dirname(file.path) or ".")
+        if not os.path.lexists(file.path):
             _make(file)
         descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             require_ours(file.path, descriptor)
-            write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+            write_mark(file.path, mark_of(descriptor, file.size_bytes))
             if shared_bytes(descriptor):
                 os.ftruncate(descriptor, 0)  # overwritten where it stands it would be as scattered as its snapshot
             os.ftruncate(descriptor, file.size_bytes)
@@ -91,20 +101,18 @@ def create(file: WorkFile) -> None:
 
 
 def _make(file: WorkFile) -> None:
-    """Makes an empty file. Its mark comes first: a kill between the two leaves a mark without a file, never the
-    reverse. Where the file system can make a file without a name, the mark names that very file from the start.
+    """Makes an empty file. Its mark comes first, and names that very file: a kill between the two leaves a mark without
+    a file, never the reverse. Where the file system makes no files without a name, it has one where nobody else comes.
     """
-    unlink_aside(file.path)
     try:
         descriptor = os.open(os.path.dirname(file.path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             raise
-        write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
-        os.close(os.open(file.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        _make_with_name(file)
         return
     try:
-        write_mark(file.path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
+        write_mark(file.path, mark_of(descriptor, file.size_bytes))
         names = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.link(str(descriptor), file.path, src_dir_fd=names)
@@ -112,6 +120,18 @@ def _make(file: WorkFile) -> None:
             os.close(names)
     finally:
         os.close(descriptor)
+
+
+def _make_with_name(file: WorkFile) -> None:
+    name = os.path.basename(file.path)
+    with making_room(os.path.dirname(file.path) or ".") as room:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o600, dir_fd=room.folder.descriptor)
+        try:
+            write_mark(file.path, mark_of(descriptor, file.size_bytes))
+        finally:
+            os.close(descriptor)
+        room.give_name(name)
 
 
 def _allocate(descriptor: int, size_bytes: int) -> None:
@@ -175,7 +195,7 @@ def finish(file: WorkFile) -> None:
             os.ftruncate(descriptor, file.size_bytes)
             os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            mark = Mark(MAKER, file.size_bytes, True, *identity(descriptor))
+            mark = mark_of(descriptor, file.size_bytes, whole=True)
         finally:
             os.close(descriptor)
         extents = survey(file.path)

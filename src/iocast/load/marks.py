@@ -1,9 +1,9 @@
 """Marks: beside each work file a small JSON file, `<file>.iocast`, says which file iocast made there.
 
-A mark is written before its file is made, so that no kill can leave a file without one. It names the very
-file, by inode and generation: another file that later takes the place, or a symbolic link put there, is not
-the one that iocast made. It is one short record, written in place by one call. A mark counts only when it
-belongs to the caller or to root, whoever can write in the directory.
+A mark gets its name when it is whole, before its file does, so that no kill can leave a file without one. It names the
+very file by all that the file system keeps of it: another file that later takes the place, a symbolic link put there,
+or the same file in a snapshot is not the one that iocast made. It is one short record, later written in place by one
+call. A mark counts only when it belongs to the caller or to root, whoever can write in the directory.
 """
 
 from __future__ import annotations
@@ -15,38 +15,62 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from iocast.archive.writing.asides import is_ours_alone, put_back_left, remove_ours, rooms_left
+from iocast.archive.writing.file_identity import identity, is_ours
+from iocast.archive.writing.renaming import rename_to_free_name
+from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
 
 T = TypeVar("T")
 
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
-_RECORD_BYTES = 256
-_FS_IOC_GETVERSION = 0x80087601
-_ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal renames to
+_RECORD_BYTES = 384
+_MODE = 0o600
+_ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal of older versions renamed to
 # A link is not followed, and a FIFO of the name does not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NONCE = "user.iocast.work"
+_PROCESS = secrets.token_hex(8)  # of this process
 
 
-class Mark(Struct, frozen=True, forbid_unknown_fields=True):
+class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the file beside a work file says."""
 
     made_by: str
     size_bytes: int
     whole: bool  # filled to the end with unique data, and checked
-    inode: int | None = None  # None: about to be made
-    generation: int | None = None  # tells a file from a later one of the same inode number
+    inode: int | None = None  # None: no file has been made, and none is ours
+    generation: int | None = None  # tells a file from a later one of the same inode number, as do the next three
+    born_ns: int | None = None
+    subvolume: int | None = None  # tells it from its copy in a snapshot
+    nonce: str | None = None  # where the file system keeps neither: stands in an attribute, or is that of the process
+    left_ns: int | None = None  # where it has no attributes either: when the file was written to last
 
 
 def mark_path(path: str) -> str:
     """Where the mark of a work file is."""
     return path + MARK_SUFFIX
+
+
+def mark_of(descriptor: int, size_bytes: int, *, whole: bool = False) -> Mark:
+    """The mark that names an open file or directory. Raises OSError."""
+    known = identity(descriptor)
+    mark = Mark(MAKER, size_bytes, whole, *known)
+    return mark if known.lasts else _with_nonce(mark, descriptor)
+
+
+def _with_nonce(mark: Mark, descriptor: int) -> Mark:
+    with suppress(OSError):
+        os.setxattr(descriptor, _NONCE, _PROCESS.encode())
+    return replace(mark, nonce=_PROCESS, left_ns=None)
 
 
 def read_mark(path: str) -> Mark | None:
@@ -60,7 +84,7 @@ def _mark_in(descriptor: int) -> Mark | None:
     """The mark in an open file; None when it is none, or is another user's, who may have written anything there."""
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0):
+        if not stat.S_ISREG(status.st_mode) or not is_ours(status, f"/proc/self/fd/{descriptor}"):
             return None
         mark = msgspec.json.decode(os.pread(descriptor, 16 * _RECORD_BYTES, 0), type=Mark)
     except (OSError, msgspec.MsgspecError):
@@ -68,46 +92,42 @@ def _mark_in(descriptor: int) -> Mark | None:
     return mark if mark.made_by == MAKER else None
 
 
-def begun(path: str) -> bool:
-    """True for an empty file in the place of a mark, with nothing beside it: the trace of a kill."""
-    try:
-        status = os.lstat(mark_path(path))
-    except OSError:
-        return False
-    ours = status.st_uid in (os.geteuid(), 0)
-    return stat.S_ISREG(status.st_mode) and status.st_size == 0 and ours and not os.path.lexists(path)
-
-
 def write_mark(path: str, mark: Mark) -> None:
-    """Writes the mark of `path`, over an earlier mark only. Raises TargetError, OSError."""
-    name = mark_path(path)
-    if os.path.lexists(name) and read_mark(path) is None and not begun(path):
+    """Writes the mark of `path`, over an earlier mark only. Raises TargetError, NameTaken, OSError."""
+    name, record = mark_path(path), msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n"
+    if not os.path.lexists(name):
+        _make_mark(name, record)
+        return
+    if read_mark(path) is None:
         raise TargetError(
             f"{name} exists and is not an iocast mark",
             "move it away, or choose another path: iocast writes only to files that it created",
         )
-    descriptor = os.open(name, os.O_RDWR | os.O_CREAT | _SAFELY, 0o600)
+    descriptor = os.open(name, os.O_RDWR | _SAFELY)
     try:
-        status = os.fstat(descriptor)
-        if status.st_nlink != 1:
+        if os.fstat(descriptor).st_nlink != 1:
             raise TargetError(f"{name} has a second name (hard link)", "remove the other name, or choose another path")
-        foreign = not stat.S_ISREG(status.st_mode) or status.st_uid not in (os.geteuid(), 0)
-        if foreign or (status.st_size and _mark_in(descriptor) is None):
+        if _mark_in(descriptor) is None:
             raise TargetError(f"{name} was replaced while iocast worked", "choose a directory that only you can change")
-        os.pwrite(descriptor, msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n", 0)
+        os.pwrite(descriptor, record, 0)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def identity(descriptor: int) -> tuple[int, int | None]:
-    """Inode and generation of an open file; no generation where the file system keeps none."""
-    answer = bytearray(8)
+def _make_mark(path: str, record: bytes) -> None:
+    """A new mark, which is whole when it gets its name: an empty file of that name is not ours."""
+    directory, name = os.path.split(path)
+    folder = os.open(directory or ".", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, answer)
-    except OSError:
-        return os.fstat(descriptor).st_ino, None
-    return os.fstat(descriptor).st_ino, int.from_bytes(answer[:4], "little")
+        remove_leftovers(folder, name)
+        with growing(folder, name, _MODE) as file:
+            write_all(file.descriptor, record)
+            os.fsync(file.descriptor)  # no lost power leaves a name without a content
+            file.take_name(None)
+            os.fsync(file.descriptor)
+    finally:
+        os.close(folder)
 
 
 def made_here(path: str) -> Mark | None:
@@ -138,124 +158,106 @@ def require_ours(path: str, descriptor: int) -> None:
 
 
 def is_named(mark: Mark, path: str, descriptor: int) -> bool:
-    """True when the open file is the one that the mark names.
+    """True when the open file or directory is the one that the mark names.
 
-    Where the file system keeps no generations an inode number may have been used before, so that the mark is
-    believed only where nobody else can put files under names of ours.
+    An inode number alone may have been used before. Where the file system keeps nothing else a mark is believed only
+    where nobody else can put files, and if the file has its nonce, or was made by this process, or was not written to
+    since an iocast left it.
     """
-    status = os.fstat(descriptor)
-    if mark.inode is None:
-        return _begun_file(status, path)
-    inode, generation = identity(descriptor)
-    if (inode, generation) != (mark.inode, mark.generation):
+    known = identity(descriptor)
+    if (mark.inode, mark.generation, mark.subvolume) != (known.inode, known.generation, known.subvolume):
         return False
-    if generation is None and mark.whole and stat.S_ISREG(status.st_mode) and status.st_size != mark.size_bytes:
+    older = mark.generation and mark.born_ns is None  # they have no more, and that is enough
+    if not older and mark.born_ns != known.born_ns:
         return False
-    return generation is not None or is_ours_alone(os.path.dirname(path) or ".", status)
+    return known.lasts or (is_ours_alone(os.path.dirname(path) or ".", descriptor) and _is_known(mark, descriptor))
 
 
-def _begun_file(status: os.stat_result, path: str) -> bool:
-    """An empty file beside a mark that names none yet: made after that mark, by us, where nobody else can make it."""
+def _is_known(mark: Mark, descriptor: int) -> bool:
+    if mark.nonce is None:
+        return False
+    with suppress(OSError):
+        return os.getxattr(descriptor, _NONCE) == mark.nonce.encode()
+    return mark.nonce == _PROCESS or mark.left_ns == os.fstat(descriptor).st_mtime_ns
+
+
+def take_up(path: str) -> None:
+    """From now on this process knows the file of a mark, where its file system does not tell it from later ones."""
+    _renew(path, lambda mark, descriptor: _with_nonce(mark, descriptor))
+
+
+def leave(path: str) -> None:
+    """Notes how the file of a mark is left, where its file system does not tell it from later ones."""
+    _renew(path, lambda mark, descriptor: replace(mark, left_ns=os.fstat(descriptor).st_mtime_ns))
+
+
+def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
+    mark = read_mark(path)
+    if mark is None or mark.nonce is None or not os.path.lexists(path):
+        return
+    descriptor = os.open(path, os.O_RDONLY | _SAFELY)
     try:
-        marked_ns = os.lstat(mark_path(path)).st_mtime_ns
-    except OSError:
-        return False
-    later = status.st_mtime_ns >= marked_ns and status.st_uid in (os.geteuid(), 0)
-    return status.st_size == 0 and later and is_ours_alone(os.path.dirname(path) or ".", status)
-
-
-def is_ours_alone(directory: str, status: os.stat_result) -> bool:
-    """Whether nobody but us and root can move what is in the directory; with the sticky bit, our own files only."""
-    place = os.stat(directory)
-    ours = (os.geteuid(), 0)
-    if place.st_uid not in ours:
-        return False
-    open_to_others = bool(place.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
-    return not open_to_others or (bool(place.st_mode & stat.S_ISVTX) and status.st_uid in ours)
-
-
-def unlink_ours(path: str, is_ours: Callable[[int], bool]) -> None:
-    """Removes what is at `path` if its descriptor is ours; else it is put back. Raises TargetError, OSError.
-
-    Another file may take the name between a look and an unlink: so it gets a name that nobody else knows first.
-    """
-    aside = f"{path}.{secrets.token_hex(8)}"
-    os.rename(path, aside)
-    try:
-        ours = _look(aside, is_ours, False)
-    except OSError:
-        ours = False
-    if not ours:
-        try:
-            _put_back(aside, path)
-        except FileExistsError:
-            raise TargetError(
-                f"{path} was replaced twice while iocast removed it", f"what was there before is {aside} now"
-            ) from None
-        raise TargetError(f"{path} was replaced while iocast removed it", "it was put back: look at it yourself")
-    os.unlink(aside)
+        if is_named(mark, path, descriptor):
+            write_mark(path, renewed(mark, descriptor))
+    finally:
+        os.close(descriptor)
 
 
 def unlink_work_file(path: str) -> None:
-    """Removes the file that the mark of `path` names, and the mark. Raises TargetError, OSError."""
+    """Removes the file, or the empty directory, that the mark of `path` names, and the mark. Raises TargetError,
+    OSError.
+    """
     mark = read_mark(path)
     if os.path.lexists(path):
-        unlink_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
+        remove_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
     if os.path.lexists(mark_path(path)):
         unlink_mark(path)
 
 
-def unlink_stray(stray: str) -> None:
-    """Removes a mark that a killed removal had given another name. Raises TargetError, OSError."""
-    unlink_ours(stray, lambda descriptor: _mark_in(descriptor) is not None)
-
-
 def unlink_mark(path: str) -> None:
-    """Removes the mark of `path`; one that was never written is empty. Raises TargetError, OSError."""
-
-    def is_mark(descriptor: int) -> bool:
-        status = os.fstat(descriptor)
-        empty = stat.S_ISREG(status.st_mode) and not status.st_size and status.st_uid in (os.geteuid(), 0)
-        return empty or _mark_in(descriptor) is not None
-
-    unlink_ours(mark_path(path), is_mark)
+    """Removes the mark of `path`. Raises TargetError, OSError."""
+    remove_ours(mark_path(path), lambda descriptor: _mark_in(descriptor) is not None)
 
 
-def unlink_aside(path: str) -> int:
-    """Removes the file that the mark of `path` names where a killed removal had given it another name already.
-    Returns the bytes that were allocated. Raises OSError.
+def left_aside(directory: str) -> list[str]:
+    """What killed ones had moved aside, to be looked at under its own name."""
+    return rooms_left(directory) + [aside for aside, _ in _older_asides(directory)]
+
+
+def settle(directory: str) -> list[tuple[str, str]]:
+    """Gives what killed ones had moved aside its name again; returns what has to stay where it is, and why."""
+    left = put_back_left(directory)
+    for aside, path in _older_asides(directory):
+        try:
+            folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                rename_to_free_name(folder, os.path.basename(aside), os.path.basename(path))
+            finally:
+                os.close(folder)
+        except OSError as error:
+            why = f"was put aside by an iocast that was killed, and cannot be put back: {error.strerror or error}"
+            left.append((aside, why))
+    return left
+
+
+def _older_asides(directory: str) -> list[tuple[str, str]]:
+    """What a removal of an older version had renamed when it was killed, and its name before: marks, and the files that
+    marks name.
     """
-    mark, freed = read_mark(path), 0
-    if mark is None or mark.inode is None:
-        return freed
-
-    def allocated(descriptor: int) -> int | None:
-        status = os.fstat(descriptor)
-        named = stat.S_ISREG(status.st_mode) and is_named(mark, path, descriptor)
-        return status.st_blocks * 512 if named else None
-
-    directory, name = os.path.split(path)
-    for aside, before in _asides(directory or "."):
-        size_bytes = _look(aside, allocated, None) if before == name else None
-        if size_bytes is not None:
-            unlink_ours(aside, lambda descriptor: allocated(descriptor) is not None)
-            freed += size_bytes
-    return freed
-
-
-def stray_marks(directory: str) -> list[str]:
-    """Marks that a killed removal had given another name already."""
-    if not os.path.isdir(directory):
+    try:
+        entries = sorted(os.listdir(directory))
+    except OSError:
         return []
-    marks = [aside for aside, before in _asides(directory) if before.endswith(MARK_SUFFIX)]
-    return [aside for aside in marks if _look(aside, _mark_in, None) is not None]
+    known = [(entry, found["name"]) for entry in entries if (found := _ASIDE.fullmatch(entry))]
+    places = [(os.path.join(directory, entry), os.path.join(directory, name)) for entry, name in known]
+    return [(aside, path) for aside, path in places if _was_ours(aside, path)]
 
 
-def _asides(directory: str) -> Iterator[tuple[str, str]]:
-    """What has a name that a removal gives, with its name before. Raises OSError."""
-    for entry in sorted(os.listdir(directory)):
-        if known := _ASIDE.fullmatch(entry):
-            yield os.path.join(directory, entry), known["name"]
+def _was_ours(aside: str, path: str) -> bool:
+    if path.endswith(MARK_SUFFIX):
+        return _look(aside, _mark_in, None) is not None
+    mark = read_mark(path)
+    return mark is not None and _look(aside, lambda descriptor: is_named(mark, path, descriptor), False)
 
 
 def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
@@ -268,15 +270,6 @@ def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
         return ask(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _put_back(aside: str, path: str) -> None:
-    """Gives a file its name again, and fails rather than replace what came there meanwhile. Raises OSError."""
-    if stat.S_ISDIR(os.lstat(aside).st_mode):
-        os.rename(aside, path)  # over an empty directory, at most
-    else:
-        os.link(aside, path, follow_symlinks=False)
-        os.unlink(aside)
 
 
 @contextmanager

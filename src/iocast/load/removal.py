@@ -12,18 +12,17 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import TargetError
 from iocast.load.file_attributes import fixed
 from iocast.load.marks import (
     MARK_SUFFIX,
-    begun,
     held,
+    left_aside,
     made_here,
     mark_path,
     read_mark,
-    stray_marks,
-    unlink_aside,
-    unlink_stray,
+    settle,
     unlink_work_file,
 )
 from iocast.load.os_refusals import refusal
@@ -55,7 +54,7 @@ def remove(path: str) -> int:
         raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
     if is_tree(path):
         return remove_tree(path)
-    freed = unlink_aside(path) + _allocated(path)
+    freed = _allocated(path)
     unlink_work_file(path)
     return freed
 
@@ -66,7 +65,7 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
     With `dry_run` nothing is removed. `users` says who uses a file otherwise: such a file is left alone.
     """
     removed: list[tuple[str, int]] = []
-    left: list[tuple[str, str]] = []
+    left = _put_back(path, dry_run)
     for name in _found(path):
         try:
             why = _why_not(name) or _removed(name, dry_run, users, removed)
@@ -76,14 +75,7 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
             why = f"could not be removed: {error.strerror or error}"
         if why:
             left.append((name, why))
-    for stray in stray_marks(path):
-        if not dry_run:
-            try:
-                unlink_stray(stray)
-            except (TargetError, OSError):
-                left.append((stray, "was replaced while iocast removed it, and was put back"))
-                continue
-        removed.append((stray, 0))
+    left += [(mark, "is empty, so that nothing says who made it: remove it by hand") for mark in _empty_marks(path)]
     place = str(Path(path) / MOUNT_NAME)
     if os.path.isdir(place) and not os.path.islink(place):
         try:
@@ -95,11 +87,20 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
     return Cleaned(tuple(removed), tuple(left))
 
 
+def _put_back(path: str, dry_run: bool) -> list[tuple[str, str]]:
+    """What killed ones had moved aside gets its name again, to be looked at; what has to stay aside, and why."""
+    directory = path if os.path.isdir(path) and not is_tree(path) else os.path.dirname(path) or "."
+    if not dry_run:
+        return settle(directory)
+    why = "was put aside by an iocast that was killed: clean puts it back under its name first"
+    return [(aside, why) for aside in left_aside(directory)]
+
+
 def _found(path: str) -> list[str]:
     """The files whose marks are in a directory, or the one file. Raises TargetError."""
     if os.path.isdir(path) and not is_tree(path):
         marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
-        return [mark.removesuffix(MARK_SUFFIX) for mark in marks if _is_mark(mark)]
+        return [name for mark in marks if read_mark(name := mark.removesuffix(MARK_SUFFIX)) is not None]
     if os.path.lexists(path) or os.path.lexists(mark_path(path)):
         why = _why_not(path)
         if why:
@@ -132,9 +133,15 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
 
 
 def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
-    """The empty directory that a killed experiment mounted its images on. Raises OSError."""
+    """The empty directory that a killed experiment mounted its images on: they are where nobody else may rename. Raises
+    OSError.
+    """
     status = os.lstat(place)
-    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) != 0o700:
+    if (
+        status.st_uid != os.geteuid()
+        or others_may_rename(Path(place).resolve().parent)
+        or stat.S_IMODE(status.st_mode) != 0o700
+    ):
         raise OSError(errno.EPERM, "iocast did not make it")
     if os.path.ismount(place) or os.listdir(place):
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
@@ -153,14 +160,16 @@ def _allocated(path: str) -> int:
     return status.st_blocks * 512 if status.st_nlink == 1 else 0
 
 
-def _is_mark(mark: str) -> bool:
-    path = mark.removesuffix(MARK_SUFFIX)
-    return read_mark(path) is not None or (begun(path) and _OURS.fullmatch(Path(path).name) is not None)
+def _empty_marks(path: str) -> list[str]:
+    """Empty files with the names of marks of ours: older versions that were killed left some."""
+    marks = sorted(Path(path).glob(f"{WORK_NAME}.*{MARK_SUFFIX}")) if os.path.isdir(path) else []
+    named = [mark for mark in marks if _OURS.fullmatch(mark.name.removesuffix(MARK_SUFFIX))]
+    return [str(mark) for mark in named if stat.S_ISREG(mark.lstat().st_mode) and not mark.lstat().st_size]
 
 
 def _why_not(path: str) -> str:
     """Why this is not to be removed: in words that follow its name; "" when it is ours."""
-    if read_mark(path) is None and not begun(path):
+    if read_mark(path) is None:
         return "was not created by iocast"
     if is_tree(path) and os.path.lexists(path):
         try:

@@ -19,18 +19,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.file_identity import belongs_to
 from iocast.errors import TargetError
 from iocast.load.file_attributes import refuse_fixed
 from iocast.load.marks import (
-    MAKER,
-    Mark,
-    begun,
-    identity,
     is_named,
-    is_ours_alone,
+    mark_of,
     mark_path,
     read_mark,
+    settle,
+    take_up,
     unlink_mark,
+    unlink_work_file,
     write_mark,
 )
 from iocast.load.os_refusals import refusal
@@ -135,7 +136,7 @@ def _lay_out_one(plan: Plan, trees: Sequence[Tree]) -> tuple[WorkFile, tuple[str
                 whole = mark is not None and mark.whole and shape == wanted
                 if shape is not None and shape != wanted:
                     notes = (f"{path} holds a tree of another shape: it is removed first",)
-        elif os.path.lexists(mark_path(path)) and read_mark(path) is None and not begun(path):
+        elif os.path.lexists(mark_path(path)) and read_mark(path) is None:
             raise _not_ours(mark_path(path))
     except OSError as error:
         raise refusal("cannot read", path, error) from error
@@ -199,15 +200,9 @@ def opened_tree(path: str) -> Iterator[int]:
 def require_our_tree(path: str, descriptor: int) -> None:
     """Raises TargetError unless the open directory is the one that iocast made at `path`."""
     mark, status = read_mark(path), os.fstat(descriptor)
-    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-    if mark is None or not ours or not (is_named(mark, path, descriptor) or _begun(mark, path, descriptor)):
+    ours = stat.S_ISDIR(status.st_mode) and belongs_to(status, f"/proc/self/fd/{descriptor}", (os.geteuid(),))
+    if mark is None or not ours or not is_named(mark, path, descriptor):
         raise _not_ours(path)
-
-
-def _begun(mark: Mark, path: str, descriptor: int) -> bool:
-    """An empty directory beside a mark that names none yet: a kill came between the two."""
-    alone = is_ours_alone(os.path.dirname(path) or ".", os.fstat(descriptor))
-    return mark.inode is None and alone and not os.listdir(descriptor)
 
 
 def _shape(place: int) -> TreePlan | None:
@@ -230,19 +225,12 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
     path = file.path
     try:
         if not os.path.lexists(path):
-            begun_ns = _now_there_ns(path)
-            os.mkdir(path, 0o700)
-            descriptor = os.open(path, _OPEN)
-            try:
-                _require_just_made(path, descriptor, begun_ns)
-                os.fchmod(descriptor, _MODE)
-                _refuse_without_modes(path, descriptor)
-                write_mark(path, Mark(MAKER, file.size_bytes, False, *identity(descriptor)))
-            finally:
-                os.close(descriptor)
+            settle(os.path.dirname(path) or ".")
+        if not os.path.lexists(path):
+            _make_directory(file)
         with opened_tree(path) as place:
             os.fchmod(place, _MODE)
-            mark = Mark(MAKER, file.size_bytes, False, *identity(place))
+            mark = mark_of(place, file.size_bytes)
             if mark != read_mark(path):
                 write_mark(path, mark)
             if _shape(place) != wanted:
@@ -255,33 +243,23 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
         raise refusal("cannot make a tree in", path, error) from error
 
 
-def _now_there_ns(path: str) -> int:
-    """The time by the clock of the file system: that of a file without a name, or of the mark, which is written first.
-    Raises OSError."""
-    try:
-        descriptor = os.open(os.path.dirname(path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    except OSError:
-        return os.lstat(mark_path(path)).st_mtime_ns
-    try:
-        return os.fstat(descriptor).st_mtime_ns
-    finally:
-        os.close(descriptor)
-
-
-def _require_just_made(path: str, descriptor: int, begun_ns: int) -> None:
-    """Raises TargetError where an open directory may be another than the one that was made a moment ago: others, who
-    may rename in the directory above, put theirs there.
-    """
-    status = os.fstat(descriptor)
-    new = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o777 == 0o700 and not os.listdir(descriptor)
-    alone = is_ours_alone(os.path.dirname(path) or ".", status)
-    if not new or not (alone or status.st_mtime_ns >= begun_ns):
-        raise TargetError(f"{path} was replaced while iocast made it", "choose a directory that only you can change")
+def _make_directory(file: WorkFile) -> None:
+    """Makes the directory where nobody else comes, marked before it gets its name. Raises TargetError, OSError."""
+    name = os.path.basename(file.path)
+    with making_room(os.path.dirname(file.path) or ".") as room:
+        os.mkdir(name, 0o700, dir_fd=room.folder.descriptor)
+        descriptor = os.open(name, _OPEN, dir_fd=room.folder.descriptor)
+        try:
+            os.fchmod(descriptor, _MODE)
+            _refuse_without_modes(file.path, descriptor)
+            write_mark(file.path, mark_of(descriptor, file.size_bytes))
+        finally:
+            os.close(descriptor)
+        room.give_name(name)
 
 
 def _refuse_without_modes(path: str, descriptor: int) -> None:
     if stat.S_IMODE(os.fstat(descriptor).st_mode) != _MODE:
-        os.rmdir(path)
         raise TargetError(
             f"{path}: this file system does not keep the modes of files, by which iocast tells its own",
             "choose a directory on another file system (ext4, xfs, btrfs, tmpfs …)",
@@ -365,7 +343,8 @@ def remove_tree(path: str, *, dry: bool = False, go_on: GoOn = always) -> int:
         return 0
     with opened_tree(path) as place:
         if not dry:
-            os.fchmod(place, _MODE)  # a kill may have come before it was given
+            os.fchmod(place, _MODE)
+            take_up(path)
             mark_tree(WorkFile(path, 0, fill=True), whole=False)
         removed = _removed(place, dry, go_on) if stat.S_IMODE(os.fstat(place).st_mode) == _MODE else None
         if dry or removed is None:
@@ -373,6 +352,5 @@ def remove_tree(path: str, *, dry: bool = False, go_on: GoOn = always) -> int:
         _refuse_left(path, removed)
         if SHAPE_NAME in os.listdir(place):
             os.unlink(SHAPE_NAME, dir_fd=place)
-    os.rmdir(path)
-    unlink_mark(path)
+    unlink_work_file(path)
     return removed.freed_bytes

@@ -20,10 +20,10 @@ from msgspec import Struct
 from iocast._core import unix_ns
 from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed
+from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError, LoadError, TargetError
 from iocast.load.core_phases import core
-from iocast.load.marks import identity
 from iocast.load.work_files import Layout
 from iocast.model.plan import Phase, Plan, VerifyPlan
 from iocast.model.verification import BadBlock, Verification
@@ -241,7 +241,7 @@ def _check_same(file: JournalFile) -> None:
 def _identity(path: str) -> tuple[int, int | None]:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        return identity(descriptor)
+        return identity(descriptor)[:2]
     finally:
         os.close(descriptor)
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.file_attributes import refuse_fixed
-from iocast.load.marks import begun, made_here, mark_path, read_mark
+from iocast.load.marks import made_here, mark_path, read_mark
 from iocast.load.os_refusals import refusal
 from iocast.model.permission import Permission, permission
 from iocast.model.plan import Plan
@@ -119,7 +119,7 @@ def _as_it_is(member: Target) -> Layout:
 def _work_file(path: str, size_bytes: int, writes: bool) -> WorkFile:
     if not os.path.lexists(path):
         mark = mark_path(path)
-        if os.path.lexists(mark) and read_mark(path) is None and not begun(path):
+        if os.path.lexists(mark) and read_mark(path) is None:
             raise _not_ours(mark)
         return WorkFile(path, size_bytes, fill=True)
     made = made_here(path)

@@ -18,8 +18,8 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from iocast.archive.writing.file_identity import belongs_to, identity
 from iocast.archive.writing.proofs import (
-    born_ns,
     is_folder_proven,
     is_proven,
     only_ours_change,
@@ -190,7 +190,7 @@ class HeldFolder:
         below = HeldFolder(self.path / name, _below(self.descriptor, name), knows=self._knows)
         if _mount_of(below.descriptor) != _mount_of(self.descriptor):
             raise _foreign(self.path / name, "is a mount point")
-        if below._status.st_uid not in (os.geteuid(), self._status.st_uid):
+        if not belongs_to(below._status, below.place, (os.geteuid(), self._status.st_uid)):
             raise _foreign(self.path / name, "belongs to another user")
         return below
 
@@ -344,7 +344,7 @@ class HeldFolder:
             raise _foreign(path, f"is {_KINDS[kind]}")
         if status.st_nlink > 1:
             raise _foreign(path, "has a second name elsewhere (a hard link)")
-        if status.st_uid not in (os.geteuid(), self._status.st_uid):
+        if not belongs_to(status, self.place / name, (os.geteuid(), self._status.st_uid)):
             raise _foreign(path, "belongs to another user")
         if descriptor is None:
             mounted = _is_mounted(self.descriptor, name)
@@ -393,7 +393,7 @@ def _refuse_link_of_others(path: Path) -> None:
     """The kernel's protected_symlinks does the same, but may be off."""
     with contextlib.suppress(FileNotFoundError):
         link, above = os.lstat(path), os.stat(path.parent)
-        if stat.S_ISLNK(link.st_mode) and link.st_uid not in (os.geteuid(), 0, above.st_uid):
+        if stat.S_ISLNK(link.st_mode) and not belongs_to(link, path, (os.geteuid(), 0, above.st_uid)):
             raise OSError(errno.EACCES, "it is a symbolic link of another user", str(path))
 
 
@@ -435,7 +435,7 @@ def _made(above: HeldFolder, name: str, mode: int) -> int:
             raise
     finally:
         with contextlib.suppress(OSError):
-            if born_ns(room.descriptor) >= since_ns:
+            if (identity(room.descriptor).born_ns or 0) >= since_ns:
                 above.remove_folder(hidden, room)
     return made
 

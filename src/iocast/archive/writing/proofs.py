@@ -7,13 +7,11 @@ not. A file that is added to says so, and a folder names its own inode. What has
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import hashlib
 import os
 import secrets
 import stat
-import struct
 
 from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.archive.writing.whole_files import GROWING, NEW, status_of
@@ -21,8 +19,6 @@ from iocast.archive.writing.whole_files import GROWING, NEW, status_of
 SHA256 = "user.iocast.sha256"
 _MADE = "user.iocast.made"  # on a folder
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-_AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
-_STATX_BYTES, _BTIME_AT = 256, 80
 
 
 def sign(descriptor: int) -> None:
@@ -95,17 +91,6 @@ def unlink_same(folder: int, name: str, status: os.stat_result) -> None:
     if there is not None:
         rename_to_free_name(folder, away, name)
     raise OSError(errno.EPERM, f"{name} was exchanged by another program meanwhile", name)
-
-
-def born_ns(descriptor: int) -> int:
-    """When what is open was made, by the clock of its file system; 0 where that keeps no such time."""
-    buffer = ctypes.create_string_buffer(_STATX_BYTES)
-    call = getattr(ctypes.CDLL(None), "statx", None)
-    if call is None or call(descriptor, b"", _AT_EMPTY_PATH, _STATX_BTIME, buffer):
-        return 0
-    (mask,) = struct.unpack_from("=I", buffer, 0)
-    seconds, ns = struct.unpack_from("=qI", buffer, _BTIME_AT)
-    return int(seconds) * 10**9 + int(ns) if mask & _STATX_BTIME else 0
 
 
 def _inode(descriptor: int) -> bytes:

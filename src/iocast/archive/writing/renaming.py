@@ -10,25 +10,28 @@ import os
 import stat
 from pathlib import Path
 
+from iocast.archive.writing.file_identity import is_ours
+
 _NOREPLACE, _EXCHANGE = 1, 2
 _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)  # of file systems that know neither
 
 
-def rename_to_free_name(folder: int, name: str, to: str, other: int | None = None) -> None:
-    """Gives what is called `name` in the folder another name there, or in the `other`. Raises FileExistsError, OSError.
+def rename_to_free_name(folder: int, name: str, to: str, to_folder: int | None = None) -> None:
+    """Gives what is called `name` in the folder another name there, or in another folder. Raises FileExistsError,
+    OSError.
 
     Where the file system has no such rename, a file gets a second name, which replaces nothing; where it has none of
     these either, and for folders, it is renamed after a look.
     """
-    where = folder if other is None else other
-    number = _renameat2((folder, name), (where, to), _NOREPLACE)
+    there = folder if to_folder is None else to_folder
+    number = _renameat2(folder, name, to, _NOREPLACE, there)
     if not number:
         return
     if number not in _UNKNOWN:
         raise OSError(number, os.strerror(number))
     if not stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
         try:
-            os.link(name, to, src_dir_fd=folder, dst_dir_fd=where, follow_symlinks=False)
+            os.link(name, to, src_dir_fd=folder, dst_dir_fd=there, follow_symlinks=False)
         except FileExistsError:
             raise
         except OSError as error:
@@ -38,14 +41,14 @@ def rename_to_free_name(folder: int, name: str, to: str, other: int | None = Non
             os.unlink(name, dir_fd=folder)
             return
     with contextlib.suppress(FileNotFoundError):
-        os.stat(to, dir_fd=where, follow_symlinks=False)
+        os.stat(to, dir_fd=there, follow_symlinks=False)
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    os.rename(name, to, src_dir_fd=folder, dst_dir_fd=where)
+    os.rename(name, to, src_dir_fd=folder, dst_dir_fd=there)
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
     """Two names of the folder change places; False where the file system cannot do that. Raises OSError."""
-    number = _renameat2((folder, one), (folder, other), _EXCHANGE)
+    number = _renameat2(folder, one, other, _EXCHANGE, folder)
     if number and number not in _UNKNOWN:
         raise OSError(number, os.strerror(number))
     return not number
@@ -57,25 +60,23 @@ def others_may_rename(directory: str | Path) -> bool:
 
     It is looked at from the root down, so that what was looked at stays. With the sticky bit each moves what is his.
     """
-    ours = (0, os.geteuid())
     for way in (*reversed(Path(directory).parents), Path(directory)):
         try:
             status = os.lstat(way)
         except OSError:
             return True
         open_to_others = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
-        if not stat.S_ISDIR(status.st_mode) or status.st_uid not in ours or open_to_others:
+        if not stat.S_ISDIR(status.st_mode) or not is_ours(status, way) or open_to_others:
             return True
     return False
 
 
-def _renameat2(what: tuple[int, str], to: tuple[int, str], how: int) -> int:
+def _renameat2(folder: int, name: str, to: str, how: int, to_folder: int) -> int:
     """The number of the error; 0 for none."""
     call = _call()
     if call is None:
         return errno.ENOSYS
-    failed = call(what[0], os.fsencode(what[1]), to[0], os.fsencode(to[1]), how)
-    return ctypes.get_errno() if failed else 0
+    return ctypes.get_errno() if call(folder, os.fsencode(name), to_folder, os.fsencode(to), how) else 0
 
 
 @functools.cache

@@ -16,14 +16,23 @@ import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec import Struct
 
 from iocast.archive.json_files import BROKEN, parsed
 from iocast.archive.ownership import lives
+from iocast.archive.writing.asides import remove_ours
+from iocast.archive.writing.file_identity import identity, is_ours
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.archive.writing.whole_files import status_of
-from iocast.databases.postgresql.own_processes import end_servers, remove_shared_memory, servers_in, small_file
+from iocast.databases.postgresql.own_content import SOCKET_NAMES, foreign_in
+from iocast.databases.postgresql.own_processes import (
+    end_server,
+    left_in,
+    remove_shared_memory,
+    servers_in,
+    small_file,
+)
+from iocast.errors import TargetError
 from iocast.model.summary import Owner
 
 FOLDER: Final = ".iocast-postgres"
@@ -35,6 +44,7 @@ MAKER: Final = "iocast"
 LARGEST_MARK: Final = 4096  # bytes
 FOREIGN: Final = "was not created by iocast"
 MOVED: Final = "was moved away"
+STAYS: Final = "stays"
 _IN_USE: Final = "is in use by an iocast process"
 _DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _WRITABLE_BY_OTHERS: Final = 0o022
@@ -47,6 +57,19 @@ class ServerMark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     inode: int
     owner: Owner | None  # the process that made it
     sockets: str  # the directory of its socket, "" for one inside; older versions had it outside where PATH was long
+    generation: int | None = None  # of the directory, as the next two; older versions had its inode only
+    born_ns: int | None = None
+    subvolume: int | None = None
+    server: Owner | None = None  # the process that was started last
+
+    def names(self, descriptor: int) -> bool:
+        """Whether an open directory is the one that it is of. Raises OSError."""
+        known = identity(descriptor)
+        return (
+            (self.inode, self.subvolume) == (known.inode, known.subvolume)
+            and self.generation in (None, known.generation)
+            and self.born_ns in (None, known.born_ns)
+        )
 
 
 class Leftover(Struct, frozen=True):
@@ -82,37 +105,18 @@ def _held(folder: Path) -> OwnFolder:
     return OwnFolder(above, held_directory(folder, above))
 
 
-def _mark(folder: HeldFolder) -> ServerMark | None:
+def mark_in(folder: HeldFolder) -> ServerMark | None:
     """The mark of a folder, None for one that iocast did not make: a copy, a link, another user's."""
     try:
         status = os.fstat(folder.descriptor)
         marked, text = small_file(folder, MARK, LARGEST_MARK)
-        ours = {status.st_uid, marked.st_uid} <= {os.geteuid(), 0}
+        ours = is_ours(status, folder.place) and is_ours(marked, folder.place / MARK)
         if not ours or status.st_mode & _WRITABLE_BY_OTHERS:
             return None
         mark = parsed(text, ServerMark)
+        return mark if mark.made_by == MAKER and mark.names(folder.descriptor) else None
     except (OSError, *BROKEN):
         return None
-    return mark if mark.made_by == MAKER and mark.inode == status.st_ino else None
-
-
-def _begun(folder: HeldFolder) -> bool:
-    """Whether it is the trace of a kill before the mark was whole: ours by its owner, with nothing else inside than how
-    the mark of that very directory begins.
-    """
-    try:
-        status, names = os.fstat(folder.descriptor), folder.names()
-        if status.st_uid != os.geteuid() or status.st_mode & _WRITABLE_BY_OTHERS:
-            return False
-        if names != [MARK]:
-            return not names
-        marked, text = small_file(folder, MARK, LARGEST_MARK)
-    except OSError:
-        return False
-    whole = msgspec.json.encode(ServerMark(made_by=MAKER, inode=status.st_ino, owner=None, sockets=""))
-    begins = whole.partition(b"null")[0]  # then comes the process
-    is_ours = begins.startswith(text) or text.startswith(begins)
-    return is_ours and marked.st_uid == status.st_uid and marked.st_nlink == 1
 
 
 def leftover_in(path: str) -> Leftover | None:
@@ -122,14 +126,14 @@ def leftover_in(path: str) -> Leftover | None:
         held = _held(place)
     except OSError:
         return Leftover(str(place), 0, (), FOREIGN) if os.path.lexists(place) else None
-    mark = _mark(held.folder)
+    mark = mark_in(held.folder)
     if mark is None:
-        return Leftover(str(place), 0, (), "" if _begun(held.folder) else FOREIGN)
+        return Leftover(str(place), 0, (), FOREIGN)
     if mark.owner is not None and lives(mark.owner) is not False:
         return Leftover(str(place), 0, (), _IN_USE)
     pids: list[int] = []
     with contextlib.suppress(OSError):  # its removal says why
-        pids = [pid for data in _data(held.folder) for pid in servers_in(data)]
+        pids = [pid for data in _part(held.folder, DATA) for pid in servers_in(data)]
     return Leftover(str(place), _allocated(held.folder), tuple(pids), "")
 
 
@@ -143,7 +147,7 @@ def remove_own_folder(folder: Path) -> str:
         return MOVED
     except OSError:
         return FOREIGN
-    mark = _mark(held.folder)
+    mark = mark_in(held.folder)
     if mark is not None and mark.owner is not None and lives(mark.owner) is not False:
         return _IN_USE
     return remove_held(held)
@@ -151,34 +155,53 @@ def remove_own_folder(folder: Path) -> str:
 
 def remove_held(held: OwnFolder) -> str:
     """The same for a folder that is held, whatever process its mark names."""
-    folder, mark = held.folder, _mark(held.folder)
-    if mark is None and not _begun(folder):
+    folder, mark = held.folder, mark_in(held.folder)
+    if mark is None:
         return FOREIGN
     try:
-        for data in _data(folder):
-            end_servers(data)
-            if left := servers_in(data):
-                return f"is in use by process {left[0]}, which does not end"
-            remove_shared_memory(data)
-            _remove_tree(folder, data)
-        if mark and mark.sockets:
+        data, sockets = _part(folder, DATA), _part(folder, SOCKETS)
+        for each in data:
+            end_server(each, mark.server)
+            if left := left_in(each):
+                ours = mark.server is not None and left[0] == mark.server.pid
+                return f"is in use by process {left[0]}, which " + ("does not end" if ours else "iocast did not start")
+        others = [f"{DATA}/{name}" for each in data if (name := foreign_in(each))]
+        others += [f"{SOCKETS}/{name}" for each in sockets for name in each.names() if not SOCKET_NAMES.fullmatch(name)]
+        if others := others or sorted(set(folder.names()) - {MARK, LOG, DATA, SOCKETS}):
+            return f"{STAYS}: {others[0]} in it {FOREIGN}"
+        for each in data:
+            remove_shared_memory(each)
+        for each in (*data, *sockets):
+            _remove_tree(folder, each)
+        if mark.sockets:
             _remove_sockets(Path(mark.sockets))
-        if status_of(folder.descriptor, SOCKETS) is not None:
-            _remove_tree(folder, held_directory(folder.path / SOCKETS, folder))
         folder.remove_any(LOG)
-        if others := sorted(set(folder.names()) - {MARK}):
-            return f"stays: {others[0]} in it {FOREIGN}"
-        folder.remove_any(MARK)  # last of what matters
-        held.above.remove_folder(folder.path.name, folder)
+        _remove_emptied(held)
     except (OSError, RecursionError) as error:  # of directories that somebody made so deep
         return f"could not be removed: {getattr(error, 'strerror', None) or error}"
     return "" if _is_gone(folder) else f"{MOVED}, and is empty now: {_path_now(folder)}"
 
 
-def _data(folder: HeldFolder) -> list[HeldFolder]:
-    """The data directory, held, where there is one. Raises OSError for a link of that name."""
+def _remove_emptied(held: OwnFolder) -> None:
+    """The mark goes last, where nobody else comes: until then a kill leaves the folder with it. Raises OSError."""
+    folder = held.folder
+
+    def unmarked(descriptor: int) -> bool:
+        same = os.path.samestat(os.fstat(descriptor), os.fstat(folder.descriptor))
+        if same:
+            folder.remove_any(MARK)
+        return same
+
     try:
-        return [held_directory(folder.path / DATA, folder)]
+        remove_ours(str(held.above.place / folder.path.name), unmarked)
+    except (FileNotFoundError, TargetError):  # it was moved away
+        folder.remove_any(MARK)
+
+
+def _part(folder: HeldFolder, name: str) -> list[HeldFolder]:
+    """A directory in it, held, where there is one. Raises OSError for a link of that name."""
+    try:
+        return [held_directory(folder.path / name, folder)]
     except FileNotFoundError:
         return []
 

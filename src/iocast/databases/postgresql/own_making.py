@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from iocast.archive.ownership import this_process
-from iocast.archive.writing.held_folder import HeldFolder, make_folder
-from iocast.archive.writing.whole_files import write_all
+from iocast.archive.ownership import process_of, this_process
+from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.file_identity import identity
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.databases.postgresql.own_folder import (
     DATA,
     FOLDER,
@@ -23,11 +25,13 @@ from iocast.databases.postgresql.own_folder import (
     ServerMark,
     held_directory,
     leftover_in,
+    mark_in,
     remove_held,
 )
 from iocast.errors import TargetError
 
 ELSEWHERE: Final = "give a directory with write permission, on another file system"
+_MARK_BYTES: Final = 2048
 _FOR_ALL_TO_READ: Final = 0o644  # whoever asks may know that the folder is in use
 _FOR_ALL_TO_PASS: Final = 0o711
 
@@ -43,6 +47,20 @@ class OwnPlace(NamedTuple):
     def path(self) -> Path:
         """What the folder was called when it was made."""
         return self.held.folder.path
+
+    def note_server(self, pid: int) -> None:
+        """The mark says which process the server is, so that no other one is taken for it. Raises TargetError."""
+        mark, folder = mark_in(self.held.folder), self.held.folder
+        try:
+            descriptor = os.open(MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder.descriptor)
+            try:
+                if mark is None:
+                    raise PermissionError(errno.EPERM, f"{MARK} in it was exchanged")
+                _write_mark(descriptor, replace(mark, server=process_of(pid)))
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise TargetError(f"cannot write in {self.path}: {error.strerror}", ELSEWHERE) from error
 
     def remove(self) -> str:
         """Removes all of it; why not, in words that follow its name, or ""."""
@@ -80,22 +98,28 @@ def made_place(path: str, user: pwd.struct_passwd | None, needed_bytes: int) -> 
 
 
 def _made_folder(above: HeldFolder) -> HeldFolder:
-    """Raises OSError, also where another folder was put in its place meanwhile."""
-    folder = make_folder(above, FOLDER, private=True)
-    if folder.names():
-        raise PermissionError(errno.EPERM, "another folder was put in its place", str(folder.path))
-    return folder
+    """Made and marked where nobody else comes, then named. Raises OSError."""
+    with making_room(above.place) as room:
+        made = room.folder.folder(FOLDER)
+        known = identity(made.descriptor)
+        mark = ServerMark(made_by=MAKER, owner=this_process(), sockets="", **known._asdict())
+        descriptor = made.create(MARK)
+        try:
+            os.fchmod(descriptor, _FOR_ALL_TO_READ)
+            _write_mark(descriptor, mark)
+        finally:
+            os.close(descriptor)
+        room.give_name(FOLDER)
+        return HeldFolder(above.path / FOLDER, os.dup(made.descriptor), above)
+
+
+def _write_mark(descriptor: int, mark: ServerMark) -> None:
+    """By one call, over all of an earlier one."""
+    os.pwrite(descriptor, msgspec.json.encode(mark).ljust(_MARK_BYTES), 0)
 
 
 def _with_parts(held: OwnFolder, user: pwd.struct_passwd | None) -> OwnPlace:
     folder = held.folder
-    mark = ServerMark(made_by=MAKER, inode=os.fstat(folder.descriptor).st_ino, owner=this_process(), sockets="")
-    descriptor = folder.create(MARK)
-    try:
-        os.fchmod(descriptor, _FOR_ALL_TO_READ)
-        write_all(descriptor, msgspec.json.encode(mark))
-    finally:
-        os.close(descriptor)
     place = OwnPlace(held, folder.folder(DATA), folder.folder(SOCKETS))
     if user:
         for part in (place.data, place.sockets):

@@ -1,7 +1,7 @@
-"""The servers that work in a data directory that is held by its descriptor: found by that very inode, and ended.
+"""The servers that work in a data directory that is held by its descriptor: found by that very inode, ours are ended.
 
 PostgreSQL goes where its data are. A process is looked at while a descriptor of it is held, and it is signalled by that
-descriptor: neither a path nor a number can be another's by then.
+descriptor: neither a path nor a number can be another's by then. Ours is the one that the mark names.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ import os
 import select
 import signal
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from iocast.archive.ownership import lives
 from iocast.archive.writing.held_folder import HeldFolder
+from iocast.model.summary import Owner
 
 PID_FILE: Final = "postmaster.pid"
 _WAIT_S: Final = 20.0
+_CHILDREN_S: Final = 5.0
 _LARGEST_PID_FILE: Final = 4096  # bytes
 _SAFELY: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -51,10 +55,22 @@ def servers_in(data: HeldFolder) -> list[int]:
     return [pid for pid, _ in _processes(data)]
 
 
-def end_servers(data: HeldFolder) -> None:
-    """Ends what works in the directory: first as PostgreSQL ends without a checkpoint, then by force."""
+def left_in(data: HeldFolder) -> list[int]:
+    """The processes that still work in the directory, after a while in which the children of a server end, too."""
+    deadline = time.monotonic() + _CHILDREN_S
+    while (left := servers_in(data)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def end_server(data: HeldFolder, server: Owner | None) -> None:
+    """Ends the server that iocast started in the directory: first as PostgreSQL ends without a checkpoint, then by
+    force. Its children end with it.
+    """
     for number in (signal.SIGQUIT, signal.SIGKILL):
-        for _, descriptor in _processes(data):
+        for pid, descriptor in _processes(data):
+            if server is None or pid != server.pid or not lives(server):
+                continue
             with contextlib.suppress(OSError):  # it ended, or is not ours to end
                 signal.pidfd_send_signal(descriptor, number)
                 select.select([descriptor], [], [], _WAIT_S)
@@ -80,8 +96,8 @@ def _processes(data: HeldFolder) -> Iterator[tuple[int, int]]:
 
 def _works_in(pid: str, place: os.stat_result) -> bool:
     try:
-        is_server = os.path.basename(os.readlink(f"/proc/{pid}/exe")).startswith("postgres")
-        return is_server and os.path.samestat(os.stat(f"/proc/{pid}/cwd"), place)
+        program = os.path.basename(os.readlink(f"/proc/{pid}/exe")).removesuffix(" (deleted)")
+        return program == "postgres" and os.path.samestat(os.stat(f"/proc/{pid}/cwd"), place)
     except OSError:
         return False
 

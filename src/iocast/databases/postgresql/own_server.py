@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.archive.writing.renaming import others_may_rename
-from iocast.databases.postgresql.own_folder import LOG, MOVED
+from iocast.databases.postgresql.own_folder import LOG, MOVED, STAYS
 from iocast.databases.postgresql.own_making import ELSEWHERE, OwnPlace, made_place
 from iocast.databases.postgresql.own_processes import pid_file
 from iocast.databases.postgresql.server_programs import ServerPrograms, find_programs, identity_of, server_user
@@ -95,8 +95,9 @@ def own_server(
 
 
 def _way_out(path: str, why: str) -> str:
-    moved = "remove it there, and give a directory in which only you may rename"
-    return moved if why.startswith(MOVED) else f"iocast clean {path}"
+    if why.startswith(MOVED):
+        return "remove it there, and give a directory in which only you may rename"
+    return ("move that away, then " if why.startswith(STAYS) else "") + f"iocast clean {path}"
 
 
 def _add(error: BaseException, said: str, say: Say | None) -> None:
@@ -200,6 +201,7 @@ def _started(
             log.seek(0)
             process = _server(programs, place, user, log.fileno(), direct_io=direct_io)
             try:
+                place.note_server(process.pid)
                 if _listens(process, place):
                     return process, direct_io
             except BaseException:

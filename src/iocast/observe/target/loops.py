@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from iocast.archive.writing.file_identity import identity
 from iocast.observe.target.mounts import remote_places
 from iocast.observe.target.patience import within
 from iocast.observe.target.sysfs import (
@@ -25,9 +26,6 @@ Inode = tuple[int, int]  # device of the file system, inode
 _LOOP_GET_STATUS64 = 0x4C05
 _LOOP_INFO = struct.Struct("=QQQQQ")  # device, inode, device number of the file itself, offset, size limit
 _LOOP_INFO_BYTES = 232
-_FS_IOC_GETVERSION = 0x80087601
-_AT_EMPTY_PATH, _STATX_BTIME = 0x1000, 0x800
-_STATX_BYTES, _STATX_BTIME_AT = 256, 80
 _PATIENCE_S = 2.0
 
 
@@ -157,35 +155,12 @@ def _file_mark(path: str, inode: Inode) -> tuple[str, str]:
         status = os.fstat(descriptor)
         if (status.st_dev, status.st_ino) != inode:
             return "", "is no longer the one of that name: attach the loop device again"
-        generation, birth = _generation(descriptor), _birth_time(descriptor)
+        known = identity(descriptor)
     finally:
         os.close(descriptor)
-    if not generation and not birth:
+    if not known.lasts:
         why = "lies on a file system that keeps neither generation nor birth time of an inode"
         return "", f"{why}, so a later file would have the same name: put it on ext4, XFS, btrfs or tmpfs"
     number = f"{os.major(inode[0])}:{os.minor(inode[0])}:{inode[1]}"
-    return number + (f":g{generation}" if generation else "") + (f":b{birth}" if birth else ""), ""
-
-
-def _generation(descriptor: int) -> int:
-    """The generation of the inode; 0 where none is kept."""
-    answer = bytearray(8)
-    try:
-        fcntl.ioctl(descriptor, _FS_IOC_GETVERSION, answer)
-    except OSError:
-        return 0
-    return int.from_bytes(answer[:4], "little")
-
-
-def _birth_time(descriptor: int) -> str:
-    """When the file was made, in seconds with nanoseconds; "" where no such time is kept."""
-    import ctypes
-
-    buffer = ctypes.create_string_buffer(_STATX_BYTES)
-    try:
-        failed = ctypes.CDLL(None).statx(descriptor, b"", _AT_EMPTY_PATH, _STATX_BTIME, buffer)
-    except AttributeError:  # a libc from before 2018
-        return ""
-    (kept,) = struct.unpack_from("=I", buffer)
-    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _STATX_BTIME_AT)
-    return "" if failed or not kept & _STATX_BTIME else f"{seconds}.{nanoseconds:09d}"
+    birth = "" if known.born_ns is None else f":b{known.born_ns // 10**9}.{known.born_ns % 10**9:09d}"
+    return number + (f":g{known.generation}" if known.generation else "") + birth, ""
