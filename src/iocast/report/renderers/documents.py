@@ -21,6 +21,7 @@ from iocast.model.results.card import Card, Verified
 from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.results.copies import Copies
 from iocast.model.results.forecast import ForecastResult
+from iocast.model.results.laws.model import Model
 from iocast.model.results.listing import Listing
 from iocast.model.results.profiles import Likeness, ProfileDifferences, TraceProfile
 from iocast.model.results.shown import Number, Value
@@ -28,7 +29,6 @@ from iocast.model.results.size import Size
 from iocast.model.results.studies import Study
 from iocast.model.results.tapes import Tape
 from iocast.model.results.trend import Trend
-from iocast.report.renderers.forecast_documents import ModelTable
 
 VERSION = 2
 
@@ -101,12 +101,6 @@ class _OfSides(_Document, kw_only=True):
     subjects: list[SubjectDocument]
 
 
-class _Laws(Struct, kw_only=True):
-    """What a law says: `iocast model`."""
-
-    tables: list[ModelTable]
-
-
 class _Experiment(Struct, kw_only=True):
     """The answer of a named experiment, and its own table."""
 
@@ -125,7 +119,7 @@ _RESULTS: dict[ReportCode, tuple[type[_Document], tuple[type[Struct], ...]]] = {
     "comparison": (_OfSides, (Comparison,)),
     "repeats": (_OfSides, (Repeated,)),
     "trend": (_Document, (Trend,)),
-    "model": (_Document, (_Laws,)),
+    "model": (_Document, (Model,)),
     "profile": (_Document, (TraceProfile, ProfileDifferences, Likeness)),
     "tape": (_Document, (Tape,)),
     "copy": (_Document, (Copies,)),

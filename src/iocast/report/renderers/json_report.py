@@ -48,8 +48,6 @@ def document(report: Report) -> Any:
         found["answer"] = report.answer
     if "letters" in kind.__struct_fields__:
         found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
-    if report.kind == "model":
-        found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
     return msgspec.convert(found, kind)
 
 
@@ -83,11 +81,6 @@ def _subject(about: Subject) -> Json:
 
 def _tables(report: Report, key: str) -> Iterator[Table]:
     return (table for section in report.sections for table in section.tables if table.key == key)
-
-
-def _law_table(table: Table) -> Json:
-    """A table of a law, with what no column shows as well."""
-    return {"key": table.key, "title": table.title, "cells": _rows(table), "notes": list(table.notes)}
 
 
 def _result(report: Report) -> Json:
