@@ -232,7 +232,4 @@ _law(
     _option("--link", None, 'What they came over: "FC 4G", "10 GbE"; `iocast model rules` lists them.', "LINK"),
     _count("--ports", 1, "Links.", 1000),
 )
-_law(
-    "rules",
-    "Rules of thumb of links and devices, dated.",
-)
+_law("rules", "Rules of thumb of links and devices, dated.")

@@ -8,15 +8,7 @@ from collections.abc import Sequence
 from iocast.analyse.scalability import LEAST_POINTS, Scalability, scalability
 from iocast.errors import AnalysisError
 from iocast.forecast.laws import closed_queues
-from iocast.model.results.laws.closed import (
-    BoundsAt,
-    BoundsLaw,
-    MvaLaw,
-    UsersServed,
-    UslLaw,
-    UslLoad,
-    UslParameters,
-)
+from iocast.model.results.laws.closed import BoundsAt, BoundsLaw, MvaLaw, UsersServed, UslLaw, UslLoad, UslParameters
 
 NS = 1e9
 

@@ -41,10 +41,7 @@ CONTROLLER_PRINTED = {4: "3076; 7.56%", 8: "2857", 16: "2500", 32: "2000", 64: "
 # Settling, whole stroke, rpm: fitted to his tables. Then the transfer rates that they take.
 LITTLE_SATA, LITTLE_SAS = (0.0010075, 0.01358245, 7200.0), (0.000674132, 0.006000893, 10000.0)
 LITTLE_RATES = {LITTLE_SATA: 115e6, LITTLE_SAS: 150e6}
-LITTLE_PRINTED = {
-    LITTLE_SATA: {0.001: "5.5", 0.1: "7.5", 1.0: "12.5"},
-    LITTLE_SAS: {0.001: "4", 0.1: "4.5", 1.0: "7"},
-}
+LITTLE_PRINTED = {LITTLE_SATA: {0.001: "5.5", 0.1: "7.5", 1.0: "12.5"}, LITTLE_SAS: {0.001: "4", 0.1: "4.5", 1.0: "7"}}
 ZONES_PRINTED = {11.5: "5.75", 17.5: "8.75, 50%", 32.5: "16.25, 180%"}  # of 2000 reads
 
 

@@ -15,11 +15,7 @@ def link(bytes_per_s: float, name: str, ports: int) -> LinkLaw:
 def documented() -> LinkLaw:
     """The figures of the documents beside their links and disks."""
     nas = LinkUse(  # what CALIBRATE_IO said, beside what other tools measured
-        whose="CERN, NAS",
-        measured_bytes_per_s=400e6,
-        rule_bytes_per_s=1e9,
-        rule_share=400e6 / 1e9,
-        printed="~50%",
+        whose="CERN, NAS", measured_bytes_per_s=400e6, rule_bytes_per_s=1e9, rule_share=400e6 / 1e9, printed="~50%"
     )
     return LinkLaw(
         links=(

@@ -60,8 +60,5 @@ def usl(law: UslLaw) -> Told:
         "USL",
         f"One user alone: {known.single_per_s:.5g}/s; {where}.",
         "Gunther: X(n) = g n / (1 + a (n - 1) + b n (n - 1)).",
-        (
-            law_table("usl", "The law", (known,), filter(None, (note,))),
-            law_table("loads", "Loads", law.loads),
-        ),
+        (law_table("usl", "The law", (known,), filter(None, (note,))), law_table("loads", "Loads", law.loads)),
     )

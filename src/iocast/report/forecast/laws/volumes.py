@@ -117,9 +117,7 @@ def bucket(law: BucketLaw) -> Told:
         "models A9: a fluid; single I/Os do not matter at such lengths.",
         (
             law_table(
-                "bucket",
-                f"Refilled with {law.refill_per_s:g}/s, up to {law.bucket_ios:,.0f}; it starts full",
-                (law,),
+                "bucket", f"Refilled with {law.refill_per_s:g}/s, up to {law.bucket_ios:,.0f}; it starts full", (law,)
             ),
         ),
     )
