@@ -37,7 +37,8 @@ def test_json_is_a_document_of_the_schema_and_the_card_has_it_too(tmp_path: Path
     assert {row["closed"] for row in told["curve"]} == {True, False}
     assert all(row["statistic_ns"] == row["response_mean_ns"] for row in told["curve"])
     card = json.loads(iocast("report", folder, "--json", cwd=tmp_path).stdout)
-    assert (card["kind"], card["maxima"], card["curve"]) == ("card", told["maxima"], told["curve"])
+    headed = card["calibration"]
+    assert (card["kind"], headed["maxima"], headed["curve"]) == ("card", told["maxima"], told["curve"])
 
 
 def test_csv_is_the_curve(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ def test_a_disk(tmp_path: Path) -> None:
 
 def test_json_has_the_figures(tmp_path: Path) -> None:
     told = json.loads(iocast("model", "mm1", "--service", "8.6ms", "--rate", "135,105", "--json", cwd=tmp_path).stdout)
-    assert (told["kind"], told["schema_version"]) == ("model", 1)
-    saturated, stable = told["tables"][0]["cells"]
+    assert (told["kind"], told["schema_version"]) == ("model", 2)
+    assert told["law"]["name"] == "mm1"
+    saturated, stable = told["law"]["queues"][0]["rates"]
     assert (saturated["stable"], saturated["stable_below_per_s"]) == (False, pytest.approx(116.279, abs=1e-3))
     assert stable["response_ns"] == pytest.approx(88.660e6, rel=1e-4)
 

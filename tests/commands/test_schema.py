@@ -54,8 +54,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("schema")
     (made / "trace.log").write_text(IOLOG)
     small_job(made, direct=False)
-    for device in ("sim:nvme", SIM):
-        assert iocast("run", "small.toml", device, cwd=made).returncode == 0
+    for device, *out in (("sim:nvme", "--out", "run"), ("sim:nvme", "--out", "other"), (SIM,)):
+        assert iocast("run", "small.toml", device, *out, cwd=made).returncode == 0
     return made
 
 
@@ -92,8 +92,8 @@ def test_an_unknown_verb_has_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("verb", "words"), [(verb, words) for verb, calls in CALLS.items() for words in calls])
 def test_an_answer_is_of_its_schema(place: Path, verb: str, words: tuple[str, ...]) -> None:
-    runs = sorted(os.listdir(place / "iocast-runs"))[:2]
-    stand_ins = {"JOB": "small.toml", "RUN": f"iocast-runs/{runs[0]}", "OTHER": f"iocast-runs/{runs[1]}"}
+    run, other = (f"{out}/{name}" for out in ("run", "other") for name in os.listdir(place / out))
+    stand_ins = {"JOB": "small.toml", "RUN": run, "OTHER": other}
     told = iocast(*(stand_ins.get(word, word) for word in words), "--json", cwd=place)
     assert told.returncode == 0, told.stderr
     assert _is_one_of(told.stdout, answer_types(verb)), told.stdout[:2000]

@@ -423,7 +423,8 @@ def _made(above: HeldFolder, name: str, mode: int) -> int:
         return _made_in(above.descriptor, name, mode)
     hidden, since_ns = f".iocast-{secrets.token_hex(8)}{NEW}", time.clock_gettime_ns(_COARSE) - _COARSER_NS
     room = HeldFolder(above.path / hidden, _made_in(above.descriptor, hidden, 0o700))
-    if room._status.st_uid != os.geteuid() or not room.private:
+    moved = room._status.st_ctime_ns - room._status.st_mtime_ns >= _COARSER_NS  # a rename changes one of them
+    if moved or room._status.st_uid != os.geteuid() or not room.private:
         raise _foreign(room.path, "was put there by another program")
     try:
         made = _made_in(room.descriptor, name, mode)

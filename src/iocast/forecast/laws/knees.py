@@ -6,6 +6,7 @@ import math
 
 from iocast.forecast.laws.open_queues import bisected, mmc, mmc_quantile_s
 
+PLANNED = 0.60  # of the capacity of one queue: R = 2.5 S (Kolk)
 HIGHEST = 1 - 1e-12  # utilisation: beyond lies the wall
 GOLDEN = (math.sqrt(5) - 1) / 2
 

@@ -16,7 +16,6 @@ from iocast.model.report import Chart, Report, Table
 from iocast.model.results.size import Loaded, Needed, Provisioned, Size, SizedModel, Year
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.sized_need import SizedNeed
-from iocast.report.forecast.model_tables import NS
 from iocast.report.result_tables import filled, result_table
 from iocast.report.wording import NEEDS, section
 from iocast.results.size import asked_counts, size_of, sized_model
@@ -31,6 +30,7 @@ LEVELS = {
 }
 FULL = 0.95  # of the throughput: nothing is left
 HOUR_S = 3600.0
+NS = 1e9
 
 Plan = Sized | VolumePlan
 

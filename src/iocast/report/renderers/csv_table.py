@@ -8,7 +8,7 @@ from typing import TextIO
 
 from msgspec import Struct
 
-from iocast.model.report import LATENCY_EDGES_NS, Cell, Kind, Report, Table
+from iocast.model.report import LATENCY_EDGES_NS, WORDS, Cell, Kind, Report, Table
 from iocast.report.renderers.json_report import UNITS
 from iocast.report.renderers.safe_words import safe
 from iocast.report.result_tables import shown_fields
@@ -34,17 +34,30 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
 
 
 def _write_records(records: list[Struct], out: TextIO) -> None:
-    """The fields of a result, by the names that they have in JSON; a histogram has a column for each share."""
+    """The fields of a result, by the names that they have in JSON; a histogram has a column for each share, figures
+    that are keyed one for each key."""
     kinds = {name: how.kind for name, how in shown_fields(type(records[0])).items()}
     fields = [(name, kinds.get(name, "text")) for name in records[0].__struct_fields__]
+    keys = {name: _keys(records, name) for name, kind in fields if kind not in WORDS}
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([each for name, kind in fields for each in (STRIP if kind == "strip" else [name])])
+    writer.writerow([each for name, kind in fields for each in _heads(kind, name, keys.get(name, []))])
     for record in records:
-        cells = [each for name, kind in fields for each in _fields(kind, getattr(record, name))]
+        cells = [each for name, kind in fields for each in _fields(kind, getattr(record, name), keys.get(name, []))]
         writer.writerow([no_formula(each) for each in cells])
 
 
-def _fields(kind: Kind, value: object) -> list[str]:
+def _keys(records: list[Struct], name: str) -> list[str]:
+    values = [getattr(record, name) for record in records]
+    return list(dict.fromkeys(key for value in values if isinstance(value, dict) for key in value))
+
+
+def _heads(kind: Kind, name: str, keys: list[str]) -> list[str]:
+    return STRIP if kind == "strip" else [f"{name}.{key}" for key in keys] or [name]
+
+
+def _fields(kind: Kind, value: object, keys: list[str]) -> list[str]:
+    if keys:
+        return [_field(value.get(key) if isinstance(value, dict) else None) for key in keys]
     if kind == "strip":
         return [_field(each) for each in value] if isinstance(value, tuple) else [""] * len(STRIP)
     if kind == "duration" and isinstance(value, tuple):  # two edges between which it lies

@@ -22,6 +22,7 @@ from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.results.copies import Copies
 from iocast.model.results.experiments import ExperimentResult
 from iocast.model.results.forecast import ForecastResult
+from iocast.model.results.laws.model import Model
 from iocast.model.results.listing import Listing
 from iocast.model.results.profiles import Likeness, ProfileDifferences, TraceProfile
 from iocast.model.results.shown import Number, Value
@@ -29,7 +30,6 @@ from iocast.model.results.size import Size
 from iocast.model.results.studies import Study
 from iocast.model.results.tapes import Tape
 from iocast.model.results.trend import Trend
-from iocast.report.renderers.forecast_documents import ModelTable
 
 VERSION = 2
 
@@ -108,12 +108,6 @@ class _OfSides(_Document, kw_only=True):
     subjects: list[SubjectDocument]
 
 
-class _Laws(Struct, kw_only=True):
-    """What a law says: `iocast model`."""
-
-    tables: list[ModelTable]
-
-
 # The results that a kind of document is made of: one, or the only one that it has of these.
 _RESULTS: dict[ReportCode, tuple[type[_Document], tuple[type[Struct], ...]]] = {
     "card": (_Lettered, (Card,)),
@@ -124,7 +118,7 @@ _RESULTS: dict[ReportCode, tuple[type[_Document], tuple[type[Struct], ...]]] = {
     "comparison": (_OfSides, (Comparison,)),
     "repeats": (_OfSides, (Repeated,)),
     "trend": (_Document, (Trend,)),
-    "model": (_Document, (_Laws,)),
+    "model": (_Document, (Model,)),
     "profile": (_Document, (TraceProfile, ProfileDifferences, Likeness)),
     "tape": (_Document, (Tape,)),
     "copy": (_Document, (Copies,)),

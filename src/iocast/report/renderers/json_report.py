@@ -44,8 +44,6 @@ def document(report: Report) -> Any:
         found["subjects"] = [_subject(each) for each in report.subjects]
     if "letters" in kind.__struct_fields__:
         found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
-    if report.kind == "model":
-        found["tables"] = [_law_table(table) for section in report.sections for table in section.tables]
     return msgspec.convert(found, kind)
 
 
@@ -75,11 +73,6 @@ def _subject(about: Subject) -> Json:
     known = {key: value if value not in ("", 0) else None for key, value in asdict(about).items() if key != "seed"}
     known |= {"job": about.job, "target": about.target, "seed": about.seed}
     return {**known, "started": iso(about.started_unix_ns)}
-
-
-def _law_table(table: Table) -> Json:
-    """A table of a law, with what no column shows as well."""
-    return {"key": table.key, "title": table.title, "cells": _rows(table), "notes": list(table.notes)}
 
 
 def _result(report: Report) -> Json:
