@@ -26,11 +26,11 @@ from iocast.model.results.card import (
     TestedRow,
     TrustReason,
 )
+from iocast.model.results.layers import LayerRow
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.results.database_rows import database_commits, database_loads
-from iocast.results.device_stack import device_stack
 from iocast.results.measured_rows import measured_rows
 from iocast.results.observed_devices import observed_devices
 from iocast.results.replayed import replays
@@ -224,3 +224,30 @@ def _offset(record: PhaseRecord, offset_bytes: int) -> int | None:
         return offset_bytes
     moves = any(item.size_bytes for item in record.plan.mix)
     return tree_place(record.plan.tree, offset_bytes)[1] if moves else None
+
+
+def device_stack(run: Run) -> tuple[LayerRow, ...]:
+    """Each layer once, with how many layers stand above it."""
+    layers = run.plan.target.layers
+    level = {layer.name: 0 for layer in layers}
+    for layer in layers:
+        for name in layer.lower:
+            if name in level:
+                level[name] = max(level[name], level[layer.name] + 1)
+    return tuple(
+        LayerRow(
+            layer=layer.name,
+            level=level[layer.name],
+            lower=layer.lower,
+            kind=layer.kind,
+            size_bytes=layer.size_bytes,
+            scheduler=layer.scheduler or None,
+            write_cache=layer.write_cache or None,
+            spins=layer.rotational,
+            queue_depth=layer.queue_depth,
+            max_io_bytes=layer.max_io_bytes,
+            link=layer.link or None,
+            model=layer.model or None,
+        )
+        for layer in layers
+    )

@@ -12,8 +12,8 @@ from iocast.analyse.facts import Facts
 from iocast.model.report import Section
 from iocast.model.run import PhaseRecord
 from iocast.model.target import Target
-from iocast.report.card import generator_section, time_section
-from iocast.results.whereabouts import whereabouts
+from iocast.report.card import time_section
+from iocast.results.whereabouts import cost, whereabouts
 
 
 def _section(facts: Facts) -> Section | None:
@@ -63,7 +63,7 @@ def test_processor_time_of_rows_that_ran_at_once_is_that_of_all() -> None:
         return replace(record, measurement=did, phase=replace(record.phase, name=name, together="both"))
 
     made = run(beside("one"), beside("two"))
-    found = generator_section.cost(Facts(made).rows[0])
+    found = cost(Facts(made).rows[0])
     assert found is not None
     ios = sum(record.measurement.ios for record in made.measured)
     assert found.ns_per_io == 2 * 10**6 / ios, "once, not twice, over the I/Os of both"

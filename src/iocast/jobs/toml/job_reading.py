@@ -17,7 +17,6 @@ from iocast.jobs.toml.expansion import count_cells, expand
 from iocast.jobs.toml.field_checks import check_table, fields_of, read_file_size
 from iocast.jobs.toml.job_tables import JobFile
 from iocast.jobs.toml.line_numbers import Path
-from iocast.jobs.toml.tree_reading import read_tree
 from iocast.jobs.toml.verify_rules import (
     order_conflict,
     reading_conflicts,
@@ -25,8 +24,9 @@ from iocast.jobs.toml.verify_rules import (
     reads_back,
     writing_conflicts,
 )
+from iocast.jobs.tree_phases import MOST_FILES
 from iocast.model.plan import Phase
-from iocast.model.tree import Tree
+from iocast.model.tree import Tree, TreeSize
 from iocast.units import parse_duration, parse_size
 
 MOST_PHASES = 1000
@@ -155,3 +155,28 @@ def _phases(
         problems.add(("phase", index), f"{table_text(('phase', index))}: {says}", way_out="shorten the lists")
         return ()
     return tuple(expand(given, tree))
+
+
+def read_tree(table: Mapping[str, Any], problems: Problems) -> Tree | None:
+    """The tree of a table whose fields are good by themselves; None, and a problem, where they are not together."""
+    if "files" not in table:
+        problems.add(("tree",), "[tree]: files is missing: how many each directory has", way_out="files = 1000")
+        return None
+    tree = Tree(
+        depth=table.get("depth", 1),
+        width=table.get("width", 1),
+        files=table["files"],
+        files_in=table.get("files_in", "leaves"),
+        sizes=_sizes(table.get("size", 0)),
+        own=table.get("own", False),
+    )
+    if tree.depth * max(1, tree.width.bit_length() - 1) > 64 or tree.files_each > MOST_FILES:
+        problems.add(("tree",), f"[tree]: more than {MOST_FILES:,} files", way_out="a smaller depth, width or files")
+        return None
+    return tree
+
+
+def _sizes(size: Any) -> tuple[TreeSize, ...]:
+    weights = size if isinstance(size, dict) else {size: 1.0}
+    sizes = [TreeSize(parse_size(text), float(weight)) for text, weight in weights.items() if weight > 0]
+    return tuple(sizes) if any(each.size_bytes for each in sizes) else ()

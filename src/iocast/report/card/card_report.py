@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from iocast import archive, text
 from iocast.analyse.facts import Facts, facts_of
+from iocast.diagnose.bound import RULE
 from iocast.diagnose.detectors import untestable
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination, Finding
 from iocast.model.grading import Grades
 from iocast.model.measurement import Course
 from iocast.model.report import Report, Section
-from iocast.model.results.card import ErrorRow, SlowRow, TrustReason
+from iocast.model.results.card import BoundRow, ErrorRow, SlowRow, TrustReason
 from iocast.model.run import Run
 from iocast.model.tree import totals
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
-from iocast.report.card.bottleneck_section import bottleneck_section
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.findings_section import findings_section
 from iocast.report.card.grade_section import graded_section
@@ -38,6 +38,12 @@ from iocast.report.wording import section
 from iocast.results.card import card_result
 
 LETTERS_NOTE = "A and B: usable. C: indicative only. D and F: do not use. The worst reason decides."
+BOUNDS_NOTE = (
+    f"Device-bound: a doubling of the load gains less than {RULE} IOPS, and I/Os do not pass as evenly as behind a cap"
+    " (a lock that lets one pass at a time may look the same)."
+    " Queue-bound: it gains more."
+)
+LADDERS = ("device", "device_or_limit", "queue", "not_shown")
 
 
 def card(
@@ -82,7 +88,7 @@ def card(
         _why(run, result.trust),
         findings_section(run, examination, guesses),
         tested_section(result.tested),
-        bottleneck_section(run, result.bounds),
+        _bounds(run, result.bounds),
         verification_section.section(run),
         _errors(result.errors),
         _slowest(result.slowest),
@@ -166,3 +172,12 @@ def _remedies(findings: Iterable[Finding]) -> Iterator[str]:
     grave = [found for found in findings if found.severity in ("void", "severe") and found.remedy]
     if grave:
         yield grave[0].remedy
+
+
+def _bounds(run: Run, rows: Sequence[BoundRow]) -> Section | None:
+    """A line for each answer; None where nothing is known of any row."""
+    if not rows:
+        return None
+    words: dict[str, Callable[[BoundRow], tuple[str, ...]]] = {"phases": lambda each: labels(run, each.phases)}
+    notes = (BOUNDS_NOTE,) if any(each.by in LADDERS for each in rows) else ()
+    return section("bounds", tables=(result_table(BoundRow, rows, key="bounds", words=words, notes=notes),))

@@ -10,13 +10,14 @@ from iocast import archive
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
+from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination
 from iocast.model.grading import GradeAsked, Grades
-from iocast.model.report import Report
+from iocast.model.report import Report, Section
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
-from iocast.report.card import notes_section
+from iocast.report import wording
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import worst_trust
 from iocast.report.diagnosis.experiment_report import with_trial
@@ -43,7 +44,7 @@ class Judged(NamedTuple):
         """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
         courses = archive.load_courses(self.folder) if charts and self.folder else None
         plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
-        told = notes_section.section(self.folder) if self.folder else None
+        told = _notes(self.folder) if self.folder else None
         plain = replace(plain, sections=(told, *plain.sections)) if told else plain
         plain = with_calibration(with_matrix(plain, self.run), self.facts, self.examination, charts=charts)
         return with_trial(plain, self.run, self.folder)
@@ -63,3 +64,15 @@ def judge(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Jud
     examination = examine(facts, diagnosis)
     grades = grade(facts, examination, asked.scale, asked.level) if facts.run.measured else None
     return Judged(facts, folder, diagnosis, examination, grades)
+
+
+def _notes(folder: str) -> Section | None:
+    """The note, each of its lines a paragraph, and the tags; a file of them that cannot be read costs only them."""
+    try:
+        notes = archive.load_notes(folder)
+    except ArchiveError as error:
+        return wording.section("notes", (f"Notes not shown: {error.message}",))
+    lines = [line.strip() for line in notes.note.split("\n") if line.strip()]
+    if notes.tags:
+        lines.append(f"Tags: {', '.join(notes.tags)}")
+    return wording.section("notes", tuple(lines)) if lines else None

@@ -8,7 +8,6 @@ from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.model.report import Section, Table
 from iocast.model.results.layers import TimeRow
-from iocast.report.card import generator_section
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
 from iocast.results.whereabouts import cost
@@ -29,7 +28,7 @@ NOTE = (
 
 def section(facts: Facts, rows: Sequence[TimeRow]) -> Section | None:
     """What the test itself took, and the parts of each row where requests were seen; None where neither is known."""
-    said = generator_section.sentence(facts)
+    said = generator_sentence(facts)
     paragraphs = (said,) if said else ()
     tables = (_table(facts, rows),) if rows else ()
     return titled("time", paragraphs, tables) if paragraphs or tables else None
@@ -67,3 +66,15 @@ def _notes(seen: Sequence[TimeRow]) -> Iterator[str]:
 
 def _names(phases: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(phases))
+
+
+def generator_sentence(facts: Facts) -> str:
+    """What load generation took of a CPU: the least and the most of all rows, "" where nothing is known."""
+    known = [found for row in facts.rows if (found := cost(row))]
+    if not known:
+        return ""
+    least, most = min(each.processors for each in known), max(known, key=lambda each: each.processors)
+    spread = f"{text.percent(least)} to " if text.percent(least) != text.percent(most.processors) else ""
+    where = f", most on {most.phase}" if len(known) > 1 else ""
+    each = f"{text.brief_time(most.ns_per_io)} per I/O"
+    return f"Load generation used {spread}{text.percent(most.processors)} of one CPU{where}: {each}."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from iocast import metrics
-from iocast.analyse.live.event_rows import event_rows
+from iocast.analyse.live.event_rows import EventRow, event_rows
 from iocast.analyse.live.instance_rates import instance_rates
+from iocast.analyse.live.latency_columns import grid_of
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
 from iocast.analyse.live.traced import Traced, traced
@@ -16,13 +18,16 @@ from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
 from iocast.report.live.device_lines import device_lines, processor_lines
 from iocast.report.live.instance_line import instance_lines
-from iocast.report.live.latency.event_table import event_table
+from iocast.report.live.latency.histogram_choice import label
+from iocast.report.live.latency.latency_cells import BOUNDS_NS, CELL, latency_bounds, latency_cells, latency_heads
 from iocast.report.live.layer_table import layer_table
-from iocast.report.live.styled_lines import Line, cut, line
+from iocast.report.live.styled_lines import Line, Piece, cut, line
 from iocast.report.live.verdict_lines import verdict_lines
-from iocast.text import counted, percent
+from iocast.text import brief_time, counted, percent
 
 _OF_THE_MACHINE = (metrics.DISKSTATS, metrics.CPU, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS)
+_MOST: Final = 8
+_NARROW, _NAME, _FIGURES = 26, 40, 8 + 9
 
 
 def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -73,3 +78,26 @@ def _trace_lines(found: Traced | None, width: int) -> Iterator[Line]:
 def _when(interval: Interval) -> str:
     clock = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(interval.after.time_ns / 1e9))
     return f"{clock}, {interval.elapsed_ns / 1e9:.1f} s"
+
+
+def event_table(rows: Sequence[EventRow], width: int) -> Iterator[Line]:
+    """The events that took most time, as many columns of latencies as fit; nothing without events."""
+    shown = rows[:_MOST]
+    known = [row.found for row in shown if row.found is not None]
+    if not shown:
+        return
+    grid = grid_of((upper for each in known for upper in each.counts), BOUNDS_NS)
+    room = _NARROW if width < 120 else _NAME
+    columns = max(1, (width - room - _FIGURES) // CELL - 1)
+    bounds = latency_bounds(known, columns, grid) if any(each.counts for each in known) else ()
+    yield line(f"{'event':<{room}}{'/s':>8}{'mean':>9}{latency_heads(bounds) if bounds else ''}", "head")
+    for row in shown:
+        name = label((row.observer, row.subject))
+        if row.found is None or row.per_s is None:
+            yield line(f"{name:<{room}.{room}}{'unknown: its counters began anew':>{CELL * 6}}", "dim")
+            continue
+        mean = row.found.mean_ns
+        figures = f"{name:<{room}.{room}}{row.per_s:>8.0f}{'' if mean is None else brief_time(mean):>9}"
+        yield (Piece(figures), *(latency_cells(row.found, bounds) if bounds else ()))
+    if more := len(rows) - len(shown):
+        yield line(f"{more} more with less time", "dim")
