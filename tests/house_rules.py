@@ -380,6 +380,19 @@ def wall_clock(root: Path) -> list[str]:
     ]
 
 
+def cells(root: Path) -> list[str]:
+    """A shown column is a field of a result: tables are made by `result_table`, and only charts still pour cells."""
+    rooms = ("src/iocast/report/charts/", "src/iocast/report/renderers/")
+    makers = ("src/iocast/model/report.py", "src/iocast/report/result_tables.py", "src/iocast/report/cells.py")
+    return [
+        f"{path}:{number}: a table of cells: declare a Struct in model/results and call result_table"
+        for path, text in _sources(root, "src/iocast", ".py")
+        if not path.startswith((*rooms, *makers))
+        for number, line in enumerate(text.splitlines(), 1)
+        if re.match(r"\s*from iocast\.model\.report import .*\b(Row|Column|Cell)\b", line)
+    ]
+
+
 def foreign_numbers(root: Path) -> list[str]:
     """Text of other tools becomes numbers in one file, which knows their bounds; what the kernel prints has them."""
     bad = []

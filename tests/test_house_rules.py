@@ -204,6 +204,17 @@ def test_times_of_a_clock_that_may_be_set_are_named(tmp_path: Path, text: str) -
     assert house_rules.wall_clock(tree(tmp_path / "kept", kept)) == []
 
 
+def test_a_table_that_is_no_result_is_named(tmp_path: Path) -> None:
+    text = "from iocast.model.report import Row, Table\n"
+    files = {
+        "src/iocast/report/x.py": text,
+        "src/iocast/report/charts/x.py": text,
+        "src/iocast/report/result_tables.py": text,
+    }
+    (complaint,) = house_rules.cells(tree(tmp_path, files))
+    assert complaint.startswith("src/iocast/report/x.py:1: a table of cells")
+
+
 def test_doors_renderers_and_rust_tests_may_speak(tmp_path: Path) -> None:
     files = {
         "src/iocast/__main__.py": "import sys\nsys.exit(0)",

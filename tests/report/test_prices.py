@@ -37,7 +37,7 @@ def test_sata_costs_less_per_gb_and_sas_less_than_its_ratio_per_iops() -> None:
     assert price_of(sata, void={"1000G"}).per_iops is None  # type: ignore[union-attr]
     report = compare([side("SATA", (sata,)), side("SAS", (sas,)), side("other", (unknown,))])
     (table,) = (each for section in report.sections for each in section.tables if each.key == "prices")
-    cells = [tuple(row.cells.get(key) for key in ("price", "per_gb", "per_iops")) for row in table.rows]
+    cells = [tuple(row.cells.get(key) for key in ("price", "price_per_gb", "price_per_iops")) for row in table.rows]
     assert cells == [
         (150, 0.15, pytest.approx(1.875)),
         (250, 0.25, pytest.approx(1.75)),

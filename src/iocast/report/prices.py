@@ -8,17 +8,11 @@ from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.comparison import median_of
-from iocast.model.report import Column, Row, Table
+from iocast.model.results.comparison import SidePrice
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Sequential
 
 GB = 1e9
-COLUMNS = (
-    Column("side", "side"),
-    Column("price", "price", "ratio", "as it was given"),
-    Column("per_gb", "per GB", "ratio", "of the device, or of the file system"),
-    Column("per_iops", "per IOPS", "ratio", "of its fastest row of random direct I/O"),
-)
 
 
 class Price(Struct, frozen=True):
@@ -61,14 +55,18 @@ def price_line(price: Price | None) -> str:
     return f"Price {text.number(price.amount)}: {', '.join(parts)}." if parts else f"Price {text.number(price.amount)}."
 
 
-def price_table(sides: Sequence[tuple[str, Sequence[Run]]]) -> Table | None:
-    """The sides beside each other, the median of their runs; None where no side has a price."""
+def side_prices(sides: Sequence[tuple[str, Sequence[Run]]]) -> tuple[SidePrice, ...]:
+    """The sides beside each other, the median of their runs; none where no side has a price."""
     rows = []
     for label, runs in sides:
         found = [price for run in runs if (price := price_of(run)) is not None]
-        cells = {"side": label, "price": found[0].amount, "per_gb": found[0].per_gb} if found else {"side": label}
         rates = [price.per_iops for price in found if price.per_iops is not None]
-        rows.append(Row({**cells, "per_iops": median_of(rates) if rates else None}))
-    if not any("price" in row.cells for row in rows):
-        return None
-    return Table("", COLUMNS, tuple(rows), key="prices")
+        rows.append(
+            SidePrice(
+                side=label,
+                price=found[0].amount if found else None,
+                price_per_gb=found[0].per_gb if found else None,
+                price_per_iops=median_of(rates) if rates else None,
+            )
+        )
+    return tuple(rows) if any(row.price is not None for row in rows) else ()

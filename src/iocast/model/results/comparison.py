@@ -132,6 +132,19 @@ class Repeats(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verdict: Annotated[RepeatsCode, shown("verdict", "code")]
 
 
+class SidePrice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a side costs, in the currency in which prices were given; null: no price, or nothing to set it against."""
+
+    side: Annotated[str, shown("side")]
+    price: Annotated[Number | None, shown("price", "ratio", explain="as it was given")] = None
+    price_per_gb: Annotated[Number | None, shown("per GB", "ratio", explain="of the device, or of the file system")] = (
+        None
+    )
+    price_per_iops: Annotated[
+        Number | None, shown("per IOPS", "ratio", explain="of its fastest row of random direct I/O")
+    ] = None
+
+
 class ComparedPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One side against the first."""
 
@@ -150,6 +163,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     pairs: tuple[ComparedPair, ...]
     relative: tuple[Relative, ...] = ()
     repeats: tuple[Repeats, ...] = ()
+    prices: tuple[SidePrice, ...] = ()  # where any side has one
 
 
 class Repeated(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from iocast import text
 from iocast.analyse.comparison import MARGIN
 from iocast.diagnose.comparable import REPEATS, Pair, Side, only_indicative, pairs, unlike
@@ -21,12 +23,13 @@ from iocast.model.results.comparison import (
     Repeats,
     Shift,
     SideLatency,
+    SidePrice,
     Unlike,
 )
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects.compared_sides import ComparedSides
 from iocast.report.comparison.side_names import called, title
-from iocast.report.prices import price_table
+from iocast.report.prices import side_prices
 from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS, section, words
@@ -60,7 +63,8 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
             "compare runs of the same job (`iocast report FOLDER` shows the rows of each)",
         )
     differences = {other.label: tuple(_differences(first, other, rows[other.label])) for other in others}
-    result = compared(sides, rows, differences)
+    prices = side_prices([(side.label, side.runs) for side in sides])
+    result = replace(compared(sides, rows, differences), prices=prices)
     named = len(others) > 1
     sections = [
         part
@@ -70,7 +74,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
     return Report(
         title=title(sides),
         verdict=" ".join(map(_verdict, result.pairs)),
-        sections=(*sections, *_relative(sides, result), *_repeats(result), *_prices(sides)),
+        sections=(*sections, *_relative(sides, result), *_repeats(result), *_prices(result)),
         next_steps=tuple(_next_steps(sides, result)),
         kind="comparison",
         subjects=_subjects(sides),
@@ -197,11 +201,10 @@ def _complete(kept: Relative) -> str:
     return str(kept.repeats) if kept.repeats >= REPEATS else f"incomplete: {kept.repeats} of {REPEATS}"
 
 
-def _prices(sides: Sequence[Side]) -> Iterator[Section]:
+def _prices(result: Comparison) -> Iterator[Section]:
     """What each side costs; nothing where no price was given."""
-    table = price_table([(side.label, side.runs) for side in sides])
-    if table is not None:
-        yield section("prices", tables=(table,))
+    if result.prices:
+        yield section("prices", tables=(result_table(SidePrice, result.prices, key="prices"),))
 
 
 def _repeats(result: Comparison) -> Iterator[Section]:
