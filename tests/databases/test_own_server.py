@@ -198,6 +198,37 @@ def test_what_no_server_made_stays_with_all_else(place: str, some: ServerProgram
     assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
 
 
+def test_other_data_in_the_place_of_ours_stays(place: str, some: ServerPrograms) -> None:
+    """Somebody moved a cluster of his own into a folder that was left, and clean removed it."""
+    data = left_behind(place, some)
+    data.rename(data.parent.parent / "moved")
+    shutil.copytree(data.parent.parent / "moved", data)
+    os.chown(data, (data.parent.parent / "moved").stat().st_uid, -1)
+    assert clean_up(place).left == ((str(data.parent), "stays: data in it was not created by iocast"),)
+    assert (data / "PG_VERSION").exists()
+    shutil.rmtree(data)
+    (data.parent.parent / "moved").rename(data)
+    assert [folder for folder, _ in clean_up(place).removed] == [f"{place}/{FOLDER}"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize("where", ["data", "data/base"])
+def test_what_is_mounted_in_it_stays(place: str, some: ServerPrograms, where: str) -> None:
+    """Also from the same file system."""
+    data = left_behind(place, some)
+    at, other = data.parent / where, Path(place) / "other"
+    shutil.copytree(at, other)
+    for each in (other, *other.rglob("*")):
+        os.chown(each, data.stat().st_uid, data.stat().st_gid)
+    before = sorted(str(each) for each in other.rglob("*"))
+    subprocess.run(["mount", "--bind", other, at], check=True)
+    try:
+        assert [path for path, _ in clean_up(place).left] == [str(data.parent)]
+        assert sorted(str(each) for each in other.rglob("*")) == before
+    finally:
+        subprocess.run(["umount", at], check=True)
+
+
 def test_what_iocast_did_not_make_is_left_alone(place: str, some: ServerPrograms) -> None:
     folder = Path(place, FOLDER)
     folder.mkdir()

@@ -16,6 +16,7 @@ import msgspec
 import pytest
 
 from iocast.archive.writing import asides
+from iocast.archive.writing.held_folder import HeldFolder
 from iocast.databases.postgresql.own_folder import (
     FOLDER,
     MARK,
@@ -226,21 +227,21 @@ def test_a_link_that_the_user_of_the_server_put_into_its_data(
 
 
 def test_what_cannot_be_removed_is_said(target: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = shutil.rmtree
+    real = HeldFolder.empty
 
-    def refused(*_: Any, **__: Any) -> None:
+    def refused(_: HeldFolder) -> None:
         raise OSError(16, "Device or resource busy")
 
-    monkeypatch.setattr(shutil, "rmtree", refused)
+    monkeypatch.setattr(HeldFolder, "empty", refused)
     why = f"{target}/{FOLDER} could not be removed: Device or resource busy"
     with pytest.raises(TargetError, match=why) as told, own_server(str(target), some):
         pass
     assert told.value.hint == f"iocast clean {target}"
-    monkeypatch.setattr(shutil, "rmtree", real)
+    monkeypatch.setattr(HeldFolder, "empty", real)
     mark = target / FOLDER / MARK
     mark.write_bytes(msgspec.json.encode(msgspec.json.decode(mark.read_bytes()) | {"owner": None}))
     assert clean_up(str(target)).left == ()
-    monkeypatch.setattr(shutil, "rmtree", refused)
+    monkeypatch.setattr(HeldFolder, "empty", refused)
     with pytest.raises(DatabaseError, match=f"of the load; {why}"), own_server(str(target), some):
         raise DatabaseError("of the load", "a way out")
 
@@ -281,13 +282,14 @@ def test_clean_ends_and_removes_nothing_of_a_folder_that_takes_the_name(
 def test_clean_removes_no_data_of_a_folder_that_takes_the_name(
     target: Path, others: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, former, real = left_behind(target), look(others), shutil.rmtree
+    ours, former, real = left_behind(target), look(others), HeldFolder.empty
 
-    def rmtree(*words: Any, **more: Any) -> None:
-        exchange(target, others)
-        real(*words, **more)
+    def empty(folder: HeldFolder) -> None:
+        if folder.path.name == "data":
+            exchange(target, others)
+        real(folder)
 
-    monkeypatch.setattr(shutil, "rmtree", rmtree)
+    monkeypatch.setattr(HeldFolder, "empty", empty)
     assert remove_own_folder(ours) == f"was moved away, and is empty now: {target}/moved"
     assert look(others) == former
 

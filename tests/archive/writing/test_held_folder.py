@@ -386,3 +386,27 @@ def test_without_attributes_nothing_is_taken_for_ours(tmp_path: Path) -> None:
         del folder
     finally:
         subprocess.run(["umount", tmp_path / "place"], check=True)
+
+
+@pytest.mark.parametrize("name", ["run.json", "rows.jsonl"])
+def test_a_file_of_somebody_with_the_inode_number_of_ours_stays(tmp_path: Path, name: str) -> None:
+    """A restore over the folder of a run under way gets the numbers that are free again."""
+    made = make_named(tmp_path, "run")
+    if name == "rows.jsonl":
+        os.close(made.create(name))
+    else:
+        made.put(name, b"{}")
+    inode, path = (made.path / name).stat().st_ino, made.path / name
+    path.unlink()
+    for number in range(64):
+        path.write_text("mine")
+        if path.stat().st_ino == inode:
+            break
+        path.rename(tmp_path / str(number))
+    else:
+        pytest.skip("this file system gives numbers again late")
+    with pytest.raises(ForeignFile):
+        made.put(name, b"new")
+    with pytest.raises(ForeignFile):
+        made.remove(name)
+    assert path.read_text() == "mine"

@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from iocast.archive.writing.file_identity import belongs_to, identity
+from iocast.archive.writing.file_identity import FileIdentity, belongs_to, identity
 from iocast.archive.writing.proofs import (
     is_folder_proven,
     is_proven,
@@ -78,6 +78,7 @@ class HeldFolder:
         self._knows = knows  # tells a file of ours by what is in it
         self._below: dict[str, HeldFolder] = {}
         self._written: dict[str, os.stat_result] = {}
+        self._identities: dict[str, FileIdentity] = {}  # of these
         self._open_ended: set[str] = set()  # of these: those that are written to under their name
         self.made: set[str] = set()  # folders in it that did not exist
         self._is_new = above is not None  # all that is in it was put there by this process, or by somebody else
@@ -107,7 +108,7 @@ class HeldFolder:
             yield file
             sign(file.descriptor)
             file.take_name(former)
-            self._written[name] = os.fstat(file.descriptor)
+            self._remember(name, file.descriptor)
 
     def own_status(self, name: str, *, unproven: bool = False) -> os.stat_result | None:
         """What has the name, if iocast may replace it; None for nothing. `unproven`: a person said that it may.
@@ -123,16 +124,27 @@ class HeldFolder:
     def _is_proven(self, name: str, status: os.stat_result) -> bool:
         """In a folder that this process made it knows each file; in others the file itself has to tell."""
         written = self._written.get(name)
-        if written is not None and self._is_ours(status, written):
+        if written is not None and self._is_ours(name, status, written):
             return True
         if self._is_new:
             return False
         return is_proven(self.descriptor, name, status) or (self._knows is not None and self._knows(self, name))
 
-    def _is_ours(self, status: os.stat_result, written: os.stat_result) -> bool:
+    def _is_ours(self, name: str, status: os.stat_result, written: os.stat_result) -> bool:
         """Some file systems in user space give a file another inode number once they forgot it."""
-        same = os.path.samestat(status, written)
-        return same or (_content(status) == _content(written) and _in_user_space(self.descriptor))
+        if self._is_same(name, status, written):
+            return True
+        return _content(status) == _content(written) and _in_user_space(self.descriptor)
+
+    def _is_same(self, name: str, status: os.stat_result, written: os.stat_result) -> bool:
+        """Whether it is what this process wrote: an inode number alone may be that of another file by now."""
+        if not os.path.samestat(status, written):
+            return False
+        descriptor = os.open(name, os.O_RDONLY | _FILE, dir_fd=self.descriptor)
+        try:
+            return identity(descriptor) == self._identities[name]
+        finally:
+            os.close(descriptor)
 
     def open_to_append(self, name: str) -> int:
         """The descriptor of a file of ours that is added to. Raises OSError; ForeignFile without waiting for a FIFO."""
@@ -152,7 +164,10 @@ class HeldFolder:
             copy_into(file.descriptor, source)
             sign(file.descriptor)
             file.take_name(None)
-        self._written[name] = os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
+            self._remember(name, file.descriptor)
+
+    def _remember(self, name: str, descriptor: int) -> None:
+        self._written[name], self._identities[name] = os.fstat(descriptor), identity(descriptor)
 
     def create(self, name: str) -> int:
         """The descriptor of a new file, which has its name from the start. Raises FileExistsError, OSError."""
@@ -161,7 +176,7 @@ class HeldFolder:
 
     def _growing_by_name(self, name: str, descriptor: int) -> int:
         prove_growing(descriptor)
-        self._written[name] = os.fstat(descriptor)
+        self._remember(name, descriptor)
         self._open_ended.add(name)
         return descriptor
 
@@ -188,7 +203,7 @@ class HeldFolder:
 
     def _open_below(self, name: str) -> HeldFolder:
         below = HeldFolder(self.path / name, _below(self.descriptor, name), knows=self._knows)
-        if _mount_of(below.descriptor) != _mount_of(self.descriptor):
+        if mount_of(below.descriptor) != mount_of(self.descriptor):
             raise _foreign(self.path / name, "is a mount point")
         if not belongs_to(below._status, below.place, (os.geteuid(), self._status.st_uid)):
             raise _foreign(self.path / name, "belongs to another user")
@@ -286,9 +301,9 @@ class HeldFolder:
         self.remove_if_empty()
 
     def _has_written(self, name: str, written: os.stat_result) -> bool:
-        """Whether a name is still that of what this process wrote; an inode number may be another file's by now."""
+        """Whether a name is still that of what this process wrote."""
         status = status_of(self.descriptor, name)
-        if status is None or not stat.S_ISREG(status.st_mode) or not os.path.samestat(status, written):
+        if status is None or not stat.S_ISREG(status.st_mode) or not self._is_same(name, status, written):
             return False
         return name in self._open_ended or _content(status) == _content(written)
 
@@ -349,7 +364,7 @@ class HeldFolder:
         if descriptor is None:
             mounted = _is_mounted(self.descriptor, name)
         else:
-            mounted = _mount_of(descriptor) != _mount_of(self.descriptor)
+            mounted = mount_of(descriptor) != mount_of(self.descriptor)
         if mounted:
             raise _foreign(path, "is mounted there from elsewhere")
 
@@ -492,7 +507,7 @@ def _below(folder: int, name: str) -> int:
     return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
 
 
-def _mount_of(descriptor: int) -> str:
+def mount_of(descriptor: int) -> str:
     """The number of the mount that an open file was reached by; "" where the kernel does not say."""
     with contextlib.suppress(OSError), open(f"/proc/self/fdinfo/{descriptor}", encoding="ascii") as facts:
         return next((line.split()[1] for line in facts if line.startswith("mnt_id:")), "")
@@ -501,7 +516,7 @@ def _mount_of(descriptor: int) -> str:
 
 def _in_user_space(descriptor: int) -> bool:
     """Whether the file system of an open file is one of FUSE."""
-    mount = _mount_of(descriptor)
+    mount = mount_of(descriptor)
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as mounts:
         fields = next((line.split(" - ", 1) for line in mounts if line.split(" ", 1)[0] == mount), [])
         return len(fields) == 2 and fields[1].startswith("fuse")
@@ -513,7 +528,7 @@ def _is_mounted(folder: int, name: str) -> bool:
     with contextlib.suppress(OSError):
         descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
         try:
-            return _mount_of(descriptor) != _mount_of(folder)
+            return mount_of(descriptor) != mount_of(folder)
         finally:
             os.close(descriptor)
     return False

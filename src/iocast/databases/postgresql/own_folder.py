@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,7 +21,7 @@ from iocast.archive.json_files import BROKEN, parsed
 from iocast.archive.ownership import lives
 from iocast.archive.writing.asides import remove_ours
 from iocast.archive.writing.file_identity import identity, is_ours
-from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.held_folder import HeldFolder, mount_of
 from iocast.archive.writing.whole_files import status_of
 from iocast.databases.postgresql.own_content import SOCKET_NAMES, foreign_in
 from iocast.databases.postgresql.own_processes import (
@@ -61,6 +60,7 @@ class ServerMark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     born_ns: int | None = None
     subvolume: int | None = None
     server: Owner | None = None  # the process that was started last
+    data: tuple[int, int | None, int | None, int | None] | None = None  # identity of its data; older versions had none
 
     def names(self, descriptor: int) -> bool:
         """Whether an open directory is the one that it is of. Raises OSError."""
@@ -165,7 +165,8 @@ def remove_held(held: OwnFolder) -> str:
             if left := left_in(each):
                 ours = mark.server is not None and left[0] == mark.server.pid
                 return f"is in use by process {left[0]}, which " + ("does not end" if ours else "iocast did not start")
-        others = [f"{DATA}/{name}" for each in data if (name := foreign_in(each))]
+        others = [DATA for each in data if mark.data not in (None, identity(each.descriptor))]
+        others += [f"{DATA}/{name}" for each in data if (name := foreign_in(each))]
         others += [f"{SOCKETS}/{name}" for each in sockets for name in each.names() if not SOCKET_NAMES.fullmatch(name)]
         if others := others or sorted(set(folder.names()) - {MARK, LOG, DATA, SOCKETS}):
             return f"{STAYS}: {others[0]} in it {FOREIGN}"
@@ -212,9 +213,10 @@ def _remove_tree(folder: HeldFolder, below: HeldFolder) -> None:
     there = status_of(folder.descriptor, name)
     if there is None or not os.path.samestat(there, status):
         raise OSError(f"{name} in it was exchanged meanwhile")
-    if status.st_dev != os.fstat(folder.descriptor).st_dev:
+    if mount_of(below.descriptor) != mount_of(folder.descriptor):
         raise OSError(f"something is mounted at {name} in it")
-    shutil.rmtree(name, dir_fd=folder.descriptor)
+    below.empty()
+    folder.remove_folder(name, below)
 
 
 def _is_gone(folder: HeldFolder) -> bool:

@@ -49,14 +49,17 @@ class OwnPlace(NamedTuple):
         return self.held.folder.path
 
     def note_server(self, pid: int) -> None:
-        """The mark says which process the server is, so that no other one is taken for it. Raises TargetError."""
+        """The mark says which process the server is, and which directory its data, so that no other is taken for them.
+        Raises TargetError.
+        """
         mark, folder = mark_in(self.held.folder), self.held.folder
         try:
             descriptor = os.open(MARK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder.descriptor)
             try:
                 if mark is None:
                     raise PermissionError(errno.EPERM, f"{MARK} in it was exchanged")
-                _write_mark(descriptor, replace(mark, server=process_of(pid)))
+                told = replace(mark, server=process_of(pid), data=tuple(identity(self.data.descriptor)))
+                _write_mark(descriptor, told)
             finally:
                 os.close(descriptor)
         except OSError as error:
