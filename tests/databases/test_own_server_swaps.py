@@ -229,8 +229,10 @@ def test_a_link_that_the_user_of_the_server_put_into_its_data(
 def test_what_cannot_be_removed_is_said(target: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch) -> None:
     real = HeldFolder.empty
 
-    def refused(_: HeldFolder) -> None:
-        raise OSError(16, "Device or resource busy")
+    def refused(folder: HeldFolder) -> None:
+        if folder.path.name == "data":
+            raise OSError(16, "Device or resource busy")
+        real(folder)
 
     monkeypatch.setattr(HeldFolder, "empty", refused)
     why = f"{target}/{FOLDER} could not be removed: Device or resource busy"
