@@ -101,6 +101,22 @@ def test_what_is_keyed_has_a_column_a_value_and_fields_are_left_out_with_all_col
     assert out.getvalue().splitlines()[1] == "cached read,500000000,1 0.5"
 
 
+def test_parts_are_struck_out_with_their_row_and_the_sum_of_several_is_not() -> None:
+    class Measured(Struct, frozen=True, kw_only=True):
+        phase: str
+        test: Annotated[str, shown("row")]
+        part: bool = False
+        void: str | None = None
+
+    records = (
+        Measured(phase="a 8k", test="a", void="served by a cache"),
+        Measured(phase="a 8k", test="read", part=True),
+        Measured(phase="a 8k + b 8k", test="combined", part=True),
+    )
+    rows = result_table(Measured, records, key="rows").rows
+    assert [(row.void, row.note) for row in rows] == [(True, "served by a cache"), (True, ""), (False, "")]
+
+
 def test_csv_has_every_field_by_its_name_and_no_formula() -> None:
     out = io.StringIO()
     table = result_table(Line, LINES, key="rows")

@@ -16,7 +16,6 @@ from iocast.report.cells import cell_text
 
 Headings = Mapping[str, str | Sequence[str]]
 WHOLE: frozenset[Kind] = frozenset({"strip", "names", "duration"})  # of which several values are one cell
-WORDED: frozenset[Kind] = frozenset({"names", "grade"})  # forms that words take as they are
 Words = Mapping[str, Callable[[Any], str | tuple[str, ...]]]
 
 
@@ -49,13 +48,13 @@ def result_table(
         if part:
             cells |= {name: "" for name, how in shown_fields(kind).items() if how.once}
         why = getattr(record, "void", None)
-        void = bool(why) or (part and bool(rows) and rows[-1].void)
+        void = bool(why) or (part and bool(rows) and rows[-1].void and _subject(rows[-1].record) == _subject(record))
         rows.append(Row(cells, why or _below(record, words or {}), void, part, record))
     return Table(title, tuple(columns), tuple(rows), key=key, notes=notes)
 
 
-def _name(record: Struct | None) -> object:
-    """What a record is about: its first field."""
+def _subject(record: Struct | None) -> object:
+    """What a record is about: its first field. The sum of several rows is about more than the row above it."""
     return getattr(record, record.__struct_fields__[0]) if record is not None else None
 
 

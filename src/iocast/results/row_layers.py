@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, once
 from iocast.analyse.live.layer_times import LayerTime, LayerTimes
 from iocast.analyse.live.row_layers import RowLayers
 from iocast.analyse.live.row_layers import row_layers as layers_beside
 from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.model.codes import LayerCode
 from iocast.model.results.layers import RowLayersRow
-from iocast.model.run import PhaseRecord, Run
+from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
 
 _CALLS: dict[str, LayerCode] = {"read": "read_call", "write": "write_call", "sync": "sync_call"}
@@ -26,12 +26,14 @@ _LOAD_OPS: dict[str, tuple[Op, ...]] = {"read": ("read",), "write": ("write",), 
 
 def row_layers(facts: Facts) -> tuple[RowLayersRow, ...]:
     """A row for each operation of the load, then for those who were watched beside it."""
-    return tuple(row for record, layers in watched(facts.run) for row in _rows(record, layers, verdict(layers.times)))
+    return tuple(row for each in watched(facts) for row in _rows(*each))
 
 
-def watched(run: Run) -> list[tuple[PhaseRecord, RowLayers]]:
-    """The rows beside which layers were recorded."""
-    return [(record, layers) for record in run.measured if (layers := layers_beside(run, record))]
+@once
+def watched(facts: Facts) -> tuple[tuple[PhaseRecord, RowLayers, LayersVerdict], ...]:
+    """The rows beside which layers were recorded, each with the layer that loses its time."""
+    found = ((record, layers_beside(facts.run, record)) for record in facts.run.measured)
+    return tuple((record, layers, verdict(layers.times)) for record, layers in found if layers)
 
 
 def _rows(record: PhaseRecord, layers: RowLayers, found: LayersVerdict) -> Iterator[RowLayersRow]:

@@ -11,9 +11,8 @@ import errno
 import hashlib
 import os
 import secrets
-import stat
 
-from iocast.archive.writing.renaming import rename_to_free_name
+from iocast.archive.writing.renaming import keeps_names, rename_to_free_name
 from iocast.archive.writing.whole_files import GROWING, NEW, status_of
 
 SHA256 = "user.iocast.sha256"
@@ -69,9 +68,7 @@ def is_proven(folder: int, name: str, status: os.stat_result) -> bool:
 
 def only_ours_change(folder: int) -> bool:
     """Whether nobody but the caller and root can rename what the caller has in the folder. Raises OSError."""
-    status = os.fstat(folder)
-    shared = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
-    return status.st_uid in (0, os.geteuid()) and not shared
+    return keeps_names(os.fstat(folder), f"/proc/self/fd/{folder}")
 
 
 def unlink_same(folder: int, name: str, status: os.stat_result) -> None:

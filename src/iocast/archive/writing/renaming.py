@@ -65,10 +65,15 @@ def others_may_rename(directory: str | Path) -> bool:
             status = os.lstat(way)
         except OSError:
             return True
-        open_to_others = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
-        if not stat.S_ISDIR(status.st_mode) or not is_ours(status, way) or open_to_others:
+        if not stat.S_ISDIR(status.st_mode) or not keeps_names(status, way):
             return True
     return False
+
+
+def keeps_names(status: os.stat_result, place: str | Path) -> bool:
+    """Whether nobody but root and the caller can rename what the caller has in the directory that `place` leads to."""
+    open_to_others = status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX
+    return is_ours(status, place) and not open_to_others
 
 
 def _renameat2(folder: int, name: str, to: str, how: int, to_folder: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.analyse.live.row_layers import RowLayers
-from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
+from iocast.diagnose.live.layers_verdict import LayersVerdict
 from iocast.model.codes import LostTimeCode
 from iocast.model.report import Section
 from iocast.model.results.layers import RowLayersRow
@@ -38,13 +38,13 @@ LOST: dict[LostTimeCode, str] = {
 
 def section(facts: Facts, rows: Sequence[RowLayersRow]) -> Section | None:
     """None for a run beside which no layers were recorded."""
-    found = watched(facts.run)
+    found = watched(facts)
     if not found:
         return None
     words: dict[str, Callable[[RowLayersRow], str]] = {"code": lambda each: LOST[each.code] if each.code else ""}
-    notes = (NOTE, *_notes([layers for _, layers in found]))
+    notes = (NOTE, *_notes([layers for _, layers, _ in found]))
     table = filled(result_table(RowLayersRow, rows, key="row_layers", words=words, notes=notes))
-    verdicts = {layers.phase: verdict(layers.times) for _, layers in found}
+    verdicts = {layers.phase: lost for _, layers, lost in found}
     return titled("layers", tuple(_sentences(verdicts)), (table,))
 
 
