@@ -173,7 +173,7 @@ fn removed(directory: &Path, record: Option<&Record>) -> bool {
     done.is_ok()
 }
 
-/// A name that nobody else has given.
+/// A random UUID, so that no other program has an instance of this name.
 fn unguessable() -> Result<String> {
     let place = Path::new("/proc/sys/kernel/random/uuid");
     Ok(read(place)?.trim().to_string())

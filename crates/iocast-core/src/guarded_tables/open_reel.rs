@@ -358,7 +358,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("000.jsonl");
         let name = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
-        // SAFETY: the name ends with a nought.
+        // SAFETY: the name is terminated by a zero byte.
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         assert!(OpenReel::open(&path).is_err());
     }
