@@ -65,7 +65,8 @@ def test_the_whole_run_goes_with_its_experiments_and_nothing_beside_it(tmp_path:
     archive.save_notes(str(made.path), Notes(note="x"))
     put_page(open_run(str(made.path), made.run_id), "report.html", b"<!doctype html>")
     (made.path / "summary.json.new").touch()  # its process died while it wrote
-    os.setxattr(made.path / "summary.json.new", "user.iocast.growing", b"1")
+    left = made.path / "summary.json.new"
+    os.setxattr(left, "user.iocast.growing", str(left.stat().st_ino).encode())
     (made.path / "experiments/repeat").mkdir(parents=True)
     inner.path.rename(made.path / "experiments/repeat/trial")
     kept = _everything(tmp_path / "other")

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast, run_folder
 
+from iocast.archive.writing.named_outputs import check_output, put_output
+from iocast.errors import ArchiveError
 from iocast.sessions.events import Event, PageFailed, PageWritten
 from iocast.sessions.listener import Quiet
 from iocast.sessions.run_card import leave_page, open_card
@@ -154,3 +156,15 @@ def test_the_page_of_a_run_is_replaced_but_no_page_of_somebody_and_no_link_in_it
     leave_page(open_card(str(place / "run")), told)
     assert [type(event) for event in told.events] == [PageWritten, PageWritten, PageFailed, PageFailed]
     assert other.read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("name", ["run.json", "summary.json"])
+def test_a_document_of_a_run_is_replaced_by_no_output(run: Path, name: str) -> None:
+    document = run / name
+    kept = document.read_bytes()
+    with pytest.raises(ArchiveError, match="is part of what iocast keeps of a run"):
+        check_output(document)
+    assert document.read_bytes() == kept
+    mine = run / "mine.json"
+    for _ in range(2):
+        put_output(mine, b"{}")

@@ -14,6 +14,7 @@ from makers.work_files import MIB, lay, listing, plan
 from iocast import load
 from iocast.archive.writing import asides
 from iocast.errors import TargetError
+from iocast.load.file_system_images import make_place
 from iocast.load.filling import claimed, create
 from iocast.load.removal import remove
 from iocast.load.work_files import WorkFile
@@ -46,7 +47,10 @@ def test_traces_of_a_kill_are_removed(tmp_path: Path) -> None:
 
 def test_the_place_of_mounts_is_removed_only_when_it_is_empty(tmp_path: Path) -> None:
     place = tmp_path / "iocast-work.mount"
-    place.mkdir()
+    place.mkdir(mode=0o700)
+    assert load.clean(str(tmp_path)).left == ((str(place), "was not created by iocast"),), "ours say so of themselves"
+    place.rmdir()
+    make_place(str(place))
     place.chmod(0o755)
     assert load.clean(str(tmp_path)).left == ((str(place), "was not created by iocast"),), "ours are closed to others"
     place.chmod(0o700)

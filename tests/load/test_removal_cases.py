@@ -15,6 +15,7 @@ from makers.rootly import command, need
 from makers.work_files import MIB, lay, plan
 
 from iocast.archive.writing import asides
+from iocast.load.file_system_images import make_place
 from iocast.load.filling import claimed, create
 from iocast.load.work_files import WorkFile, lay_out
 from iocast.sessions.clean_up import clean_up
@@ -129,7 +130,7 @@ def a_file_with_a_second_name(at: Scene) -> set[str]:
 
 @case
 def the_empty_directory_of_a_killed_experiment(at: Scene) -> set[str]:
-    (at.place / "iocast-work.mount").mkdir(mode=0o700)
+    make_place(str(at.place / "iocast-work.mount"))
     return {"iocast-work.mount"}
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from iocast import load
 from iocast.errors import TargetError
 from iocast.jobs import load_job
-from iocast.load.marks import made_here
+from iocast.load.marks import made_here, take_up
 from iocast.load.work_files import own_file, permission_of
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.target_finding import find_target
@@ -36,6 +36,7 @@ def test_nothing_is_written_by_looking(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["hole", "cut", "grown", "other size"])
 def test_a_damaged_file_is_rewritten(work: Path, damage: str) -> None:
     size_bytes = 3 * MIB if damage == "other size" else 2 * MIB
+    take_up(str(work))  # and was killed: else it were data of another program
     if damage == "hole":
         subprocess.run(["fallocate", "-p", "-o", "1M", "-l", "64K", work], check=True)
     elif damage != "other size":

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from makers.work_files import MIB, phase, plan
+from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
 
 from iocast import load, runner
@@ -132,3 +135,107 @@ def test_just_before_the_core_opens_it(tmp_path: Path, swap: str, monkeypatch: p
     done = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), Meddler(lambda: None), lambda: False)
     assert place.victim.read_bytes() == PRECIOUS
     assert done.run.measured[0].measurement.error_count == 0, "it went on with the file that it had opened"
+
+
+class TwoPlaces:
+    """A link to one directory and, once flipped, to the other; both have a work file of ours, the other's in use."""
+
+    def __init__(self, folder: Path) -> None:
+        self.link, self.one, self.other = folder / "current", folder / "one", folder / "other"
+        for place in (self.one, self.other):
+            place.mkdir()
+            lay(plan(place))
+        self.link.symlink_to(self.one)
+        self.in_use = self.other / "iocast-work.0.dat"
+        self.before = self.in_use.read_bytes()
+
+    def flip(self) -> None:
+        self.link.unlink()
+        self.link.symlink_to(self.other)
+
+
+@pytest.mark.parametrize("laid_out", [True, False])
+def test_a_directory_that_is_switched_after_the_look_for_users(
+    tmp_path: Path, laid_out: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from iocast.runner import performing
+
+    places = TwoPlaces(tmp_path)
+    if not laid_out:
+        load.clean(str(places.one))
+    look = performing.refuse_used_files
+
+    def look_and_flip(paths: Sequence[str], writing: Sequence[str]) -> tuple[str, ...]:
+        said = look(paths, writing)
+        places.flip()
+        return said
+
+    monkeypatch.setattr(performing, "refuse_used_files", look_and_flip)
+    made = plan(places.link, 2 * MIB, 1, WRITES)
+    with places.in_use.open("r+b"):
+        runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), Meddler(lambda: None), lambda: False)
+    assert places.in_use.read_bytes() == places.before
+
+
+def test_a_directory_that_is_switched_while_clean_looks_for_users(tmp_path: Path) -> None:
+    places = TwoPlaces(tmp_path)
+
+    def look_and_flip(paths: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        places.flip()
+        return {}
+
+    load.clean(str(places.link), users=look_and_flip)
+    assert places.in_use.read_bytes() == places.before
+    assert not (places.one / places.in_use.name).exists(), "the directory that was looked at"
+
+
+@pytest.mark.parametrize("by_others", ["a backup", "its owner"])
+def test_what_somebody_wrote_into_a_work_file_stays(tmp_path: Path, by_others: str) -> None:
+    made = plan(tmp_path, 2 * MIB, 1, WRITES)
+    work = tmp_path / "iocast-work.0.dat"
+    lay(made)
+    if by_others == "a backup":
+        victim = tmp_path / "victim"
+        victim.write_bytes(PRECIOUS)
+        os.utime(victim, (1_000_000_000, 1_000_000_000))
+        subprocess.run(["cp", "-p", victim, work], check=True)
+    else:
+        time.sleep(0.02)  # the clock of file systems
+        with work.open("r+b") as file:
+            file.write(PRECIOUS)
+    with pytest.raises(TargetError, match="written to by another program since iocast left it"):
+        load.lay_out(made)
+    cleaned = load.clean(str(tmp_path))
+    assert cleaned.left == ((str(work), "was written to by another program since iocast left it"),)
+    assert work.read_bytes() == PRECIOUS
+
+
+def test_after_a_kill_a_work_file_is_still_ours(tmp_path: Path) -> None:
+    made = plan(tmp_path, 2 * MIB, 1, WRITES)
+    lay(made)
+    script = (
+        "import os, sys; from iocast.load.filling import claimed_file; from iocast.load.work_files import WorkFile\n"
+        f"path = {str(tmp_path / 'iocast-work.0.dat')!r}\n"
+        f"with claimed_file(WorkFile(path, {2 * MIB}, fill=False)):\n"
+        "    open(path, 'r+b').write(b'new'); os._exit(9)"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 9
+    assert load.lay_out(made).files[0].fill is False
+    assert len(load.clean(str(tmp_path)).removed) == 1
+
+
+def test_a_file_that_got_a_second_name_is_written_to_no_more(tmp_path: Path) -> None:
+    made = plan(tmp_path, 2 * MIB, 1, WRITES, WRITES)
+    lay(made)
+    work, backup = tmp_path / "iocast-work.0.dat", tmp_path / "backup"
+    copies: list[bytes] = []
+
+    def link() -> None:
+        backup.hardlink_to(work)
+        copies.append(backup.read_bytes())
+
+    done = runner.perform(
+        made, load.lay_out(made), str(tmp_path / "runs"), Meddler(link, before_phase=1), lambda: False
+    )
+    assert "second name (hard link)" in str(done.error)
+    assert backup.read_bytes() == copies[0]

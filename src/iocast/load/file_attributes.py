@@ -6,6 +6,7 @@ import fcntl
 import os
 import stat
 
+from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
 
 _FS_IOC_GETFLAGS = 0x80086601
@@ -15,9 +16,9 @@ _FIXED = {0x10: ("immutable", "i"), 0x20: ("append-only", "a")}  # linux/fs.h: F
 def fixed(path: str) -> tuple[str, str]:
     """Which attribute forbids changes of a regular file or directory, and its letter; ("", "") when none does."""
     try:
-        if stat.S_IFMT(os.lstat(path).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+        if stat.S_IFMT(os.lstat(held_path(path)).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
             return "", ""
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(held_path(path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return "", ""
     answer = bytearray(8)

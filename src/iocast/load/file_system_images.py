@@ -25,6 +25,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from iocast.archive.writing.held_directories import held_path
+from iocast.archive.writing.proofs import prove_folder
 from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.file_attributes import refuse_fixed
@@ -102,7 +104,7 @@ def loop_device(directory: str, size_bytes: int, note: Note = _nowhere) -> Itera
 def _opened(file: WorkFile) -> Iterator[int]:
     """The descriptor of the very image that was made. Raises TargetError."""
     try:
-        image = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        image = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOENT, errno.ENXIO):
             raise TargetError(f"{file.path} was replaced while iocast made it", _OWN_DIRECTORY) from error
@@ -258,7 +260,7 @@ def _mount_place(directory: str, note: Note) -> Iterator[str]:
     place = _mount_path(directory)
     try:
         with suppress(FileExistsError):
-            os.mkdir(place, 0o700)
+            make_place(place)
         _refuse_other_than_left(place)
     except OSError as error:
         raise refusal("cannot create", place, error) from error
@@ -269,6 +271,16 @@ def _mount_place(directory: str, note: Note) -> Iterator[str]:
             os.rmdir(place)
         except OSError as error:
             note(refusal("cannot remove", place, error))
+
+
+def make_place(place: str) -> None:
+    """Makes the directory, which says of itself that iocast made it. Raises OSError."""
+    os.mkdir(place, 0o700)
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        prove_folder(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def check_mount_place(directory: str) -> None:

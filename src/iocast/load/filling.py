@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.held_directories import directory_of, held_directory, held_path, holding
 from iocast.archive.writing.whole_files import NameTaken
 from iocast.errors import TargetError
 from iocast.load.extents import shared_bytes, survey
@@ -59,6 +60,7 @@ def claimed_file(file: WorkFile) -> Iterator[None]:
     """While entered, one work file belongs to this process. Raises TargetError."""
     with ExitStack() as stack:
         try:
+            stack.enter_context(holding(directory_of(file.path)))
             if read_mark(file.path) is None:
                 with suppress(NameTaken):  # by another iocast, which holds it
                     write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
@@ -73,7 +75,7 @@ def claimed_file(file: WorkFile) -> Iterator[None]:
 def _let_go(path: str) -> None:
     """Takes away a mark whose file was never made, or was removed."""
     with suppress(OSError, TargetError):
-        if os.path.lexists(path):
+        if os.path.lexists(held_path(path)):
             leave(path)
         elif read_mark(path) is not None:
             unlink_mark(path)
@@ -82,11 +84,11 @@ def _let_go(path: str) -> None:
 def create(file: WorkFile) -> None:
     """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
     try:
-        if not os.path.lexists(file.path):
-            settle(os.path.dirname(file.path) or ".")
-        if not os.path.lexists(file.path):
+        if not os.path.lexists(held_path(file.path)):
+            settle(directory_of(file.path))
+        if not os.path.lexists(held_path(file.path)):
             _make(file)
-        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             require_ours(file.path, descriptor)
             write_mark(file.path, mark_of(descriptor, file.size_bytes))
@@ -105,7 +107,8 @@ def _make(file: WorkFile) -> None:
     a file, never the reverse. Where the file system makes no files without a name, it has one where nobody else comes.
     """
     try:
-        descriptor = os.open(os.path.dirname(file.path) or ".", os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        directory = held_directory(directory_of(file.path))
+        descriptor = os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             raise
@@ -115,7 +118,7 @@ def _make(file: WorkFile) -> None:
         write_mark(file.path, mark_of(descriptor, file.size_bytes))
         names = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.link(str(descriptor), file.path, src_dir_fd=names)
+            os.link(str(descriptor), held_path(file.path), src_dir_fd=names)
         finally:
             os.close(names)
     finally:
@@ -124,7 +127,7 @@ def _make(file: WorkFile) -> None:
 
 def _make_with_name(file: WorkFile) -> None:
     name = os.path.basename(file.path)
-    with making_room(os.path.dirname(file.path) or ".") as room:
+    with making_room(directory_of(file.path)) as room:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, 0o600, dir_fd=room.folder.descriptor)
         try:
@@ -188,7 +191,7 @@ def finish(file: WorkFile) -> None:
     Raises TargetError when the file system still shows holes or unwritten extents.
     """
     try:
-        descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+        descriptor = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW)
         try:
             require_ours(file.path, descriptor)
             written_bytes = os.fstat(descriptor).st_size
@@ -198,7 +201,7 @@ def finish(file: WorkFile) -> None:
             mark = mark_of(descriptor, file.size_bytes, whole=True)
         finally:
             os.close(descriptor)
-        extents = survey(file.path)
+        extents = survey(held_path(file.path))
         if not extents.whole and written_bytes < file.size_bytes:
             raise TargetError(
                 f"{file.path} shrank to {capacity(written_bytes)} of {capacity(file.size_bytes)} while it was laid out",
@@ -226,7 +229,7 @@ def cut(files: tuple[WorkFile, ...]) -> None:
     """Cuts work files of ours to nothing, so that writes make them longer. Raises TargetError."""
     for file in files:
         try:
-            descriptor = os.open(file.path, os.O_RDWR | os.O_NOFOLLOW)
+            descriptor = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW)
             try:
                 require_ours(file.path, descriptor)
                 spoil(file)

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 
 from iocast.archive.writing.asides import is_ours_alone, put_back_left, remove_ours, rooms_left
 from iocast.archive.writing.file_identity import identity, is_ours
+from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
 from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
@@ -32,6 +33,7 @@ T = TypeVar("T")
 
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
+WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
 _RECORD_BYTES = 384
 _MODE = 0o600
 _ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal of older versions renamed to
@@ -52,7 +54,8 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     born_ns: int | None = None
     subvolume: int | None = None  # tells it from its copy in a snapshot
     nonce: str | None = None  # where the file system keeps neither: stands in an attribute, or is that of the process
-    left_ns: int | None = None  # where it has no attributes either: when the file was written to last
+    left_ns: int | None = None  # when the file was written to last, as iocast left it; None while it works on it
+    left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
 
 
 def mark_path(path: str) -> str:
@@ -94,21 +97,25 @@ def _mark_in(descriptor: int) -> Mark | None:
 
 def write_mark(path: str, mark: Mark) -> None:
     """Writes the mark of `path`, over an earlier mark only. Raises TargetError, NameTaken, OSError."""
-    name, record = mark_path(path), msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n"
+    name, record = held_path(mark_path(path)), msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n"
     if not os.path.lexists(name):
         _make_mark(name, record)
         return
     if read_mark(path) is None:
         raise TargetError(
-            f"{name} exists and is not an iocast mark",
+            f"{mark_path(path)} exists and is not an iocast mark",
             "move it away, or choose another path: iocast writes only to files that it created",
         )
     descriptor = os.open(name, os.O_RDWR | _SAFELY)
     try:
         if os.fstat(descriptor).st_nlink != 1:
-            raise TargetError(f"{name} has a second name (hard link)", "remove the other name, or choose another path")
+            raise TargetError(
+                f"{mark_path(path)} has a second name (hard link)", "remove the other name, or choose another path"
+            )
         if _mark_in(descriptor) is None:
-            raise TargetError(f"{name} was replaced while iocast worked", "choose a directory that only you can change")
+            raise TargetError(
+                f"{mark_path(path)} was replaced while iocast worked", "choose a directory that only you can change"
+            )
         os.pwrite(descriptor, record, 0)
         os.fsync(descriptor)
     finally:
@@ -135,17 +142,18 @@ def made_here(path: str) -> Mark | None:
     mark = read_mark(path)
     if mark is None:
         return None
-    try:
-        status = os.lstat(path)
-        if not stat.S_ISREG(status.st_mode):
+    with suppress(OSError):
+        if not stat.S_ISREG(os.lstat(held_path(path)).st_mode):  # to open a device may do something to it
             return None
-        descriptor = os.open(path, os.O_RDONLY | _SAFELY)
-    except OSError:
-        return None
-    try:
-        return mark if is_named(mark, path, descriptor) else None
-    finally:
-        os.close(descriptor)
+    return mark if _look(path, lambda descriptor: is_named(mark, path, descriptor), False) else None
+
+
+def is_changed_by_others(path: str) -> bool:
+    """Whether it is the file that iocast made, and another program wrote to it since iocast left it."""
+    mark = read_mark(path)
+    if mark is None or made_here(path) is not None:
+        return False
+    return _look(path, lambda descriptor: _is_the_file(mark, path, descriptor), False)
 
 
 def require_ours(path: str, descriptor: int) -> None:
@@ -153,24 +161,45 @@ def require_ours(path: str, descriptor: int) -> None:
     mark = read_mark(path)
     if mark is None or not stat.S_ISREG(os.fstat(descriptor).st_mode) or not is_named(mark, path, descriptor):
         raise TargetError(f"{path} is not the file that iocast created", "move it away, or choose another directory")
-    if os.fstat(descriptor).st_nlink != 1:
+    refuse_second_name(path, os.fstat(descriptor))
+
+
+def refuse_second_name(path: str, status: os.stat_result) -> None:
+    """Raises TargetError for a file with a hard link: what is written to it is written to that too."""
+    if status.st_nlink != 1:
         raise TargetError(f"{path} has a second name (hard link)", "remove the other name, or choose another directory")
 
 
 def is_named(mark: Mark, path: str, descriptor: int) -> bool:
-    """True when the open file or directory is the one that the mark names.
+    """True when the open file or directory is the one that the mark names, and nobody else wrote to the file since.
 
     An inode number alone may have been used before. Where the file system keeps nothing else a mark is believed only
     where nobody else can put files, and if the file has its nonce, or was made by this process, or was not written to
     since an iocast left it.
     """
+    return _is_the_file(mark, path, descriptor) and not _is_changed(mark, descriptor)
+
+
+def _is_changed(mark: Mark, descriptor: int) -> bool:
+    """Whether another program wrote to the file since an iocast left it. A time that went back is that of a file system
+    that lost power.
+    """
+    status = os.fstat(descriptor)
+    if mark.left_ns is None or mark.left_changed_ns is None or not stat.S_ISREG(status.st_mode):
+        return False
+    return status.st_mtime_ns != mark.left_ns and status.st_ctime_ns > mark.left_changed_ns
+
+
+def _is_the_file(mark: Mark, path: str, descriptor: int) -> bool:
     known = identity(descriptor)
     if (mark.inode, mark.generation, mark.subvolume) != (known.inode, known.generation, known.subvolume):
         return False
     older = mark.generation and mark.born_ns is None  # they have no more, and that is enough
     if not older and mark.born_ns != known.born_ns:
         return False
-    return known.lasts or (is_ours_alone(os.path.dirname(path) or ".", descriptor) and _is_known(mark, descriptor))
+    return known.lasts or (
+        is_ours_alone(held_directory(directory_of(path)), descriptor) and _is_known(mark, descriptor)
+    )
 
 
 def _is_known(mark: Mark, descriptor: int) -> bool:
@@ -182,23 +211,44 @@ def _is_known(mark: Mark, descriptor: int) -> bool:
 
 
 def take_up(path: str) -> None:
-    """From now on this process knows the file of a mark, where its file system does not tell it from later ones."""
-    _renew(path, lambda mark, descriptor: _with_nonce(mark, descriptor))
+    """From now on this process works on the file of a mark, and knows it where its file system does not tell it from
+    later ones. A mark that may not be changed is that of a file which is only read.
+    """
+    try:
+        _renew(path, _taken_up)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.EROFS):
+            raise
+
+
+def _taken_up(mark: Mark, descriptor: int) -> Mark:
+    taken = replace(mark, left_ns=None, left_changed_ns=None)
+    return taken if mark.nonce is None else _with_nonce(taken, descriptor)
 
 
 def leave(path: str) -> None:
-    """Notes how the file of a mark is left, where its file system does not tell it from later ones."""
-    _renew(path, lambda mark, descriptor: replace(mark, left_ns=os.fstat(descriptor).st_mtime_ns))
+    """Notes how the file of a mark is left: what another program writes to it afterwards is not ours."""
+    _renew(path, _left)
+
+
+def _left(mark: Mark, descriptor: int) -> Mark:
+    """File systems that keep no generation may still send what was written, and date it then."""
+    status = os.fstat(descriptor)
+    if mark.nonce is not None:
+        return replace(mark, left_ns=status.st_mtime_ns)
+    if not mark.generation or not stat.S_ISREG(status.st_mode):
+        return mark
+    return replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns)
 
 
 def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
     mark = read_mark(path)
-    if mark is None or mark.nonce is None or not os.path.lexists(path):
+    if mark is None or not os.path.lexists(held_path(path)):
         return
-    descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+    descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
     try:
-        if is_named(mark, path, descriptor):
-            write_mark(path, renewed(mark, descriptor))
+        if is_named(mark, path, descriptor) and (new := renewed(mark, descriptor)) != mark:
+            write_mark(path, new)
     finally:
         os.close(descriptor)
 
@@ -208,9 +258,9 @@ def unlink_work_file(path: str) -> None:
     OSError.
     """
     mark = read_mark(path)
-    if os.path.lexists(path):
+    if os.path.lexists(held_path(path)):
         remove_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
-    if os.path.lexists(mark_path(path)):
+    if os.path.lexists(held_path(mark_path(path))):
         unlink_mark(path)
 
 
@@ -229,7 +279,7 @@ def settle(directory: str) -> list[tuple[str, str]]:
     left = put_back_left(directory)
     for aside, path in _older_asides(directory):
         try:
-            folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            folder = os.open(held_directory(directory), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 rename_to_free_name(folder, os.path.basename(aside), os.path.basename(path))
             finally:
@@ -245,7 +295,7 @@ def _older_asides(directory: str) -> list[tuple[str, str]]:
     marks name.
     """
     try:
-        entries = sorted(os.listdir(directory))
+        entries = sorted(os.listdir(held_directory(directory)))
     except OSError:
         return []
     known = [(entry, found["name"]) for entry in entries if (found := _ASIDE.fullmatch(entry))]
@@ -263,7 +313,7 @@ def _was_ours(aside: str, path: str) -> bool:
 def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
     """What `ask` says of a file; no link is followed, and nothing waits. `otherwise` where it cannot be opened."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | _SAFELY)
+        descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
     except OSError:
         return otherwise
     try:
@@ -275,7 +325,7 @@ def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
 @contextmanager
 def held(path: str) -> Iterator[None]:
     """While entered, no other iocast works on the file of this mark. Raises TargetError when one does."""
-    descriptor = os.open(mark_path(path), os.O_RDONLY | _SAFELY)
+    descriptor = os.open(held_path(mark_path(path)), os.O_RDONLY | _SAFELY)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

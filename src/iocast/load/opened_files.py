@@ -8,8 +8,9 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
-from iocast.load.marks import require_ours
+from iocast.load.marks import refuse_second_name, require_ours
 from iocast.load.os_refusals import refusal
 from iocast.load.tree_files import require_our_tree
 from iocast.load.work_files import Layout
@@ -55,8 +56,11 @@ class OpenedFiles:
             if path not in self._opened:
                 self._opened[path] = self._open(path)
             known = self._opened[path]
-            if _what(os.stat(path, follow_symlinks=not self._layout.own)) != known.what:
+            there = os.stat(path, follow_symlinks=not self._layout.own)
+            if _what(there) != known.what:
                 raise _replaced(path)
+            if self._layout.own and stat.S_ISREG(there.st_mode):
+                refuse_second_name(path, there)
         except FileNotFoundError:
             raise _replaced(path) from None
         except OSError as error:
@@ -65,7 +69,7 @@ class OpenedFiles:
 
     def _open(self, path: str) -> _Opened:
         """A work file must be the one its mark names; what belongs to others may be given by a link."""
-        descriptor = os.open(path, _FLAGS | (os.O_NOFOLLOW if self._layout.own else 0))
+        descriptor = os.open(held_path(path), _FLAGS | (os.O_NOFOLLOW if self._layout.own else 0))
         try:
             status = os.fstat(descriptor)
             if self._layout.tree:

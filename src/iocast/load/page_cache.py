@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import WorkFile
@@ -16,7 +17,7 @@ def drop_cached(files: tuple[WorkFile, ...]) -> None:
     """
     for file in files:
         try:
-            descriptor = os.open(file.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            descriptor = os.open(held_path(file.path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 os.fsync(descriptor)
                 os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

@@ -7,17 +7,21 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.writing.held_directories import directory_of, held_directory, held_path, holding
+from iocast.archive.writing.proofs import is_folder_proven
 from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import TargetError
 from iocast.load.file_attributes import fixed
 from iocast.load.marks import (
     MARK_SUFFIX,
+    WRITTEN_BY_OTHERS,
     held,
+    is_changed_by_others,
     left_aside,
     made_here,
     mark_path,
@@ -64,11 +68,19 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
 
     With `dry_run` nothing is removed. `users` says who uses a file otherwise: such a file is left alone.
     """
+    directory = str(Path(path)) if os.path.isdir(path) and not is_tree(path) else directory_of(path)
+    with ExitStack() as stack:
+        with suppress(OSError):  # what is not there is said below
+            stack.enter_context(holding(directory))
+        return _clean(path, directory, dry_run, users)
+
+
+def _clean(path: str, directory: str, dry_run: bool, users: Users) -> Cleaned:
     removed: list[tuple[str, int]] = []
-    left = _put_back(path, dry_run)
+    left = _put_back(directory, dry_run)
     for name in _found(path):
         try:
-            why = _why_not(name) or _removed(name, dry_run, users, removed)
+            why = _use(name, users) or _why_not(name) or _removed(name, dry_run, users, removed)
         except OSError as error:
             if name == path:
                 raise refusal("cannot remove", name, error) from error
@@ -87,9 +99,8 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
     return Cleaned(tuple(removed), tuple(left))
 
 
-def _put_back(path: str, dry_run: bool) -> list[tuple[str, str]]:
+def _put_back(directory: str, dry_run: bool) -> list[tuple[str, str]]:
     """What killed ones had moved aside gets its name again, to be looked at; what has to stay aside, and why."""
-    directory = path if os.path.isdir(path) and not is_tree(path) else os.path.dirname(path) or "."
     if not dry_run:
         return settle(directory)
     why = "was put aside by an iocast that was killed: clean puts it back under its name first"
@@ -99,9 +110,8 @@ def _put_back(path: str, dry_run: bool) -> list[tuple[str, str]]:
 def _found(path: str) -> list[str]:
     """The files whose marks are in a directory, or the one file. Raises TargetError."""
     if os.path.isdir(path) and not is_tree(path):
-        marks = sorted(str(mark) for mark in Path(path).glob(f"*{MARK_SUFFIX}"))
-        return [name for mark in marks if read_mark(name := mark.removesuffix(MARK_SUFFIX)) is not None]
-    if os.path.lexists(path) or os.path.lexists(mark_path(path)):
+        return [name for name in _marked(path) if read_mark(name) is not None]
+    if os.path.lexists(held_path(path)) or os.path.lexists(held_path(mark_path(path))):
         why = _why_not(path)
         if why:
             raise TargetError(f"{path} {why}", "remove it by hand if it is safe to delete")
@@ -109,6 +119,15 @@ def _found(path: str) -> list[str]:
     if path.startswith("sim:"):
         raise TargetError(f"{path} is a simulated device: it has no work files", "give a directory or a file")
     raise TargetError(f"{path} does not exist", "give the tested directory or file")
+
+
+def _marked(path: str) -> list[str]:
+    """Of the names in a directory those that have a mark beside them, or what is called like one."""
+    try:
+        names = sorted(os.listdir(held_directory(str(Path(path)))))
+    except OSError:
+        return []
+    return [str(Path(path) / name.removesuffix(MARK_SUFFIX)) for name in names if name.endswith(MARK_SUFFIX)]
 
 
 def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, int]]) -> str:
@@ -121,8 +140,8 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
             stack.enter_context(held(name))
         except TargetError:
             return "is in use by another iocast process"
-        if used := users([name]).get(name):
-            return f"is in use: {'; '.join(used)}"
+        if why := _use(name, users):
+            return why
         try:
             removed.append((name, _allocated(name) if dry_run else remove(name)))
         except TargetError as error:
@@ -130,6 +149,11 @@ def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, in
                 return error.message.removeprefix(name).strip()
             return "was replaced while iocast removed it, and was put back"
     return ""
+
+
+def _use(name: str, users: Users) -> str:
+    used = users([name]).get(name)
+    return f"is in use: {'; '.join(used)}" if used else ""
 
 
 def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
@@ -141,6 +165,7 @@ def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
         status.st_uid != os.geteuid()
         or others_may_rename(Path(place).resolve().parent)
         or stat.S_IMODE(status.st_mode) != 0o700
+        or not _is_made_place(place)
     ):
         raise OSError(errno.EPERM, "iocast did not make it")
     if os.path.ismount(place) or os.listdir(place):
@@ -150,33 +175,43 @@ def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
     return [(place, 0)]
 
 
+def _is_made_place(place: str) -> bool:
+    """Where the file system has no attributes nothing says so."""
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        return is_folder_proven(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _allocated(path: str) -> int:
     """What its removal frees: nothing where the file has a second name."""
-    if not os.path.lexists(path):
+    if not os.path.lexists(held_path(path)):
         return 0
     if is_tree(path):
         return remove_tree(path, dry=True)
-    status = os.lstat(path)
+    status = os.lstat(held_path(path))
     return status.st_blocks * 512 if status.st_nlink == 1 else 0
 
 
 def _empty_marks(path: str) -> list[str]:
     """Empty files with the names of marks of ours: older versions that were killed left some."""
-    marks = sorted(Path(path).glob(f"{WORK_NAME}.*{MARK_SUFFIX}")) if os.path.isdir(path) else []
-    named = [mark for mark in marks if _OURS.fullmatch(mark.name.removesuffix(MARK_SUFFIX))]
-    return [str(mark) for mark in named if stat.S_ISREG(mark.lstat().st_mode) and not mark.lstat().st_size]
+    marks = [mark_path(name) for name in _marked(path) if _OURS.fullmatch(os.path.basename(name))]
+    known = {mark: os.lstat(held_path(mark)) for mark in marks}
+    return [mark for mark, status in known.items() if stat.S_ISREG(status.st_mode) and not status.st_size]
 
 
 def _why_not(path: str) -> str:
     """Why this is not to be removed: in words that follow its name; "" when it is ours."""
     if read_mark(path) is None:
         return "was not created by iocast"
-    if is_tree(path) and os.path.lexists(path):
+    if is_tree(path) and os.path.lexists(held_path(path)):
         try:
             with opened_tree(path):
                 return ""
         except (TargetError, OSError):
             return "is not the directory that iocast created there"
-    if os.path.lexists(path) and made_here(path) is None:
-        return "is not the file that iocast created there"
+    if os.path.lexists(held_path(path)) and made_here(path) is None:
+        changed = is_changed_by_others(path)
+        return WRITTEN_BY_OTHERS if changed else "is not the file that iocast created there"
     return ""

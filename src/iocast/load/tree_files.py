@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from iocast.archive.writing.asides import making_room
 from iocast.archive.writing.file_identity import belongs_to
+from iocast.archive.writing.held_directories import directory_of, held_path
 from iocast.errors import TargetError
 from iocast.load.file_attributes import refuse_fixed
 from iocast.load.marks import (
@@ -88,7 +89,8 @@ def is_tree(path: str) -> bool:
     """True for a directory with the mark of a tree beside it, and for such a mark without its directory."""
     if _NAMES.fullmatch(os.path.basename(path)) is None or read_mark(path) is None:
         return False
-    return (os.path.isdir(path) and not os.path.islink(path)) or not os.path.lexists(path)
+    place = held_path(path)
+    return (os.path.isdir(place) and not os.path.islink(place)) or not os.path.lexists(place)
 
 
 def tree_path(plan: Plan, tree: Tree) -> str:
@@ -185,7 +187,7 @@ def _check_room(plan: Plan, named: Sequence[Sequence[Tree]]) -> None:
 def opened_tree(path: str) -> Iterator[int]:
     """A descriptor of the directory that the mark of `path` names. Raises TargetError, OSError."""
     try:
-        descriptor = os.open(path, _OPEN)
+        descriptor = os.open(held_path(path), _OPEN)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):
             raise _not_ours(path) from None
@@ -224,9 +226,9 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
     removed. Makes no files. Raises TargetError; InterruptedError when it was told to stop."""
     path = file.path
     try:
-        if not os.path.lexists(path):
-            settle(os.path.dirname(path) or ".")
-        if not os.path.lexists(path):
+        if not os.path.lexists(held_path(path)):
+            settle(directory_of(path))
+        if not os.path.lexists(held_path(path)):
             _make_directory(file)
         with opened_tree(path) as place:
             os.fchmod(place, _MODE)
@@ -246,7 +248,7 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
 def _make_directory(file: WorkFile) -> None:
     """Makes the directory where nobody else comes, marked before it gets its name. Raises TargetError, OSError."""
     name = os.path.basename(file.path)
-    with making_room(os.path.dirname(file.path) or ".") as room:
+    with making_room(directory_of(file.path)) as room:
         os.mkdir(name, 0o700, dir_fd=room.folder.descriptor)
         descriptor = os.open(name, _OPEN, dir_fd=room.folder.descriptor)
         try:
@@ -337,7 +339,7 @@ def remove_tree(path: str, *, dry: bool = False, go_on: GoOn = always) -> int:
 
     What iocast did not make stays, and all directories above it. Raises TargetError, OSError.
     """
-    if not os.path.lexists(path):
+    if not os.path.lexists(held_path(path)):
         if not dry:
             unlink_mark(path)
         return 0

@@ -6,6 +6,7 @@ import ctypes
 import os
 from pathlib import Path
 
+from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
 from iocast.load.filling import trial_file
 from iocast.load.os_refusals import refusal
@@ -36,7 +37,7 @@ def refuse_without_trim(plan: Plan, layout: Layout) -> None:
 def folder_refuses(folder: str) -> str:
     """Why no hole can be punched in files of this folder, "" when it can. Raises TargetError."""
     with trial_file(folder) as path:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+        descriptor = os.open(held_path(path), os.O_RDWR | os.O_NOFOLLOW)
         try:
             return _punch(descriptor)
         except OSError as error:

@@ -89,6 +89,13 @@ class Journal:
         with contextlib.suppress(OSError):
             os.fdatasync(self._descriptor)
 
+    def refuse_second_name(self) -> None:
+        """Raises ArchiveError where somebody has the journal under another name (a backup?): it is written to."""
+        if os.fstat(self._descriptor).st_nlink > 1:
+            raise ArchiveError(
+                f"{self.plan.journal} has a second name (hard link)", "remove the other name, and start again"
+            )
+
     def forget(self) -> None:
         """Nothing that was written is there any more. Raises ArchiveError."""
         _lay_out(self._descriptor, self.description, self.folder)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.file_attributes import refuse_fixed
-from iocast.load.marks import made_here, mark_path, read_mark
+from iocast.load.marks import WRITTEN_BY_OTHERS, is_changed_by_others, made_here, mark_path, read_mark
 from iocast.load.os_refusals import refusal
 from iocast.model.permission import Permission, permission
 from iocast.model.plan import Plan
@@ -155,6 +155,11 @@ def _shared_bytes(path: str) -> int:
 
 
 def _not_ours(path: str) -> TargetError:
+    if is_changed_by_others(path):
+        return TargetError(
+            f"{path} {WRITTEN_BY_OTHERS}",
+            "remove it (rm) if what is in it may be lost, or choose another directory",
+        )
     return TargetError(
         f"{path} exists and was not created by iocast",
         "move it away, or choose another directory: iocast writes only to files that it created",

@@ -35,6 +35,7 @@ class Verifying:
         """The plan with the journal if its writes are to be verified; else what they overwrite is forgotten."""
         if self._journal is None:
             return told
+        self._journal.refuse_second_name()
         if phase.verify:
             return replace(told, verify=self._journal.plan)
         if phase.workload.writes:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.archive.writing.held_directories import directory_of, holding
 from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.target import Target
 from iocast.sessions.events import ImageAnnounced, ImageLeftOut, TrialFailed
@@ -50,11 +51,19 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
         for path in places.paths:
             yield find_target(path, places.destroy)
         return
-    from iocast.load.file_system_images import check_mount_place, image_path, loop_device
+    from iocast.load.file_system_images import image_path
     from iocast.observe.target.overwriting import refuse_used_files
 
     directory = places.paths[0]
-    refuse_used_files((image_path(directory),), ("lay out an image",))
+    image = image_path(directory)
+    with holding(directory_of(image)):
+        refuse_used_files((image,), ("lay out an image",))
+        yield from _images_in(directory, places, listener)
+
+
+def _images_in(directory: str, places: Places, listener: Listener) -> Generator[Target, None, None]:
+    from iocast.load.file_system_images import check_mount_place, loop_device
+
     if places.images != ("raw",):
         check_mount_place(directory)
     listener.tell(ImageAnnounced(directory, IMAGE_BYTES))

@@ -39,7 +39,7 @@ def run(tmp_path: Path) -> Path:
     for name in (*LEFT, *TABLES, *OTHERS):
         (folder / name).write_text("half")
         if name not in OTHERS:
-            os.setxattr(folder / name, "user.iocast.growing", b"")
+            os.setxattr(folder / name, "user.iocast.growing", str(os.stat(folder / name).st_ino).encode())
     return folder
 
 
@@ -97,7 +97,7 @@ def test_what_is_not_of_a_run_keeps_such_a_folder(tmp_path: Path) -> None:
     (folder / "mine").write_text("keep")
     (folder / "run.json").write_text("half")
     os.setxattr(folder, "user.iocast.made", str(folder.stat().st_ino).encode())
-    os.setxattr(folder / "run.json", "user.iocast.growing", b"1")
+    os.setxattr(folder / "run.json", "user.iocast.growing", str(os.stat(folder / "run.json").st_ino).encode())
     assert iocast("card", "sim:nvme", "--time", "1ms", cwd=tmp_path).returncode == 0
     assert os.listdir(folder) == ["mine"]
 

@@ -107,7 +107,7 @@ def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
 def test_what_a_killed_iocast_left_is_removed_by_the_next_of_that_name(tmp_path: Path) -> None:
     left = tmp_path / ".card.csv.0a1b2c3d.new"
     left.write_text("half")
-    os.setxattr(left, "user.iocast.growing", b"1")
+    os.setxattr(left, "user.iocast.growing", str(os.stat(left).st_ino).encode())
     others = ("card.csv.new", ".card.csv.iocast.new", ".card.csv.ffffffff.new")  # iocast had the second for itself
     for name in others:
         (tmp_path / name).write_text("mine")

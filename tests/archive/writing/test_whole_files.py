@@ -140,7 +140,7 @@ LEFT = ".card.html.0a1b2c3d.new"
 def _leftover(folder: Path, name: str = LEFT) -> Path:
     path = folder / name
     path.write_text("half")
-    os.setxattr(path, "user.iocast.growing", b"1")
+    os.setxattr(path, "user.iocast.growing", str(os.stat(path).st_ino).encode())
     return path
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from iocast.archive.writing.file_identity import identity, is_ours
+from iocast.archive.writing.held_directories import directory_of, held_directory
 from iocast.archive.writing.held_folder import HeldFolder, make_folder
 from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.errors import TargetError
@@ -74,7 +75,7 @@ def remove_ours(path: str, proven: Callable[[int], bool]) -> None:
     """
     name = os.path.basename(path)
     try:
-        with _room(os.path.dirname(path) or ".", _ASIDE) as room:
+        with _room(directory_of(path), _ASIDE) as room:
             os.rename(name, name, src_dir_fd=room.above.descriptor, dst_dir_fd=room.folder.descriptor)
             try:
                 removed = _remove(room.folder, name, proven)
@@ -86,7 +87,7 @@ def remove_ours(path: str, proven: Callable[[int], bool]) -> None:
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        above = _held(os.path.dirname(path) or ".")
+        above = _held(directory_of(path))
         if not _remove(above, name, lambda each: is_ours_alone(above.place, each) and proven(each)):
             raise
         return
@@ -167,7 +168,7 @@ def _rooms(directory: str) -> Iterator[Room]:
     """The rooms in a directory that no process uses."""
     try:
         above = _held(directory)
-        names = sorted(filter(_ROOMS.fullmatch, os.listdir(directory)))
+        names = sorted(filter(_ROOMS.fullmatch, os.listdir(held_directory(directory))))
     except OSError:
         return
     for name in names:
@@ -180,7 +181,8 @@ def _rooms(directory: str) -> Iterator[Room]:
 
 def _held(directory: str | Path) -> HeldFolder:
     """Also one that may be written to and not read."""
-    return HeldFolder(Path(directory), os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
+    place = held_directory(str(directory))
+    return HeldFolder(Path(directory), os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
 
 
 def _named(folder: HeldFolder) -> bytes:

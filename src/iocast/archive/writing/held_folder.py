@@ -24,7 +24,6 @@ from iocast.archive.writing.proofs import (
     is_proven,
     only_ours_change,
     prove_folder,
-    prove_growing,
     sign,
     unlink_same,
 )
@@ -37,6 +36,7 @@ from iocast.archive.writing.whole_files import (
     copy_into,
     growing,
     hold,
+    mark_growing,
     remove_leftover,
     status_of,
     write_all,
@@ -175,7 +175,7 @@ class HeldFolder:
         return self._growing_by_name(name, descriptor)
 
     def _growing_by_name(self, name: str, descriptor: int) -> int:
-        prove_growing(descriptor)
+        mark_growing(descriptor)
         self._remember(name, descriptor)
         self._open_ended.add(name)
         return descriptor

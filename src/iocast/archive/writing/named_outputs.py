@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
-from iocast.archive.writing.proofs import SHA256
+from iocast.archive.writing.proofs import SHA256, is_folder_proven
 from iocast.archive.writing.whole_files import (
     COMMON,
     Growing,
@@ -33,8 +33,10 @@ from iocast.text import capacity
 _NOT_OURS = {
     "changed": "was changed after iocast wrote it",
     "unknown": "exists, and iocast did not make it",
+    "document": "is part of what iocast keeps of a run",
     "unmarked": "exists, and its file system keeps no attributes that would tell whether iocast made it",
 }
+_NAMED = "user.iocast.named"  # a person said where it should be
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -163,6 +165,8 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
         if kind in _KINDS:
             raise ArchiveError(f"{path} is {_KINDS[kind]}", f"name another file with {option}")
         whose = "ours" if force or kind != stat.S_IFREG else _whose(directory, path.name)
+        if whose == "ours" and not force and _is_document(directory, path.name):
+            whose = "document"
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -196,6 +200,17 @@ def _whose(directory: int | None, name: str) -> str:
         return "ours" if hashlib.file_digest(file, "sha256").hexdigest().encode() == written else "changed"
 
 
+def _is_document(directory: int, name: str) -> bool:
+    """Whether a file of a folder that iocast made is neither a page nor what a person named."""
+    if name.endswith(".html") or not is_folder_proven(directory):
+        return False
+    descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
+    try:
+        return _NAMED not in os.listxattr(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str, option: str) -> None:
     """Gives the whole file its name, if what was looked at is still what has it. Raises ArchiveError, OSError."""
     _sign(file, sha256)
@@ -213,6 +228,7 @@ def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str
 def _sign(file: Growing, sha256: str) -> None:
     with contextlib.suppress(OSError):  # not every file system has attributes
         os.setxattr(file.descriptor, SHA256, sha256.encode())
+        os.setxattr(file.descriptor, _NAMED, b"1")
 
 
 def _digest_of(file: Growing) -> str:

@@ -13,7 +13,7 @@ import os
 import secrets
 
 from iocast.archive.writing.renaming import keeps_names, rename_to_free_name
-from iocast.archive.writing.whole_files import GROWING, NEW, status_of
+from iocast.archive.writing.whole_files import GROWING, NEW, inode_text, is_growing, status_of
 
 SHA256 = "user.iocast.sha256"
 _MADE = "user.iocast.made"  # on a folder
@@ -27,22 +27,16 @@ def sign(descriptor: int) -> None:
         os.setxattr(descriptor, SHA256, digest.encode())
 
 
-def prove_growing(descriptor: int) -> None:
-    """Proves a file that is added to under its name."""
-    with contextlib.suppress(OSError):
-        os.setxattr(descriptor, GROWING, b"1")
-
-
 def prove_folder(descriptor: int) -> None:
     """Proves a folder; a copy of it is not proven."""
     with contextlib.suppress(OSError):
-        os.setxattr(descriptor, _MADE, _inode(descriptor))
+        os.setxattr(descriptor, _MADE, inode_text(descriptor))
 
 
 def is_folder_proven(descriptor: int) -> bool:
-    """Whether iocast made a folder that is open."""
+    """Whether iocast made a folder that is open, if only to be passed through."""
     try:
-        return os.getxattr(descriptor, _MADE) == _inode(descriptor)
+        return os.getxattr(f"/proc/self/fd/{descriptor}", _MADE) == inode_text(descriptor)
     except OSError:
         return False
 
@@ -57,7 +51,7 @@ def is_proven(folder: int, name: str, status: os.stat_result) -> bool:
         if not os.path.samestat(os.fstat(descriptor), status):
             return False
         proofs = os.listxattr(descriptor)
-        if GROWING in proofs:
+        if GROWING in proofs and is_growing(descriptor):
             return True
         return SHA256 in proofs and os.getxattr(descriptor, SHA256) == _digest_of(descriptor).encode()
     except OSError:
@@ -88,10 +82,6 @@ def unlink_same(folder: int, name: str, status: os.stat_result) -> None:
     if there is not None:
         rename_to_free_name(folder, away, name)
     raise OSError(errno.EPERM, f"{name} was exchanged by another program meanwhile", name)
-
-
-def _inode(descriptor: int) -> bytes:
-    return str(os.fstat(descriptor).st_ino).encode()
 
 
 def _digest_of(descriptor: int) -> str:

@@ -78,7 +78,7 @@ class Growing:
     def _replace(self, former: os.stat_result) -> None:
         if self._name is None:
             self._name = _free_name(self._wanted)
-            _mark(self.descriptor)
+            mark_growing(self.descriptor)
             _link(self.descriptor, self._folder, self._name)
         if exchange(self._folder, self._name, self._wanted):
             if not _is_still(self._folder, self._name, former):
@@ -170,9 +170,8 @@ def remove_leftover(folder: int, name: str) -> None:
     with contextlib.suppress(OSError):  # of the lock: somebody is writing it
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
-            os.getxattr(descriptor, GROWING)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is(folder, name, status):
+            if is_growing(descriptor) and _is(folder, name, status):
                 os.unlink(name, dir_fd=folder)
     os.close(descriptor)
 
@@ -197,13 +196,24 @@ def _named(folder: int, wanted: str, mode: int) -> tuple[str, int]:
         with contextlib.suppress(FileExistsError):
             descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | _SAFELY, mode, dir_fd=folder)
             hold(descriptor)
-            _mark(descriptor)
+            mark_growing(descriptor)
             return name, descriptor
 
 
-def _mark(descriptor: int) -> None:
+def mark_growing(descriptor: int) -> None:
+    """Says of a file that it is added to; a copy of it does not say so of itself."""
     with contextlib.suppress(OSError):  # not every file system has attributes
-        os.setxattr(descriptor, GROWING, b"1")
+        os.setxattr(descriptor, GROWING, inode_text(descriptor))
+
+
+def is_growing(descriptor: int) -> bool:
+    """Whether an open file says so. Raises OSError where no file has attributes."""
+    return os.getxattr(descriptor, GROWING) == inode_text(descriptor)
+
+
+def inode_text(descriptor: int) -> bytes:
+    """What an attribute says to name the very file, or folder, that it is on."""
+    return str(os.fstat(descriptor).st_ino).encode()
 
 
 def _free_name(wanted: str) -> str:

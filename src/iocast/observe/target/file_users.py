@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from iocast.archive.writing.held_directories import held_path
 from iocast.observe.target.claims import claims_on, exports, read_uses
 from iocast.observe.target.loops import Inode, all_loops
 from iocast.observe.target.mounts import Mount, find_mount, other_namespaces, read_mounts, unescape
@@ -43,8 +44,11 @@ def inode_users(
 
 def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
+    if root == Path("/"):
+        path = held_path(path)
     found = {inode for inode in (_inode(path),) if inode is not None}
     own = find_mount(path, root)
+    path = os.path.realpath(path)
     if own is not None and own.filesystem == "overlay":
         inside = os.path.relpath(path, own.mount_point)
         found |= _inodes(Path(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
