@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from makers import proofs
 from makers.saved_runs import empty_run
 from makers.saved_runs import saved as saved_under_way
 
@@ -66,7 +67,7 @@ def test_the_whole_run_goes_with_its_experiments_and_nothing_beside_it(tmp_path:
     put_page(open_run(str(made.path), made.run_id), "report.html", b"<!doctype html>")
     (made.path / "summary.json.new").touch()  # its process died while it wrote
     left = made.path / "summary.json.new"
-    os.setxattr(left, "user.iocast.growing", str(left.stat().st_ino).encode())
+    proofs.growing(left)
     (made.path / "experiments/repeat").mkdir(parents=True)
     inner.path.rename(made.path / "experiments/repeat/trial")
     kept = _everything(tmp_path / "other")

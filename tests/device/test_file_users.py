@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from makers.command_line import iocast, small_job
+from makers.command_line import IOCAST, environment, iocast, small_job
 from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan
@@ -219,6 +219,7 @@ def test_a_lock_of_a_process_that_cannot_be_looked_into(tmp_path: Path, monkeypa
     monkeypatch.setattr(user_look, "file_uses", lambda *_, **__: ([], 1))
     with open(work, "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
+        monkeypatch.setattr(user_look, "_unseen_use", lambda _: "")
         assert file_users([str(work)]) == {}, "who can be looked into is told by what it has open"
         monkeypatch.setattr(user_look.os, "access", lambda *_: False)
         assert file_users([str(work)]) == {str(work): [f"process {os.getpid()} holds a lock on it"]}
@@ -261,3 +262,24 @@ def test_the_image_of_an_experiment_is_looked_at_too(tmp_path: Path, attach: Att
 
 def test_what_is_not_there_has_no_users(tmp_path: Path) -> None:
     assert file_users([str(tmp_path / "absent"), str(tmp_path)]) == {}
+
+
+@pytest.mark.parametrize("way", ["has it open for writing", "holds a lock on it"])
+def test_who_uses_it_outside_of_a_container_is_seen(tmp_path: Path, started: Callable[..., int], way: str) -> None:
+    """In a PID namespace of its own /proc shows nobody else: the kernel is asked by a lease, and by a lock."""
+    need("unshare")
+    work, home = work_file(tmp_path / "here"), tmp_path
+    before = content(work)
+    started("writes" if "open" in way else "locks", work)
+    inside = ("unshare", "--pid", "--fork", "--mount-proc")
+    job = str(small_job(home, direct=False))
+    done = subprocess.run(
+        [*inside, *IOCAST, "run", job, str(work.parent)], cwd=home, env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert f"{work} is in use: a process that cannot be seen from here (in another container?)" in done.stderr
+    kept = subprocess.run(
+        [*inside, *IOCAST, "clean", str(work.parent)], cwd=home, env=environment(), capture_output=True
+    )
+    assert kept.stdout.decode().startswith("no iocast work files")
+    assert content(work) == before

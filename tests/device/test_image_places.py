@@ -156,6 +156,16 @@ def test_a_link_in_the_place_of_the_mount_is_refused(tmp_path: Path) -> None:
     assert (list(foreign.iterdir()), link.is_symlink()) == ([], True)
 
 
+def test_an_empty_directory_of_somebody_is_no_place_for_a_mount(tmp_path: Path) -> None:
+    """It was taken, and removed afterwards with its owner and mode."""
+    (tmp_path / "iocast-work.mount").mkdir()
+    with pytest.raises(TargetError, match="was not created by iocast"):
+        images.check_mount_place(str(tmp_path))
+    (tmp_path / "iocast-work.mount").rmdir()
+    images.make_place(str(tmp_path / "iocast-work.mount"))
+    images.check_mount_place(str(tmp_path))
+
+
 @pytest.mark.usefixtures("seen_by_all")
 def test_where_others_may_rename_the_mount_is_elsewhere(theirs: Path, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"

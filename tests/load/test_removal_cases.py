@@ -95,19 +95,6 @@ def a_file_that_a_kill_left_half_filled(at: Scene) -> set[str]:
 
 
 @case
-def a_file_that_a_killed_removal_had_renamed(at: Scene) -> set[str]:
-    at.lay().rename(f"{at.work}{ASIDE}")
-    return {MARK, WORK + ASIDE}
-
-
-@case
-def a_mark_that_a_killed_removal_had_renamed(at: Scene) -> set[str]:
-    at.lay().unlink()
-    at.mark.rename(f"{at.mark}{ASIDE}")
-    return {MARK + ASIDE}
-
-
-@case
 def a_name_with_newlines_and_control_characters(at: Scene) -> set[str]:
     name = "a\nb\x1b[31m \t*.dat"
     at.lay(name)
@@ -367,7 +354,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
 
 
 def test_there_are_as_many_as_promised() -> None:
-    assert len(CASES) == 38
+    assert len(CASES) == 36
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -239,3 +239,38 @@ def test_a_file_that_got_a_second_name_is_written_to_no_more(tmp_path: Path) -> 
     )
     assert "second name (hard link)" in str(done.error)
     assert backup.read_bytes() == copies[0]
+
+
+def test_a_time_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
+    """As programs do that keep the times of what they write into."""
+    made, work = plan(tmp_path, 2 * MIB, 1, WRITES), tmp_path / "iocast-work.0.dat"
+    lay(made)
+    was = work.stat()
+    time.sleep(0.02)
+    with work.open("r+b") as file:
+        file.write(PRECIOUS)
+    os.utime(work, ns=(was.st_atime_ns, was.st_mtime_ns))
+    with pytest.raises(TargetError, match="written to by another program"):
+        load.lay_out(made)
+    assert load.clean(str(tmp_path)).removed == ()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_where_times_are_whole_seconds_the_content_decides(tmp_path: Path) -> None:
+    image, place = tmp_path / "image", tmp_path / "place"
+    place.mkdir()
+    with image.open("wb") as file:
+        file.truncate(16 * MIB)
+    subprocess.run(["mkfs.ext4", "-q", "-I", "128", "-O", "^metadata_csum", str(image)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(place)], check=True)
+    try:
+        lay(plan(place))
+        work = place / "iocast-work.0.dat"
+        was = work.stat()
+        with work.open("r+b") as file:
+            file.write(PRECIOUS)
+        os.utime(work, (was.st_atime, was.st_mtime))  # as if within the second in which it was left
+        assert load.clean(str(place)).removed == ()
+        assert (place / "iocast-work.0.dat").read_bytes() == PRECIOUS
+    finally:
+        subprocess.run(["umount", str(place)], check=True)

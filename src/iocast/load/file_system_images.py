@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 
 from iocast.archive.writing.held_directories import held_path
-from iocast.archive.writing.proofs import prove_folder
+from iocast.archive.writing.proofs import is_folder_proven, prove_folder
 from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.file_attributes import refuse_fixed
@@ -53,6 +53,7 @@ _CLONE_NEWNS = 0x00020000  # linux/sched.h; os.unshare is of Python 3.12
 _GONE_WITHIN_S = 5.0
 _RUN = "/run"
 _OWN_DIRECTORY = "give a directory that only root can change"
+_PLACE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _TRIES = 100  # for a loop device that is free
 # linux/loop.h
 _LOOP_CTL_GET_FREE = 0x4C82
@@ -259,9 +260,10 @@ def _mount_place(directory: str, note: Note) -> Iterator[str]:
     """An empty directory of ours, while entered, on a path that nobody but root can change. Raises TargetError."""
     place = _mount_path(directory)
     try:
-        with suppress(FileExistsError):
+        try:
             make_place(place)
-        _refuse_other_than_left(place)
+        except FileExistsError:
+            _refuse_other_than_left(place)
     except OSError as error:
         raise refusal("cannot create", place, error) from error
     try:
@@ -276,9 +278,18 @@ def _mount_place(directory: str, note: Note) -> Iterator[str]:
 def make_place(place: str) -> None:
     """Makes the directory, which says of itself that iocast made it. Raises OSError."""
     os.mkdir(place, 0o700)
-    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(place, _PLACE)
     try:
         prove_folder(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_made_place(place: str) -> bool:
+    """Where the file system has no attributes nothing says so."""
+    descriptor = os.open(place, _PLACE)
+    try:
+        return is_folder_proven(descriptor)
     finally:
         os.close(descriptor)
 
@@ -312,6 +323,8 @@ def _refuse_other_than_left(place: str) -> None:
         why = "was not created by iocast"
     elif os.path.ismount(place) or os.listdir(place):
         why = "is not empty, or in use"
+    elif not _is_made_place(place):
+        why = "was not created by iocast"
     else:
         return
     raise TargetError(f"{place} {why}", "move it away, or give another directory")

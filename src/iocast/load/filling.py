@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.asides import making_room, put_back_left
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path, holding
 from iocast.archive.writing.whole_files import NameTaken
 from iocast.errors import TargetError
@@ -24,7 +24,6 @@ from iocast.load.marks import (
     mark_of,
     read_mark,
     require_ours,
-    settle,
     take_up,
     unlink_mark,
     unlink_work_file,
@@ -85,7 +84,7 @@ def create(file: WorkFile) -> None:
     """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
     try:
         if not os.path.lexists(held_path(file.path)):
-            settle(directory_of(file.path))
+            put_back_left(directory_of(file.path))
         if not os.path.lexists(held_path(file.path)):
             _make(file)
         descriptor = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
-import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator
@@ -22,10 +22,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.writing.asides import is_ours_alone, put_back_left, remove_ours, rooms_left
+from iocast.archive.writing.asides import is_ours_alone, remove_ours
 from iocast.archive.writing.file_identity import identity, is_ours
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
-from iocast.archive.writing.renaming import rename_to_free_name
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
 
@@ -34,9 +33,10 @@ T = TypeVar("T")
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
 WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
+_SECOND_NS = 1_000_000_000
+_HEAD_BYTES, _BLOCK_BYTES, _PARTS = 64 << 10, 4096, 16  # of the sample of a file
 _RECORD_BYTES = 384
 _MODE = 0o600
-_ASIDE = re.compile(r"(?P<name>.+)\.[0-9a-f]{16}", re.DOTALL)  # what a removal of older versions renamed to
 # A link is not followed, and a FIFO of the name does not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NONCE = "user.iocast.work"
@@ -56,6 +56,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     nonce: str | None = None  # where the file system keeps neither: stands in an attribute, or is that of the process
     left_ns: int | None = None  # when the file was written to last, as iocast left it; None while it works on it
     left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
+    left_digest: str | None = None  # of a sample of its content
 
 
 def mark_path(path: str) -> str:
@@ -181,13 +182,29 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
 
 
 def _is_changed(mark: Mark, descriptor: int) -> bool:
-    """Whether another program wrote to the file since an iocast left it. A time that went back is that of a file system
-    that lost power.
+    """Whether another program wrote to the file since an iocast left it.
+
+    Programs can set the one of its times back; the other one changes by a link or a mode, too; and where a file system
+    keeps whole seconds both may be as they were: then a sample of what is in it decides.
     """
     status = os.fstat(descriptor)
-    if mark.left_ns is None or mark.left_changed_ns is None or not stat.S_ISREG(status.st_mode):
+    if mark.left_ns is None or mark.left_digest is None or not stat.S_ISREG(status.st_mode):
         return False
-    return status.st_mtime_ns != mark.left_ns and status.st_ctime_ns > mark.left_changed_ns
+    if status.st_mtime_ns != mark.left_ns:
+        return True
+    exact = status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS
+    return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
+
+
+def _digest_of(descriptor: int) -> str:
+    """Of its first blocks, and of some all over it; they do not stay in the page cache."""
+    size = os.fstat(descriptor).st_size
+    found = hashlib.blake2b(os.pread(descriptor, _HEAD_BYTES, 0), digest_size=8)
+    for part in range(1, _PARTS):
+        at = (size - _BLOCK_BYTES) * part // (_PARTS - 1) // _BLOCK_BYTES * _BLOCK_BYTES
+        found.update(os.pread(descriptor, _BLOCK_BYTES, max(0, at)))
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    return found.hexdigest()
 
 
 def _is_the_file(mark: Mark, path: str, descriptor: int) -> bool:
@@ -222,7 +239,7 @@ def take_up(path: str) -> None:
 
 
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
-    taken = replace(mark, left_ns=None, left_changed_ns=None)
+    taken = replace(mark, left_ns=None, left_changed_ns=None, left_digest=None)
     return taken if mark.nonce is None else _with_nonce(taken, descriptor)
 
 
@@ -238,7 +255,8 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         return replace(mark, left_ns=status.st_mtime_ns)
     if not mark.generation or not stat.S_ISREG(status.st_mode):
         return mark
-    return replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns)
+    digest = _digest_of(descriptor)
+    return replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns, left_digest=digest)
 
 
 def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
@@ -257,6 +275,7 @@ def unlink_work_file(path: str) -> None:
     """Removes the file, or the empty directory, that the mark of `path` names, and the mark. Raises TargetError,
     OSError.
     """
+    take_up(path)  # the way aside is a change of it
     mark = read_mark(path)
     if os.path.lexists(held_path(path)):
         remove_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
@@ -267,47 +286,6 @@ def unlink_work_file(path: str) -> None:
 def unlink_mark(path: str) -> None:
     """Removes the mark of `path`. Raises TargetError, OSError."""
     remove_ours(mark_path(path), lambda descriptor: _mark_in(descriptor) is not None)
-
-
-def left_aside(directory: str) -> list[str]:
-    """What killed ones had moved aside, to be looked at under its own name."""
-    return rooms_left(directory) + [aside for aside, _ in _older_asides(directory)]
-
-
-def settle(directory: str) -> list[tuple[str, str]]:
-    """Gives what killed ones had moved aside its name again; returns what has to stay where it is, and why."""
-    left = put_back_left(directory)
-    for aside, path in _older_asides(directory):
-        try:
-            folder = os.open(held_directory(directory), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                rename_to_free_name(folder, os.path.basename(aside), os.path.basename(path))
-            finally:
-                os.close(folder)
-        except OSError as error:
-            why = f"was put aside by an iocast that was killed, and cannot be put back: {error.strerror or error}"
-            left.append((aside, why))
-    return left
-
-
-def _older_asides(directory: str) -> list[tuple[str, str]]:
-    """What a removal of an older version had renamed when it was killed, and its name before: marks, and the files that
-    marks name.
-    """
-    try:
-        entries = sorted(os.listdir(held_directory(directory)))
-    except OSError:
-        return []
-    known = [(entry, found["name"]) for entry in entries if (found := _ASIDE.fullmatch(entry))]
-    places = [(os.path.join(directory, entry), os.path.join(directory, name)) for entry, name in known]
-    return [(aside, path) for aside, path in places if _was_ours(aside, path)]
-
-
-def _was_ours(aside: str, path: str) -> bool:
-    if path.endswith(MARK_SUFFIX):
-        return _look(aside, _mark_in, None) is not None
-    mark = read_mark(path)
-    return mark is not None and _look(aside, lambda descriptor: is_named(mark, path, descriptor), False)
 
 
 def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:

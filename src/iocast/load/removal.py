@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast.archive.writing.asides import put_back_left, rooms_left
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path, holding
 from iocast.archive.writing.proofs import is_folder_proven
 from iocast.archive.writing.renaming import others_may_rename
@@ -22,17 +23,16 @@ from iocast.load.marks import (
     WRITTEN_BY_OTHERS,
     held,
     is_changed_by_others,
-    left_aside,
     made_here,
     mark_path,
     read_mark,
-    settle,
     unlink_work_file,
 )
 from iocast.load.os_refusals import refusal
 from iocast.load.tree_files import is_tree, opened_tree, remove_tree
 from iocast.load.work_files import MOUNT_NAME, WORK_NAME
 
+_PLACE = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _OURS = re.compile(re.escape(WORK_NAME) + r"\.(\d+|image|trial)\.dat")
 
 # Who uses these files, in a sentence each: told by the room that looks at the machine.
@@ -88,8 +88,8 @@ def _clean(path: str, directory: str, dry_run: bool, users: Users) -> Cleaned:
         if why:
             left.append((name, why))
     left += [(mark, "is empty, so that nothing says who made it: remove it by hand") for mark in _empty_marks(path)]
-    place = str(Path(path) / MOUNT_NAME)
-    if os.path.isdir(place) and not os.path.islink(place):
+    place = str(Path(directory) / MOUNT_NAME)
+    if directory == str(Path(path)) and os.path.isdir(held_path(place)) and not os.path.islink(held_path(place)):
         try:
             removed += _removed_directory(place, dry_run)
         except OSError as error:
@@ -102,9 +102,9 @@ def _clean(path: str, directory: str, dry_run: bool, users: Users) -> Cleaned:
 def _put_back(directory: str, dry_run: bool) -> list[tuple[str, str]]:
     """What killed ones had moved aside gets its name again, to be looked at; what has to stay aside, and why."""
     if not dry_run:
-        return settle(directory)
+        return put_back_left(directory)
     why = "was put aside by an iocast that was killed: clean puts it back under its name first"
-    return [(aside, why) for aside in left_aside(directory)]
+    return [(aside, why) for aside in rooms_left(directory)]
 
 
 def _found(path: str) -> list[str]:
@@ -160,28 +160,30 @@ def _removed_directory(place: str, dry_run: bool) -> list[tuple[str, int]]:
     """The empty directory that a killed experiment mounted its images on: they are where nobody else may rename. Raises
     OSError.
     """
-    status = os.lstat(place)
-    if (
-        status.st_uid != os.geteuid()
-        or others_may_rename(Path(place).resolve().parent)
-        or stat.S_IMODE(status.st_mode) != 0o700
-        or not _is_made_place(place)
-    ):
-        raise OSError(errno.EPERM, "iocast did not make it")
-    if os.path.ismount(place) or os.listdir(place):
-        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
-    if not dry_run:
-        os.rmdir(place)
+    above = os.open(held_directory(directory_of(place)), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(os.path.basename(place), _PLACE, dir_fd=above)
+        try:
+            _refuse_other_place(descriptor, Path(f"/proc/self/fd/{above}").resolve())
+        finally:
+            os.close(descriptor)
+        if not dry_run:
+            os.rmdir(os.path.basename(place), dir_fd=above)
+    finally:
+        os.close(above)
     return [(place, 0)]
 
 
-def _is_made_place(place: str) -> bool:
-    """Where the file system has no attributes nothing says so."""
-    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        return is_folder_proven(descriptor)
-    finally:
-        os.close(descriptor)
+def _refuse_other_place(descriptor: int, above: Path) -> None:
+    """Raises OSError unless an open directory is one that iocast made, and is free. Where the file system has no
+    attributes nothing says so.
+    """
+    status = os.fstat(descriptor)
+    ours = status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) == 0o700 and is_folder_proven(descriptor)
+    if not ours or others_may_rename(above):
+        raise OSError(errno.EPERM, "iocast did not make it")
+    if os.path.ismount(f"/proc/self/fd/{descriptor}/.") or os.listdir(descriptor):
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def _allocated(path: str) -> int:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.writing.asides import making_room
+from iocast.archive.writing.asides import making_room, put_back_left
 from iocast.archive.writing.file_identity import belongs_to
 from iocast.archive.writing.held_directories import directory_of, held_path
 from iocast.errors import TargetError
@@ -29,7 +29,6 @@ from iocast.load.marks import (
     mark_of,
     mark_path,
     read_mark,
-    settle,
     take_up,
     unlink_mark,
     unlink_work_file,
@@ -227,7 +226,7 @@ def make_place(file: WorkFile, wanted: TreePlan, go_on: GoOn = always) -> None:
     path = file.path
     try:
         if not os.path.lexists(held_path(path)):
-            settle(directory_of(path))
+            put_back_left(directory_of(path))
         if not os.path.lexists(held_path(path)):
             _make_directory(file)
         with opened_tree(path) as place:

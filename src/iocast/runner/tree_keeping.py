@@ -88,7 +88,6 @@ class _OneTree:
         self._loader, self._run = loader, run
         self._real = loader.real_time
         self._whole = not self._real or not self._file.fill
-        self._looked_for_links = False
         self.present: Present = "all"
 
     def fill(self) -> None:
@@ -179,10 +178,8 @@ class _OneTree:
         return True
 
     def _refuse_names_elsewhere(self) -> None:
-        """Raises TargetError where files of the tree are somebody's, too: once a run, before they are written to."""
-        if not self._looked_for_links:
-            self._refuse_linked(look_at(self._file, self._wanted, sizes=True, go_on=self._go_on))
-            self._looked_for_links = True
+        """Raises TargetError where files of the tree are somebody's, too: before each row that writes to them."""
+        self._refuse_linked(look_at(self._file, self._wanted, sizes=True, go_on=self._go_on))
 
     def _refuse_linked(self, found: TreeFound) -> None:
         if found.named_elsewhere:

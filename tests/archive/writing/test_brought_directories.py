@@ -77,3 +77,20 @@ def test_an_older_directory_that_takes_the_place_of_ours_stays(
     monkeypatch.setattr(os, "mkdir", swapped)
     verb(base)
     assert base.is_dir()
+
+
+@VERBS
+def test_what_somebody_took_over_meanwhile_stays(tmp_path: Path, verb: Callable[[Path], None]) -> None:
+    """It was to hold one run, and has another mode by now: it is used for more."""
+    made: Any = os.mkdir
+    base = tmp_path / "runs"
+    with pytest.MonkeyPatch.context() as patch:
+
+        def mkdir(name: str, *arguments: Any, **more: Any) -> None:
+            made(name, *arguments, **more)
+            if base.exists() and base.stat().st_mode & 0o7777 != 0o2770 and name != base.name:
+                base.chmod(0o2770)
+
+        patch.setattr(os, "mkdir", mkdir)
+        verb(base)
+    assert base.exists()

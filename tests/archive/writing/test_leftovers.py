@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from makers import proofs
 from makers.command_line import environment, iocast, run_folder
 
 from iocast import archive
@@ -39,7 +40,7 @@ def run(tmp_path: Path) -> Path:
     for name in (*LEFT, *TABLES, *OTHERS):
         (folder / name).write_text("half")
         if name not in OTHERS:
-            os.setxattr(folder / name, "user.iocast.growing", str(os.stat(folder / name).st_ino).encode())
+            proofs.growing(folder / name)
     return folder
 
 
@@ -96,8 +97,8 @@ def test_what_is_not_of_a_run_keeps_such_a_folder(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "mine").write_text("keep")
     (folder / "run.json").write_text("half")
-    os.setxattr(folder, "user.iocast.made", str(folder.stat().st_ino).encode())
-    os.setxattr(folder / "run.json", "user.iocast.growing", str(os.stat(folder / "run.json").st_ino).encode())
+    proofs.made(folder)
+    proofs.growing(folder / "run.json")
     assert iocast("card", "sim:nvme", "--time", "1ms", cwd=tmp_path).returncode == 0
     assert os.listdir(folder) == ["mine"]
 

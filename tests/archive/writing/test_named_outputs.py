@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from makers import proofs
 
 from iocast.archive.writing import named_outputs
 from iocast.archive.writing.named_outputs import check_output, is_own, put_output
@@ -107,7 +108,7 @@ def test_no_link_is_followed_even_with_force(tmp_path: Path) -> None:
 def test_what_a_killed_iocast_left_is_removed_by_the_next_of_that_name(tmp_path: Path) -> None:
     left = tmp_path / ".card.csv.0a1b2c3d.new"
     left.write_text("half")
-    os.setxattr(left, "user.iocast.growing", str(os.stat(left).st_ino).encode())
+    proofs.growing(left)
     others = ("card.csv.new", ".card.csv.iocast.new", ".card.csv.ffffffff.new")  # iocast had the second for itself
     for name in others:
         (tmp_path / name).write_text("mine")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from makers import proofs
 
 from iocast.archive.writing import renaming, whole_files
 from iocast.archive.writing.whole_files import NameTaken, growing, remove_leftover, remove_leftovers, status_of
@@ -140,7 +141,7 @@ LEFT = ".card.html.0a1b2c3d.new"
 def _leftover(folder: Path, name: str = LEFT) -> Path:
     path = folder / name
     path.write_text("half")
-    os.setxattr(path, "user.iocast.growing", str(os.stat(path).st_ino).encode())
+    proofs.growing(path)
     return path
 
 

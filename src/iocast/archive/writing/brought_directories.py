@@ -43,7 +43,7 @@ class BroughtDirectories:
         with contextlib.suppress(OSError):
             for above, name, status in reversed(self._made):
                 there = os.stat(name, dir_fd=above, follow_symlinks=False)
-                if not os.path.samestat(there, status):
+                if _taken_over(there) != _taken_over(status):
                     return
                 os.rmdir(name, dir_fd=above)
 
@@ -53,3 +53,8 @@ class BroughtDirectories:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         if kind is not None:
             self.remove()
+
+
+def _taken_over(status: os.stat_result) -> tuple[int, ...]:
+    """What somebody changes of a directory who uses it as his."""
+    return status.st_dev, status.st_ino, status.st_uid, status.st_gid, status.st_mode

@@ -128,12 +128,13 @@ class HeldFolder:
             return True
         if self._is_new:
             return False
-        return is_proven(self.descriptor, name, status) or (self._knows is not None and self._knows(self, name))
+        known = self._knows is not None and self._knows(self, name)
+        return known or is_proven(self.descriptor, name, status, growing=self._knows is None or not status.st_size)
 
     def _is_ours(self, name: str, status: os.stat_result, written: os.stat_result) -> bool:
         """Some file systems in user space give a file another inode number once they forgot it."""
         if self._is_same(name, status, written):
-            return True
+            return name in self._open_ended or _content(status) == _content(written)
         return _content(status) == _content(written) and _in_user_space(self.descriptor)
 
     def _is_same(self, name: str, status: os.stat_result, written: os.stat_result) -> bool:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
-from iocast.archive.writing.proofs import SHA256, is_folder_proven
+from iocast.archive.writing.proofs import SHA256
 from iocast.archive.writing.whole_files import (
     COMMON,
     Growing,
@@ -165,7 +165,7 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
         if kind in _KINDS:
             raise ArchiveError(f"{path} is {_KINDS[kind]}", f"name another file with {option}")
         whose = "ours" if force or kind != stat.S_IFREG else _whose(directory, path.name)
-        if whose == "ours" and not force and _is_document(directory, path.name):
+        if whose == "ours" and not force and kind == stat.S_IFREG and _is_document(directory, path.name):
             whose = "document"
     except FileNotFoundError:
         return None
@@ -201,8 +201,8 @@ def _whose(directory: int | None, name: str) -> str:
 
 
 def _is_document(directory: int, name: str) -> bool:
-    """Whether a file of a folder that iocast made is neither a page nor what a person named."""
-    if name.endswith(".html") or not is_folder_proven(directory):
+    """Whether a file of ours is neither a page nor what a person named."""
+    if name.endswith(".html"):
         return False
     descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
     try:

@@ -13,7 +13,7 @@ import os
 import secrets
 
 from iocast.archive.writing.renaming import keeps_names, rename_to_free_name
-from iocast.archive.writing.whole_files import GROWING, NEW, inode_text, is_growing, status_of
+from iocast.archive.writing.whole_files import GROWING, NEW, identity_text, is_growing, status_of
 
 SHA256 = "user.iocast.sha256"
 _MADE = "user.iocast.made"  # on a folder
@@ -30,19 +30,21 @@ def sign(descriptor: int) -> None:
 def prove_folder(descriptor: int) -> None:
     """Proves a folder; a copy of it is not proven."""
     with contextlib.suppress(OSError):
-        os.setxattr(descriptor, _MADE, inode_text(descriptor))
+        os.setxattr(descriptor, _MADE, identity_text(descriptor))
 
 
 def is_folder_proven(descriptor: int) -> bool:
     """Whether iocast made a folder that is open, if only to be passed through."""
     try:
-        return os.getxattr(f"/proc/self/fd/{descriptor}", _MADE) == inode_text(descriptor)
+        return os.getxattr(f"/proc/self/fd/{descriptor}", _MADE) == identity_text(descriptor)
     except OSError:
         return False
 
 
-def is_proven(folder: int, name: str, status: os.stat_result) -> bool:
-    """Whether the plain file that was looked at still has the name, and has the proof that iocast wrote it."""
+def is_proven(folder: int, name: str, status: os.stat_result, *, growing: bool) -> bool:
+    """Whether the plain file that was looked at still has the name, and has the proof that iocast wrote it. Of one that
+    is `growing` that says nothing of what is in it.
+    """
     try:
         descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=folder)
     except OSError:
@@ -52,7 +54,7 @@ def is_proven(folder: int, name: str, status: os.stat_result) -> bool:
             return False
         proofs = os.listxattr(descriptor)
         if GROWING in proofs and is_growing(descriptor):
-            return True
+            return growing
         return SHA256 in proofs and os.getxattr(descriptor, SHA256) == _digest_of(descriptor).encode()
     except OSError:
         return False

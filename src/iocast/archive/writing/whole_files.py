@@ -18,6 +18,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.renaming import exchange, rename_to_free_name
 from iocast.errors import IocastError
 
@@ -203,17 +204,17 @@ def _named(folder: int, wanted: str, mode: int) -> tuple[str, int]:
 def mark_growing(descriptor: int) -> None:
     """Says of a file that it is added to; a copy of it does not say so of itself."""
     with contextlib.suppress(OSError):  # not every file system has attributes
-        os.setxattr(descriptor, GROWING, inode_text(descriptor))
+        os.setxattr(descriptor, GROWING, identity_text(descriptor))
 
 
 def is_growing(descriptor: int) -> bool:
     """Whether an open file says so. Raises OSError where no file has attributes."""
-    return os.getxattr(descriptor, GROWING) == inode_text(descriptor)
+    return os.getxattr(descriptor, GROWING) == identity_text(descriptor)
 
 
-def inode_text(descriptor: int) -> bytes:
+def identity_text(descriptor: int) -> bytes:
     """What an attribute says to name the very file, or folder, that it is on."""
-    return str(os.fstat(descriptor).st_ino).encode()
+    return repr(tuple(identity(descriptor))).encode()
 
 
 def _free_name(wanted: str) -> str:

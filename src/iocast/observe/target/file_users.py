@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import signal
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +17,7 @@ from iocast.observe.target.mounts import Mount, find_mount, other_namespaces, re
 from iocast.observe.target.process_files import FileUse, descriptor_text, file_uses, writes
 from iocast.observe.target.sysfs import kernel_name
 
+_F_SETSIG = 10  # asm-generic/fcntl.h
 _LOCK = re.compile(r"^\d+: (\w+) +\w+ +(\w+) (-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.MULTILINE)
 
 
@@ -24,7 +27,43 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
     Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast.
     """
     overlays = _overlays(root)
-    return inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
+    found = inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
+    for path in paths if root == Path("/") else ():
+        if path not in found and (unseen := _unseen_use(held_path(path))):
+            found[path] = [f"a process that cannot be seen from here (in another container?) {unseen}"]
+    return found
+
+
+def _unseen_use(path: str) -> str:
+    """What a process of another PID namespace does with a file: the kernel refuses a lease on what is open for writing,
+    and a lock on what is locked. File systems without leases say nothing.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.fcntl(descriptor, _F_SETSIG, signal.SIGURG)  # who opens it meanwhile waits, and does not end this process
+        for tried, what in ((_lease, "has it open for writing"), (_lock, "holds a lock on it")):
+            try:
+                tried(descriptor)
+            except BlockingIOError:
+                return what
+            except OSError:
+                continue
+    finally:
+        os.close(descriptor)
+    return ""
+
+
+def _lease(descriptor: int) -> None:
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+def _lock(descriptor: int) -> None:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def inode_users(

@@ -33,11 +33,21 @@ def unseen_users(target: Target) -> str:
     """Who may use the device without being seen, as a sentence; "" when every process could be looked at."""
     devices = [device for device in target.members or (target,) if device.identity is not None]
     count = device_users({})[1] if devices else 0
+    if devices and _in_a_container():
+        return f"Processes outside of this container cannot be seen: each may have {target.path} open"
     if not count:
         return ""
     processes = "1 process" if count == 1 else f"{count} processes"
     more = " (root sees more)" if os.geteuid() else ""
     return f"The open files of {processes} could not be read{more}: each may have {target.path} open"
+
+
+def _in_a_container() -> bool:
+    """Whether this process is in a PID namespace of its own; the first one has a fixed number (linux/proc_ns.h)."""
+    try:
+        return os.readlink("/proc/self/ns/pid") != "pid:[4026531836]"
+    except OSError:
+        return False
 
 
 def refuse_overwriting(target: Target, writing: Sequence[str]) -> None:
