@@ -51,6 +51,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 _IMPORTERS = {"import_module", "__import__"}
+_CELLS = re.compile(r"^\s*from iocast\.model\.report import .*\b(Row|Column|Cell)\b")
+_DESCRIPTION = re.compile(r"model\.simulated_device|jobs\.simulated|target\.simulated\b")
 _WALL_CLOCK = re.compile(r"\btime\.time(?:_ns)?\b|\bdatetime\.(?:now|utcnow|today)\b")
 
 # The list of each kind of plug-in, and the name that shows that a module is meant to be one.
@@ -369,28 +371,32 @@ def _makes(call: ast.Call) -> str:
     return ""
 
 
+def _lines(root: Path, pattern: re.Pattern[str], says: str, *, within: str = "", but: str = "-") -> list[str]:
+    """Lines of Python with a pattern, in the paths that one expression names and another does not."""
+    return [
+        f"{path}:{number}: {says}"
+        for path, text in _sources(root, "src/iocast", ".py")
+        if re.match(f"src/iocast/({within})", path) and not re.match(f"src/iocast/({but})", path)
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
 def wall_clock(root: Path) -> list[str]:
     """Times come from the core, where setting the clock moves none; only folders are named by the wall."""
-    return [
-        f"{path}:{number}: {found[0]}: somebody may set the clock; use `unix_ns` of the core"
-        for path, text in _sources(root, "src/iocast", ".py")
-        if _room(path) != "archive"
-        for number, line in enumerate(text.splitlines(), 1)
-        if (found := _WALL_CLOCK.search(line))
-    ]
+    return _lines(root, _WALL_CLOCK, "somebody may set the clock; use `unix_ns` of the core", but="archive/")
 
 
 def cells(root: Path) -> list[str]:
     """A shown column is a field of a result: tables are made by `result_table`, and only charts still pour cells."""
-    rooms = ("src/iocast/report/charts/", "src/iocast/report/renderers/")
-    makers = ("src/iocast/model/report.py", "src/iocast/report/result_tables.py", "src/iocast/report/cells.py")
-    return [
-        f"{path}:{number}: a table of cells: declare a Struct in model/results and call result_table"
-        for path, text in _sources(root, "src/iocast", ".py")
-        if not path.startswith((*rooms, *makers))
-        for number, line in enumerate(text.splitlines(), 1)
-        if re.match(r"\s*from iocast\.model\.report import .*\b(Row|Column|Cell)\b", line)
-    ]
+    makers = r"report/(charts/|renderers/|result_tables\.py|cells\.py)|model/report\.py"
+    return _lines(root, _CELLS, "a table of cells: declare a Struct in model/results and call result_table", but=makers)
+
+
+def black_boxes(root: Path) -> list[str]:
+    """What a simulated device is told to do is no evidence: the study judges it by what was measured, as a real one."""
+    says = "the study reads the description of a simulated device"
+    return _lines(root, _DESCRIPTION, says, within="analyse/|diagnose/|forecast/|results/")
 
 
 def foreign_numbers(root: Path) -> list[str]:
@@ -419,15 +425,9 @@ def names(root: Path) -> list[str]:
 
 def docstrings(root: Path) -> list[str]:
     """The first line of every module says the one thing it does."""
-    bad = [
-        f"{path}: does not start with a docstring"
-        for path, text in _python(root)
-        if not text.startswith('"""') or not _module(path, text).documented
-    ]
-    for path, text in _sources(root, "crates", ".rs"):
-        if not text.startswith("//!"):
-            bad.append(f"{path}: does not start with a //! line")
-    return bad
+    python = [path for path, text in _python(root) if text[:3] != '"""' or not _module(path, text).documented]
+    rust = [path for path, text in _sources(root, "crates", ".rs") if not text.startswith("//!")]
+    return [f"{path}: does not start with a docstring, or a //! line" for path in (*python, *rust)]
 
 
 def _defined(tree: ast.Module) -> set[str]:

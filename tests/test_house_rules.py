@@ -215,6 +215,16 @@ def test_a_table_that_is_no_result_is_named(tmp_path: Path) -> None:
     assert complaint.startswith("src/iocast/report/x.py:1: a table of cells")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["from iocast.model.simulated_device import SimulatedNoise\n", "noise = row.run.plan.target.simulated.noise\n"],
+)
+def test_who_reads_what_a_simulated_device_is_told_is_named(tmp_path: Path, text: str) -> None:
+    files = {"src/iocast/diagnose/x.py": text, "src/iocast/report/x.py": text}
+    (complaint,) = house_rules.black_boxes(tree(tmp_path, files))
+    assert complaint.startswith("src/iocast/diagnose/x.py:1: the study reads")
+
+
 def test_doors_renderers_and_rust_tests_may_speak(tmp_path: Path) -> None:
     files = {
         "src/iocast/__main__.py": "import sys\nsys.exit(0)",

@@ -11,6 +11,7 @@ from iocast.model.run import PhaseRecord
 from iocast.model.target import Layer, Target
 from iocast.model.view import View, ratio, total, views
 
+DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered
 COUNTERS = (
     metrics.READS,
     metrics.READS_MERGED,

@@ -386,6 +386,16 @@ class RowFacts(_Kept):
         return None if found is None else found[0]
 
     @cached_property
+    def own_limits(self) -> tuple[tuple[tuple[str, str], float], ...]:
+        """The I/O limits of the test's control group while it ran, by device and metric."""
+        seen = {
+            (each.subject, each.metric): each.value
+            for each in self.record.samples
+            if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
+        }
+        return tuple(sorted(seen.items()))
+
+    @cached_property
     def residency(self) -> Residency | None:
         """How much of the work files lay in the page cache before and after it."""
         return residency(self.record)
@@ -425,6 +435,25 @@ class Facts(_Kept):
     def curves(self) -> tuple[Curve, ...]:
         """The curves of closed rows that ran alone; none of what another tool measured."""
         return () if self.imported else closed_curves(point(row) for row in self.rows)
+
+    @cached_property
+    def virtual_times_ns(self) -> dict[int, tuple[int, int]]:
+        """From when to when each phase ran, by its id, where no time passes between two of them: of a load in virtual
+        time. What a phase leaves out of its figures, its warm-up, passed as well.
+        """
+        times: dict[int, tuple[int, int]] = {}
+        now_ns = 0
+        for record in self.run.phases:
+            together = self.run.beside(record)
+            if together[0] is not record:
+                continue  # it began with the first of them
+            ends = [now_ns]
+            for each in together:
+                from_ns = now_ns + (each.steady.warm_up_ns if each.steady is not None else 0)
+                times[id(each)] = from_ns, from_ns + each.measurement.elapsed_ns
+                ends.append(times[id(each)][1])
+            now_ns = max(ends)
+        return times
 
     def random_curves(self, *ops: Op) -> tuple[Curve, ...]:
         """The curves of random I/O of nothing but one of these operations, in their order."""

@@ -9,7 +9,6 @@ from iocast.analyse.comparison import Ratio, ab_ratio
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.service_laws import DiskLaw
 from iocast.model.target import Target
 from iocast.model.view import views
 from iocast.text import brief_percent, brief_throughput, number, sentence
@@ -43,10 +42,10 @@ def row_of(run: Run, finding: Finding) -> PhaseRecord:
 
 
 def has_an_arm(facts: Facts) -> bool:
-    """True for what is, or takes as long as, a disk with an arm. Guests are told of arms that are not there."""
+    """True for what takes as long as a disk with an arm, and is not said to be none. Guests are told of arms that are
+    not there, and nobody says anything of a simulated device.
+    """
     target = facts.run.plan.target
-    if target.simulated is not None:
-        return isinstance(target.simulated.service, DiskLaw)
     reads = [row for row in facts.rows if row.only_reads and row.measurement.asked_depth == 1]
     # The median service: a stall, or a wait for what was due before, makes a mean of any length. A row that waited for
     # a processor took as long as that.
@@ -54,17 +53,15 @@ def has_an_arm(facts: Facts) -> bool:
         row.measurement.ios and row.service().quantile_ns(0.5) > ARM_NS and not waited_for_a_processor(row)
         for row in reads
     )
-    return slow and any(layer.rotational for layer in target.layers)
+    return slow and (facts.simulated or any(layer.rotational for layer in target.layers))
 
 
 def arms(facts: Facts) -> int:
     """How many disks with an arm share the work, as far as that is known: 0 for storage without any."""
     if not has_an_arm(facts):
         return 0
-    target = facts.run.plan.target
-    if target.simulated is not None:
-        return target.simulated.stripe.members if target.simulated.stripe is not None else 1
-    return max(1, sum(bool(layer.rotational) and not layer.lower for layer in target.layers))
+    layers = facts.run.plan.target.layers
+    return max(1, sum(bool(layer.rotational) and not layer.lower for layer in layers))
 
 
 @once
@@ -87,21 +84,11 @@ def held_by_quota(row: RowFacts) -> bool:
     return quota_share(row) >= QUOTA_USED
 
 
-def own_limits(row: RowFacts) -> list[tuple[tuple[str, str], float]]:
-    """The I/O limits of the test's control group, by device and metric."""
-    seen = {
-        (each.subject, each.metric): each.value
-        for each in row.record.samples
-        if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
-    }
-    return sorted(seen.items())
-
-
 def io_limits(row: RowFacts) -> tuple[str, ...]:
     """The limits that the test's control group sets to the operations of a row, in words."""
     ops = {item.op for item in row.workload.mix}
     told = []
-    for (subject, metric), limit in own_limits(row):
+    for (subject, metric), limit in row.own_limits:
         op, what = metrics.LIMITED[metric]
         if op in ops:
             rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"

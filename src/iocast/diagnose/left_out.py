@@ -6,15 +6,14 @@ of it is said, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.states import Apart, apart
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
-from iocast.diagnose.fallen_rows import FELL, fallen, two_levels
-from iocast.diagnose.simulated_state import ALIKE, OTHERS_PER_S, State, states
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
-from iocast.text import brief_percent, number
+from iocast.text import brief_throughput, number
 
 REFUSED = ("D", "F")  # trust that nothing may rest on
 NO_STATE: TrustCode = "precision"  # a percentile that is not known well says nothing against the rate
@@ -22,7 +21,9 @@ NO_STATE: TrustCode = "precision"  # a percentile that is not known well says no
 ANSWERS: frozenset[FindingCode] = frozenset(
     {"throttle", "burst_credits", "link_limit", "serialised_direct_io", "retrograde_scaling", "generator_bound"}
 )
-CHANGED = "rate changed"
+FELL, CHANGED = "the rate fell within it", "rate changed"
+OTHER_TIME, OTHER_STATE = "another time", "another state"
+ALIKE = 0.05  # of the time that the storage stood still: less between two rows is no difference [J]
 MOST_NAMED = 6  # rows of one reason
 STALLED = 0.01  # of a row's time: below that neither its rate nor its p99 is that of the stall [J]
 DISTURBED: dict[FindingCode, str] = {
@@ -34,28 +35,67 @@ DISTURBED: dict[FindingCode, str] = {
 LASTED = {"stalls": "stalled_ns", "generator_did_not_run": "absent_ns"}  # the figure of how long, in ns
 
 
+def met_another_state(facts: Facts) -> dict[str, str]:
+    """The rows that met two states of the storage, or another one than most, with why: of several loads they make no
+    ladder.
+    """
+    return {name: _of_states(why).why for name, why in apart(facts).items()}
+
+
 def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Trust]) -> dict[str, LeftOut]:
     """Each of them by name."""
     found: dict[str, LeftOut] = {}
-    others = {**fallen(facts), **in_another_state(facts)}
+    others = apart(facts)
     for row in facts.rows:
         about = [each for each in findings if each.phase == row.name and each.state != "rejected"]
-        why = _why(row, about, trust[row.name]) or others.get(row.name) or _two_levels(row)
+        why = _why(row, about, trust[row.name])
+        if why is None and row.name in others:
+            why = _of_states(others[row.name])
         if why is not None:
             found[row.name] = why
     return found
 
 
-def _two_levels(row: RowFacts) -> LeftOut | None:
-    """A row of few intervals that went at two levels, for any reason; whether the second one stayed is not known."""
-    fall = None if row.is_open_loop or row.record.phase.together else row.short_drop
-    step = fall or two_levels(row)
-    if step is None:
-        return None
-    fell = step.after_per_s < step.before_per_s
-    rates = f"{number(step.before_per_s)} to {number(step.after_per_s)}"
-    why = f"two states in one row: IOPS {'fell' if fell else 'rose'} from {rates} within it"
-    return LeftOut(FELL if fell else CHANGED, why)
+def _of_states(why: Apart) -> LeftOut:
+    """In words."""
+    fell, last = f"its rate had fallen, within {why.at}", why.last
+    rates = f"{_told(why.before_per_s, why)} to {_told(why.after_per_s, why)}"
+    match why.how:
+        case "within":
+            two = f"IOPS fell from {number(why.before_per_s)} to {number(why.after_per_s)} within it and stayed there"
+            return LeftOut(FELL, f"two states in one row: {two}", "within")
+        case "step":
+            down = why.after_per_s < why.before_per_s
+            levels = f"{number(why.before_per_s)} to {number(why.after_per_s)}"
+            two = f"two states in one row: IOPS {'fell' if down else 'rose'} from {levels} within it"
+            return LeftOut(FELL if down else CHANGED, two)
+        case "after" if last:
+            after = f"it met the storage after the rate had fallen from {rates}, between {last} and {why.at}"
+            return LeftOut(f"after {last}", after, "after")
+        case "after":
+            return LeftOut(f"after {why.at}", f"it met the storage after {fell}", "after")
+        case "before" if last:
+            before = f"it met the storage before the rate fell from {rates}, between {last} and {why.at}"
+            return LeftOut(f"before {why.at}", before, "before")
+        case "before":
+            before = f"it met the storage before its rate fell, within {why.at}"
+            return LeftOut(f"before {why.at}", before, "before")
+        case "slow_time":
+            return LeftOut(OTHER_TIME, _slow_time_words(why))
+        case "limits":
+            return LeftOut("other limits", "the limits of the test's control group were others than during most rows")
+        case "ladder":
+            return LeftOut(OTHER_STATE, f"its times and those of {_listed(list(why.beside))} are not of one state")
+
+
+def _slow_time_words(why: Apart) -> str:
+    times, slower = why.before_per_s / why.after_per_s, why.before_per_s > why.after_per_s
+    how = f"{number(times if slower else 1 / times)} times as {'slow' if slower else 'fast'}"
+    return f"the storage was {how} from within {why.at} to within {why.last}, and this row lies on the side of fewer"
+
+
+def _told(per_s: float, why: Apart) -> str:
+    return brief_throughput(per_s) if why.unit == "bytes" else f"{number(per_s)} IOPS"
 
 
 def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
@@ -94,9 +134,6 @@ def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, L
 
 def _stalled_share(row: RowFacts, findings: tuple[Finding, ...]) -> float:
     """For how much of a row the storage stood still; all of it where the list of slow I/Os does not tell."""
-    met = states(row.facts).get(row.name)
-    if met is not None:
-        return met.stalled
     if len(row.measurement.slow) >= row.record.plan.slow_limit or not row.measurement.elapsed_ns:
         return 1.0
     about = (each for each in findings if each.phase == row.name and each.code == "stalls" and each.state != "rejected")
@@ -123,38 +160,13 @@ def _refuses(part: TrustComponent) -> bool:
 
 def _disturbs(row: RowFacts, finding: Finding) -> bool:
     """Whether something beside the load set the pace for long enough to be seen in the rate."""
-    if finding.code not in DISTURBED or finding.severity == "note" or OTHERS_PER_S in finding.evidence:
+    if finding.code not in DISTURBED or finding.severity == "note":
         return False
     figure = LASTED.get(finding.code)
     if figure is None:
         return True
     full = len(row.measurement.slow) >= row.record.plan.slow_limit  # then there may have been more
     return full or finding.evidence.get(figure, 0.0) > STALLED * row.measurement.elapsed_ns
-
-
-@once
-def in_another_state(facts: Facts) -> dict[str, LeftOut]:
-    """Rows of a simulated device that met more than the least disturbed one did, by name."""
-    met = states(facts)
-    if not met:
-        return {}
-    least = min(met.values(), key=lambda each: each.others + each.slower + each.stalled)
-    told = ((name, next(_more(state, least), None)) for name, state in met.items())
-    return {name: why for name, why in told if why is not None}
-
-
-def _more(state: State, least: State) -> Iterator[LeftOut]:
-    """In what a row's state lies beyond that of the least disturbed."""
-    # What met every row for some of its time is part of this storage: rows differ by chance in how much fell to them.
-    if state.others - least.others > max(ALIKE, least.others):
-        share = brief_percent(state.others)
-        yield LeftOut(DISTURBED["shared_drives"], f"the simulated device had other I/O for {share} of the row")
-    if state.slower - least.slower > ALIKE:
-        times = number(1 + state.slower)
-        yield LeftOut("device slower", f"the simulated device took {times} times as long for an I/O during this row")
-    if state.stalled - least.stalled > max(STALLED, least.stalled):
-        share = brief_percent(state.stalled)
-        yield LeftOut(DISTURBED["stalls"], f"the simulated device stood still for {share} of the row")
 
 
 def named(names: Mapping[str, str], out: Mapping[str, LeftOut]) -> str:

@@ -65,7 +65,6 @@ QUEUE_FACTOR = 2.0  # a queue this many times what the test keeps outstanding, a
 
 BUSY_GENERATOR = 0.85  # models C 21: engine CPU > 85 % makes a timer and CPU artefact, a warning (C)
 STEAL_TOLD = 0.01  # [J] of all processor time; less is in every virtual machine
-DEVICE_SHARE = 0.95  # models C 1: device bytes over engine bytes; less means that something else answered
 DATA_OVER_MEMORY = 10.0  # models C, trust table: data >= 10 x cache
 DATA_BARELY_OVER_MEMORY = 2.0  # models E, lru_uniform_hit: at 2 x half of all reads still hit
 

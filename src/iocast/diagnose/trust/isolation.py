@@ -14,15 +14,13 @@ from iocast.analyse.facts import RowFacts, once
 from iocast.analyse.load_kind import MOVING
 from iocast.analyse.places import PAGE_BYTES, Place
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.simulated_state import others_ns
 from iocast.model.codes import TrustCode
 from iocast.model.finding import GRADES, Grade, TrustComponent
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.text import brief_percent, brief_time, capacity, number, sentence
+from iocast.text import brief_percent, capacity, number, sentence
 
 CODE: TrustCode = "isolation"
-ALL_OF_IT = 0.99  # of a row's time: what lasted so long lasted all the time
 
 
 class _Foreign(Struct, frozen=True):
@@ -66,7 +64,7 @@ def isolation(row: RowFacts) -> TrustComponent:
     every = row.seen_by_devices
     record = every.record
     if row.facts.simulated:
-        return _simulated(row)
+        return TrustComponent(CODE, "A", "no other program of this machine can use a simulated device")
     if record.phase.database is not None and record.phase.workload.writes:
         unknown = (
             "other I/O is unknown: the log and the pages that an engine writes are not the bytes of its statements"
@@ -89,22 +87,6 @@ def isolation(row: RowFacts) -> TrustComponent:
     worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
     clause, more = _why(record, worst)
     return TrustComponent(CODE, worst.grade, clause, _figures(worst), more)
-
-
-def _simulated(row: RowFacts) -> TrustComponent:
-    """What a simulated device says of its other users: only the rows that met them are told of them."""
-    device = row.run.plan.target.simulated
-    noise = None if device is None else device.noise
-    if noise is None:
-        return TrustComponent(CODE, "A", "the simulated device has no other users")
-    met_ns, took_ns = others_ns(row), row.measurement.elapsed_ns
-    if not met_ns:
-        return TrustComponent(CODE, "A", "the simulated device had no other users during this row")
-    clause = f"the simulated device adds {number(noise.rate_per_s)} IOPS of other I/O"
-    if met_ns < ALL_OF_IT * took_ns:
-        clause = f"{clause}, at work for {brief_time(met_ns)} of the {brief_time(took_ns)} of this row"
-    grade: Grade = "A" if met_ns <= limits.FOREIGN.a * took_ns else "C"
-    return TrustComponent(CODE, grade, clause, {"others_per_s": noise.rate_per_s, "others_ns": met_ns})
 
 
 def _counted(place: Place) -> bool:

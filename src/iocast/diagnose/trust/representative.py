@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.database.memory_shares import memory_shares
+from iocast.analyse.device_io import DEVICE_SHARE
 from iocast.analyse.facts import RowFacts
 from iocast.diagnose import thresholds as limits
 from iocast.model.finding import Grade, TrustComponent
@@ -18,8 +19,6 @@ NAMES_COLD = "the kernel's caches of names were dropped before the row, and fill
 def representative(row: RowFacts) -> TrustComponent:
     """Payload, page cache, layout; caches inside a drive or an array stay unknown, so a B is the best."""
     run = row.run
-    if row.facts.simulated:
-        return _simulated(row)
     if row.record.plan.tree is not None and not any(item.op in ("read", "write") for item in row.workload.mix):
         return TrustComponent("representative", "B", NAMES_COLD if row.record.phase.cold else NAMES)
     missing = [*_payload_faults(row), *_access_faults(row)]
@@ -27,31 +26,11 @@ def representative(row: RowFacts) -> TrustComponent:
         grade: Grade = "C" if len(missing) == 1 else "D"
         return TrustComponent("representative", grade, "; ".join(missing), {"missing": len(missing)})
     if not _seen_laid_out(row):
-        what = "this device" if run.plan.target.kind == "block" else "these files"
+        what = "these files" if run.plan.target.kind in ("directory", "file") else "this device"
         unseen = f"parts may be holes: iocast did not see {what} written in full"
         return TrustComponent("representative", "B", unseen)
     unknown = "a cache of unknown size in the drive or the array may answer some I/Os"
     return TrustComponent("representative", "B", unknown)
-
-
-def _simulated(row: RowFacts) -> TrustComponent:
-    """What of a simulated device's own description stands between a row and its storage."""
-    device = row.run.plan.target.simulated
-    reads = any(item.op == "read" for item in row.workload.mix)  # of them alone a cache without write-back knows
-    parts = {
-        "a cache": device is not None and device.cache is not None and (reads or device.cache.write_back),
-        "a fast tier": device is not None and device.tier is not None,
-        "read-ahead": reads and device is not None and device.read_ahead is not None,
-        "holes that are never read": (
-            reads and device is not None and device.thin is not None and device.thin.hole_ns is not None
-        ),
-        "compression or dedupe": device is not None and device.reduction is not None,
-    }
-    there = [what for what, has in parts.items() if has]
-    if there:
-        answers = f"the simulated device has {' and '.join(there)}, which may answer some I/Os"
-        return TrustComponent("representative", "B", answers, {"parts": len(there)})
-    return TrustComponent("representative", "A", "the simulated device answers exactly as described")
 
 
 def _payload_faults(row: RowFacts) -> Iterator[str]:
@@ -78,7 +57,7 @@ def _access_faults(row: RowFacts) -> Iterator[str]:
     if row.record.phase.database is not None:
         yield from _memory_of_database(row)
         return
-    if row.is_really_direct:
+    if row.is_past_the_host:
         return
     if workload.direct:
         yield "direct I/O was requested but not available"
@@ -92,7 +71,7 @@ def _access_faults(row: RowFacts) -> Iterator[str]:
 def _memory_of_database(row: RowFacts) -> Iterator[str]:
     """The part of a database load that its caches answered, where its storage is to be judged."""
     shares = memory_shares(row)
-    if shares is None or shares.storage is None or shares.storage >= limits.DEVICE_SHARE:
+    if shares is None or shares.storage is None or shares.storage >= DEVICE_SHARE:
         return
     yield f"caches answered {brief_percent(1 - shares.storage)} of the blocks that the statements read"
 
@@ -112,4 +91,4 @@ def _seen_laid_out(row: RowFacts) -> bool:
     if row.run.files_whole or any(each.phase.role == "fill" for each in row.run.phases):
         return True
     share = row.device_share_of_reads
-    return row.only_reads and share is not None and share >= limits.DEVICE_SHARE
+    return row.only_reads and share is not None and share >= DEVICE_SHARE

@@ -70,7 +70,7 @@ def steady(row: RowFacts) -> TrustComponent:
             f"{pair or over + since}; a later change is not excluded in less than 5 minutes",
             figures,
         )
-    why = "" if _has_no_cliff(row) else next(_cliffs(row, figures), "")
+    why = next(_cliffs(row, figures), "")
     if why:
         return TrustComponent(CODE, "B", f"{pair or 'steady'}, but a later cliff is not excluded: {why}", figures)
     return TrustComponent(CODE, "A", pair or over + since, figures)
@@ -198,16 +198,6 @@ def _halves(found: Steadiness, row: RowFacts) -> str:
 
 def _what(row: RowFacts) -> str:
     return "the response time" if row.is_open_loop else "the rate"
-
-
-def _has_no_cliff(row: RowFacts) -> bool:
-    """True for a simulated device that answers the same however much was moved before."""
-    device = row.run.plan.target.simulated if row.facts.simulated else None
-    if device is None:
-        return False
-    cache = device.cache if device.cache and (device.cache.size_bytes or device.cache.dirty_bytes) else None
-    remembers = (cache, device.slc, device.tier, device.thin, device.slow, device.drift, *device.limits)
-    return not any(each is not None for each in remembers)
 
 
 def _cliffs(row: RowFacts, figures: dict[str, float]) -> Iterator[str]:

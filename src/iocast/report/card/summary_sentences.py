@@ -11,7 +11,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
-from iocast.diagnose.left_out import DISTURBED
+from iocast.diagnose.left_out import DISTURBED, OTHER_STATE, OTHER_TIME
 from iocast.model.finding import Examination, LeftOut
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
@@ -27,7 +27,8 @@ BEFORE, AFTER = "before the rate fell", "after the rate fell"
 MET = {
     "other I/O": "beside other I/O",
     "maintenance": "during maintenance",
-    "device slower": "while the device was slower",
+    OTHER_TIME: "while the storage was in another state",
+    OTHER_STATE: "while the storage was in another state",
     "rate changed": "while the rate changed",
     "short of CPU": "while this machine was short of CPU",
 }
@@ -306,7 +307,7 @@ def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Cal
 
 
 def _met(record: PhaseRecord, examination: Examination) -> str:
-    """What a row met that sets it apart from others: certain of a simulated device, or where it was counted."""
+    """What a row met that sets it apart from others: certain where it was counted."""
     name = record.phase.name
     out = examination.left_out.get(name)
     if out is None or out.brief not in MET:
@@ -314,7 +315,8 @@ def _met(record: PhaseRecord, examination: Examination) -> str:
     sure = [
         each.certain for each in examination.findings if each.phase == name and DISTURBED.get(each.code) == out.brief
     ]
-    return f", {MET[out.brief] if all(sure) else f'perhaps {MET[out.brief]}'}"
+    certain = all(sure) and out.brief not in (OTHER_TIME, OTHER_STATE)
+    return f", {MET[out.brief] if certain else f'perhaps {MET[out.brief]}'}"
 
 
 def _side(place: Mapping[str, int], record: PhaseRecord, other: PhaseRecord, fell: str) -> str:

@@ -144,7 +144,7 @@ class _Known:
     def __init__(self, folder: str) -> None:
         from iocast.analyse.facts import Facts
         from iocast.diagnose.examination import examine
-        from iocast.diagnose.fallen_rows import met_another_state
+        from iocast.diagnose.left_out import met_another_state
         from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
         from iocast.report.subjects import subject
 
@@ -167,7 +167,7 @@ class _Known:
             for name, each in examined.trust.items()
             if each.void or examined.bounds[name].by in ("generator", "kernel")
         }
-        self.refused |= met_another_state(examined) | stalled_rows(examined)
+        self.refused |= met_another_state(self.facts) | stalled_rows(examined)
         self.caution, self.stops = stall_caution(examined), row_stops(self.facts, examined)
         self.unsure = {name: each.reason for name, each in examined.trust.items() if each.grade == "C"}
         self.subject = subject(run, folder)

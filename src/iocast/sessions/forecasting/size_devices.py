@@ -94,21 +94,21 @@ def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDe
 def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     """The device of a run folder, from rows of trust C or better."""
     from iocast.analyse.facts import Facts
-    from iocast.diagnose.fallen_rows import met_another_state
+    from iocast.diagnose.left_out import met_another_state
     from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
     from iocast.forecast.storage.measured_device import measured_device
     from iocast.model.run import PhaseRecord
     from iocast.sessions.run_card import open_card
 
     card = open_card(asked.device)
-    trust = card.examination.trust
-    refused = {**met_another_state(card.examination), **stalled_rows(card.examination)}
+    facts, trust = Facts(card.run), card.examination.trust
+    refused = {**met_another_state(facts), **stalled_rows(card.examination)}
 
     def believed(record: PhaseRecord) -> bool:
         row = trust.get(record.phase.name)
         return row is not None and not row.void and row.grade in BELIEVED and record.phase.name not in refused
 
-    curves = [kept for curve in Facts(card.run).curves if (kept := curve.only(believed))]
+    curves = [kept for curve in facts.curves if (kept := curve.only(believed))]
     target = card.run.plan.target
     whole = target.device.size_bytes if target.device else None
     size_bytes = units.parse_size(asked.device_capacity) if asked.device_capacity else whole or target.size_bytes

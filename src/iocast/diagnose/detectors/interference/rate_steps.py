@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.rate_drops import ShortStep
+from iocast.analyse.states import two_levels
 from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import waited_for_a_processor
-from iocast.diagnose.fallen_rows import two_levels
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.text import brief_time, number

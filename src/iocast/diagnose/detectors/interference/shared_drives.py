@@ -5,7 +5,7 @@ Why it matters: the figures hold for one hour; tomorrow's will differ, and no co
 How it shows: the device moved more than the test did; or second by second the rate crosses its middle again and
 again, by far more than the scatter of its I/Os (several sequential streams do so by themselves); after a fall for good
 only what follows it counts. Stalls and one-way drifts are found by other detectors. I/O of others that is always there
-leaves no trace in a row: the counters of a real device show it, and a simulated one tells it.
+leaves no trace in a row: only counters of the device show it, and what an array does for others no host counts.
 How to confirm: repeat the same load: without neighbours it repeats within a few per cent. If they do not show, they
 may only have been quiet just then: this is never rejected for good.
 What to change: dedicate the drives, or test at typical hours, several times, and report the range.
@@ -23,7 +23,6 @@ from iocast.diagnose import thresholds as limits
 from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import at_depth, same_place
-from iocast.diagnose.simulated_state import OTHERS_PER_S
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -49,8 +48,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     if facts.imported:
         return
     for row in facts.rows:
-        counted = _told_by_the_device(row) if facts.simulated else _counted(row)
-        found = counted or _ups_and_downs(row)
+        found = _counted(row) or _ups_and_downs(row)
         if found is not None:
             yield found
 
@@ -67,23 +65,6 @@ def _counted(row: RowFacts) -> Finding | None:
         says=part.reason,
         evidence=part.evidence,
         remedy="Dedicate the drives, or test several times at typical hours.",
-    )
-
-
-def _told_by_the_device(row: RowFacts) -> Finding | None:
-    """Constant I/O of others on a simulated device, which says so as the counters of a real one would: it leaves no
-    trace in the course of a row. Bursts do."""
-    device = row.run.plan.target.simulated
-    if device is None or device.noise is None or device.noise.burst_ns or not row.measurement.ios:
-        return None
-    rate = device.noise.rate_per_s
-    return Finding(
-        code=CODE,
-        severity="warn",
-        phase=row.name,
-        says=f"The simulated device serves {number(rate)} IOPS of other I/O all the time.",
-        evidence={OTHERS_PER_S: rate},
-        remedy="Dedicate the drives, or report the figures as those beside such I/O.",
     )
 
 

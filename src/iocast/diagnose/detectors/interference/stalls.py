@@ -35,7 +35,6 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.diagnose.evidence import io_limits, starved_sentence, waited_for_a_processor
-from iocast.diagnose.simulated_state import device_times
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import SlowIo
@@ -157,7 +156,7 @@ def _by_one_clock(
     stood = {row: [each for each in found if not each.queued] for row, found in told.items()}
     still = [row for row, found in stood.items() if len(found) == len(told[row])]  # the others queued as well
     if facts.simulated:
-        clock = device_times(facts)
+        clock = facts.virtual_times_ns
         moved = (_later(each, clock[id(row.record)][0]) for row in still for each in stood[row])
         apart: list[Stall] = []
         for each in sorted(moved, key=lambda stall: stall.start_ns):

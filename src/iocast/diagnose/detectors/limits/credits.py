@@ -20,10 +20,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.levels import Between, Level, counts, fall_before, fell_within, level_at_end, level_of, rate
 from iocast.analyse.load_kind import simulated
 from iocast.analyse.rate_drops import FALLS, Drop, short_drop, slow_part
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.lower_level import Between, Level, counts, fall_before, fell_within, level_at_end, level_of, rate
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span

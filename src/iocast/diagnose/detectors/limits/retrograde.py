@@ -18,8 +18,7 @@ from itertools import pairwise
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import LEAST_POINTS, Scalability
-from iocast.diagnose.fallen_rows import fallen
-from iocast.diagnose.left_out import in_another_state
+from iocast.analyse.states import apart
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -35,7 +34,7 @@ FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Curves of random reads or writes that fall."""
-    out = {**fallen(facts), **in_another_state(facts)}
+    out = apart(facts)
     for whole in facts.random_curves("read", "write"):
         curve = whole.only(lambda row: row.phase.name not in out)  # one state of the storage
         found = None if curve is None else _falls(curve)

@@ -73,9 +73,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def over_a_network(target: Target) -> bool:
-    """Whether the kernel, or the description of a simulated device, says that a network lies in between."""
-    if target.simulated is not None:
-        return target.simulated.link is not None and target.simulated.link.rtt_ns > 0
+    """Whether the kernel says that a network lies in between."""
     if target.filesystem in NETWORK_FILESYSTEMS:
         return True
     return any(each.kind in NETWORK_KINDS or (each.link or "").startswith(OVER_FABRICS) for each in target.layers)

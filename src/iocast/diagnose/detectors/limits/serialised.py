@@ -23,11 +23,11 @@ from msgspec.structs import replace
 from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve, of_random
+from iocast.analyse.levels import level_of
 from iocast.analyse.load_kind import is_synced
+from iocast.analyse.states import apart
 from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, row_of, waited_for_a_processor
-from iocast.diagnose.fallen_rows import fallen
-from iocast.diagnose.lower_level import level_of
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -64,7 +64,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         if device is not None and alone and not told and row.is_really_direct and not _gains(row):
             yield from _above_the_device(row.record, device)
     pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
-    out = fallen(facts)
+    out = apart(facts)
     held = [tuple(curve.only(lambda row: row.phase.name not in out) for curve in pair) for pair in pairs]
     for writes, reads in held:
         if writes is None or reads is None or _as_many_bytes(facts, writes):
@@ -163,7 +163,7 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
     """Without a curve of random writes: durable writes of which several give no more than one, eight and more random
     writes of that size, which need not be durable, that give no more either, and random reads that gain, on storage too
     quick to have an arm."""
-    out = fallen(facts)
+    out = apart(facts)
     rows = [row for row in facts.rows if row.name not in out and not _several_passed(row) and _counts(row)]
     kept = [row for row in rows if row.workload.arrival == Closed() and not row.record.phase.together]
     commits = [row for row in kept if row.only_writes and is_synced(row.record) and not row.is_open_loop]
@@ -209,7 +209,7 @@ def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts,
 
 def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
     """Small I/Os of several kinds of which none gains from company, on storage too quick to have an arm."""
-    out, flat, rates = fallen(facts), [], []
+    out, flat, rates = apart(facts), [], []
     for curve in facts.curves:
         rows = [facts.row(record) for record in curve.rows]
         sizes = [item.size_bytes for row in rows for item in row.workload.mix]

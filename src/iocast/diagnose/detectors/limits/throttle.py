@@ -29,9 +29,9 @@ from iocast import metrics
 from iocast.analyse.facts import Facts, RowFacts, once, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.load_kind import is_synced
+from iocast.analyse.states import apart
 from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import own_limits, row_of, waited_for_a_processor
-from iocast.diagnose.fallen_rows import fallen
+from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
@@ -101,7 +101,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _running(facts: Facts, curve: Curve) -> Curve | None:
     """The rows of one state in which nothing stood still, where these are a curve: the rate of the others is that of
     their stalls, or of what was left when something ran out."""
-    out = fallen(facts)
+    out = apart(facts)
     left = curve.only(lambda record: record.phase.name not in out and not stood_still(facts.row(record)))
     return left if left is curve or (left is not None and len(left.points) > 1) else None
 
@@ -179,7 +179,7 @@ def known_limits(row: RowFacts) -> tuple[Finding, ...]:
 def _known_limits(row: RowFacts) -> Iterator[Finding]:
     record, did = row.record, row.measurement
     seconds = did.elapsed_ns / 1e9
-    for (subject, metric), limit in own_limits(row):
+    for (subject, metric), limit in row.own_limits:
         op, what = metrics.LIMITED[metric]
         parts = [part for part in did.classes if part.op == op]
         did_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts)
@@ -316,7 +316,7 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
-    if few or one is None or one.record.phase.name in fallen(facts) or deep.load < max(DEEPER, 2 * held[0].load):
+    if few or one is None or one.record.phase.name in apart(facts) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
     if _others_share(facts.row(one.record)) > max(OF_OTHERS, 2 * _others_share(facts.row(deep.record))):
         return []  # its times scatter as those of a queue of others: what is more even than they are is no clock

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.levels import SIZE_APART, counts
 from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
 from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
-from iocast.diagnose.lower_level import SIZE_APART, counts
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span

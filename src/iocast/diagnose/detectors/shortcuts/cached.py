@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.device_io import DeviceIo
+from iocast.analyse.device_io import DEVICE_SHARE, DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes
 from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS
-from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding

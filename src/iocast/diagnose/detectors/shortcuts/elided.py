@@ -3,8 +3,7 @@
 What it is: holes, unwritten extents, trimmed or thin space: there are no data to fetch, so zeros come back immediately.
 Why it matters: the test measured an answer that no row of a database will ever get.
 How it shows: reads of blocks that were never written are much quicker than reads of written ones; below a loop device,
-or any other layer that knows of the hole, the disk reads nothing. Of a simulated device that answers holes by itself it
-is known how much the run can have written, so how many of the reads were of holes at least.
+or any other layer that knows of the hole, the disk reads nothing.
 How to confirm: where a disk below was counted, this is confirmed already. Else write random data to one part, leave
 another untouched, and read both in turns, on fresh blocks each time.
 What to change: fill everything with incompressible data before reading any of it.
@@ -12,23 +11,20 @@ What to change: fill everything with incompressible data before reading any of i
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.load_kind import region
 from iocast.diagnose.detectors.interference.stalls import stood_still
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
-from iocast.model.run import PhaseRecord, Run
-from iocast.model.simulated_device import SimulatedThin
-from iocast.model.workload import MixItem, Sequential, Uniform, Workload
-from iocast.text import brief_percent, brief_time, sentence
+from iocast.model.run import Run
+from iocast.model.workload import MixItem, Sequential, Workload
+from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
 
@@ -39,19 +35,13 @@ PROVEN = 0.8  # by the whole interval: it is told which parts were written, so c
 NOT_READ, READ = 0.05, 0.5  # of the bytes, at the device below a layer that knows of the hole [J]
 ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
-NEARLY_ALL = 0.995  # what would be written as 100%
-SPOILT = 0.05  # of the reads, from which on a row's times are not those of the medium [J]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
-    """What is known of a simulated device, then what two rows show of any."""
-    device = facts.run.plan.target.simulated if facts.simulated else None
-    paired = _paired(facts)
-    if device is not None and device.thin is not None and device.thin.hole_ns is not None:
-        tested = "" if paired is None else paired.phase  # what the measurement shows by itself is left to an experiment
-        yield from (each for each in _of_simulated(facts, device.thin, device.thin.hole_ns) if each.phase != tested)
-    if paired is not None:
-        yield paired
+    """What two rows show."""
+    found = _paired(facts)
+    if found is not None:
+        yield found
 
 
 def _paired(facts: Facts) -> Finding | None:
@@ -70,61 +60,6 @@ def _paired(facts: Facts) -> Finding | None:
         if found is not None:
             return found
     return None
-
-
-def _of_simulated(facts: Facts, thin: SimulatedThin, hole_ns: int) -> Iterator[Finding]:
-    """Every row of reads on space most of which the run cannot have written by then."""
-    for row in facts.rows:
-        reads = row.service("read").total
-        share = _never_written(row, thin.unit_bytes) if reads else 0.0
-        if share < SPOILT:
-            continue
-        nearly = "all reads" if share == 1.0 else "nearly all reads"
-        much = nearly if share > NEARLY_ALL else f"at least {brief_percent(share)} of the reads"
-        clause = (
-            f"{much} were of blocks that were never written: the simulated device answers such reads in"
-            f" {brief_time(hole_ns)} without its medium"
-        )
-        yield Finding(
-            code=CODE,
-            severity="void",
-            phase=row.name,
-            says=sentence(clause),
-            clause=clause,
-            evidence={"never_written": share, "hole_ns": float(hole_ns), "reads": float(reads)},
-            remedy="Write all of the data first, in a phase of its own; or set holes=none.",
-        )
-
-
-def _never_written(row: RowFacts, unit_bytes: int) -> float:
-    """The least share of a row's reads that met nothing written: all before the first write, then by the space that the
-    writes so far can cover at most. Reads in order may follow the writes, so of them only the former is known."""
-    phases = row.run.phases
-    begun = phases[: phases.index(row.record)] + tuple(each for each in row.beside if each.phase.workload.writes)
-    start, size = row.region
-    covered = sum(
-        _covered(each, unit_bytes)
-        for each in begun
-        for begin, length in (region(each),)
-        if begin < start + size and start < begin + length
-    )
-    if not covered:
-        return 1.0
-    return max(0.0, 1 - covered / row.data_bytes) if isinstance(row.workload.locality, Uniform) else 0.0
-
-
-def _covered(record: PhaseRecord, unit_bytes: int) -> int:
-    """At most so many bytes of units have been touched by the writes of a phase."""
-    parts = [part for part in record.measurement.classes if part.op == "write" and part.ios]
-    if isinstance(record.phase.workload.locality, Sequential):
-        return sum(part.bytes + 2 * record.plan.users * unit_bytes for part in parts)
-    found = 0
-    for part in parts:
-        whole = region(record)[0] % part.size_bytes == 0 and not max(unit_bytes, part.size_bytes) % min(
-            unit_bytes, part.size_bytes
-        )
-        found += part.ios * (math.ceil(part.size_bytes / unit_bytes) + (not whole)) * unit_bytes
-    return found
 
 
 def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:

@@ -58,8 +58,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _disk_bytes(run: Run) -> int:
     """Bytes of all disks below the target together; 0 when not known."""
     target = run.plan.target
-    if target.simulated is not None:
-        return target.simulated.size_bytes
+    if target.kind == "sim":
+        return target.size_bytes or 0
     sizes = [layer.size_bytes for layer in target.layers if not layer.lower]
     return sum(size or 0 for size in sizes) if all(sizes) else 0
 

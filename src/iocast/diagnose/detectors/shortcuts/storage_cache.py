@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from iocast.analyse.device_io import DEVICE_SHARE
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.modes import modes
 from iocast.analyse.statistics import bucket_shares
@@ -25,7 +26,6 @@ from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, has_an_arm, row_of, times_ratio, waited_for_a_processor
 from iocast.diagnose.same_load import target_bytes
-from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding

@@ -24,9 +24,8 @@ from iocast.analyse.changepoint import sharpest
 from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
+from iocast.analyse.states import apart
 from iocast.diagnose.evidence import row_of, waited_for_a_processor
-from iocast.diagnose.fallen_rows import fallen
-from iocast.diagnose.left_out import in_another_state
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -103,7 +102,8 @@ def _quicker_with_more(facts: Facts, curve: Curve) -> Iterator[Finding]:
     """Random reads that take far less time at a higher load, later in the run: more load makes no storage faster."""
     rows = [facts.row(record) for record in curve.rows]
     rows = [row for row in rows if row.is_past_the_host and row.measurement.ios >= ENOUGH]
-    out = {**fallen(facts), **in_another_state(facts)}
+    # That a ladder is not of one state is what a tier explains.
+    out = {name for name, why in apart(facts).items() if why.how != "ladder"}
     rows = [row for row in rows if not waited_for_a_processor(row) and row.name not in out]
     if len(rows) < 2:
         return

@@ -11,9 +11,9 @@ from statistics import fmean, pstdev
 from typing import Literal, NamedTuple
 
 from iocast.analyse.changepoint import MIN_LENGTH
+from iocast.analyse.device_io import DEVICE_SHARE
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.rate_drops import FALLS
-from iocast.diagnose.thresholds import DEVICE_SHARE
 from iocast.model.workload import Closed, Uniform
 
 Unit = Literal["ios", "bytes"]

@@ -8,7 +8,7 @@ import pytest
 
 import iocast
 from iocast.analyse.facts import Facts
-from iocast.diagnose.lower_level import falls_between
+from iocast.analyse.levels import falls_between
 
 
 @pytest.fixture(scope="module")
