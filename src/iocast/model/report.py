@@ -111,23 +111,30 @@ class Axis(Struct, frozen=True):
 
 
 class Chart(Struct, frozen=True, kw_only=True):
-    """What a chart tells, not how it looks: a kind, its data, and the sentence for who cannot see it.
+    """What a chart tells, not how it looks: the sentence for who cannot see it, and the points that it shows.
 
-    The first table holds the figures themselves and is what a reader without the picture is given; others hold
-    what is marked in it (modes, knees, findings), by their `key`. `key` names the chart for machines and files.
-    `kind` is the name of the chart's file in report/charts; `family` the key of the rows that it shows, where several
-    charts show the same.
+    Each kind is a Struct of its own in report/charts, with a field for each list of its points: the first holds the
+    figures themselves and is what a reader without the picture is given as a table, but for the columns of `leave`;
+    the others hold what is marked in it (modes, knees, findings). `kind` is the name of its file, `key` names it for
+    machines and files; `family` is the key of the rows that it shows, where several charts show the same.
     """
 
     kind: str
     key: str
     title: str
     summary: str
-    x: Axis
-    y: Axis
-    tables: tuple[Table, ...]
+    x: Axis = Axis("")
+    y: Axis = Axis("")
+    tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     family: str = ""
+    leave: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> dict[str, tuple[Struct, ...]]:
+        """All lists of points, by the names of their fields."""
+        head = Chart.__struct_fields__
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in head}
 
     def table(self, key: str) -> Table | None:
         """The table of that key, None when the chart has none."""

@@ -10,6 +10,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from makers import card_runs
 from makers.card_pages import report_of
@@ -32,6 +33,7 @@ from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.charts.drawing.parts import apart
 from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
 from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.plot.marks import Plot
 from iocast.report.renderers.page.plots import drawing_html
 from iocast.report.renderers.pictures import write_pictures
 from iocast.sessions.forecasting.size_devices import size
@@ -77,9 +79,11 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     return found
 
 
-def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """All rows of all layers."""
-    return [row for layer in spec["layers"] for row in layer["rows"]]
+def tips_of(plot: Any) -> list[str]:
+    """All that is said under the pointer."""
+    if isinstance(plot, Plot):
+        return [each for mark in plot.marks for each in getattr(mark, "tips", ())]
+    return [row["tip"] for layer in plot["layers"] for row in layer["rows"] if "tip" in row]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +94,7 @@ def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
     assert "undefined" not in svg
     assert "Infinity" not in svg
     assert "var(--c-" in svg
-    tips = [row["tip"] for row in marks(specification(charts[kind], PAGE)) if "tip" in row]
+    tips = tips_of(specification(charts[kind], PAGE))
     assert tips
     assert {unescape(label) for label in re.findall(r'aria-label="([^"]*)"', svg)} == set(tips), "nothing else speaks"
 
@@ -127,8 +131,10 @@ def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_data_are_plain(charts: dict[str, Chart], kind: str) -> None:
-    """Numbers are numbers, and all but what writes the labels of an axis is dictionaries and lists."""
-    spec = specification(charts[kind], LIGHT)
+    """Numbers are numbers, and all but what writes the labels of an axis can be written down."""
+    spec: Any = specification(charts[kind], LIGHT)
+    if isinstance(spec, Plot):
+        spec = msgspec.to_builtins(spec, enc_hook=_label)
     json.dumps(spec, allow_nan=False, default=_label)
 
 

@@ -31,8 +31,7 @@ from iocast.report.charts import (
     trend,
 )
 from iocast.report.charts.copying import copy_rates
-from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
-from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.drawing.parts import NARROW, WIDE
 from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation, sizing_bars
 from iocast.report.charts.live import live_latency
 from iocast.report.charts.place import Place, Stand
@@ -40,6 +39,7 @@ from iocast.report.charts.profiling import miss_ratio, size_distribution, time_l
 from iocast.report.charts.replaying import replay_lateness, replay_rates
 from iocast.report.charts.subjects.examined_run import ExaminedRun
 from iocast.report.charts.subjects.families import Family, families, pooled
+from iocast.report.plot.theme import Theme
 from iocast.report.wording import section
 
 
@@ -52,8 +52,8 @@ class ChartModule(Protocol):
         """Makes the charts of what its place gives it, none where there is nothing to tell."""
         ...
 
-    def draw(self, about: Chart, theme: Theme, width: int, /) -> Spec:
-        """Draws one of them: a specification of layers on a plot (`drawing.parts`)."""
+    def draw(self, chart: Any, theme: Theme, width: int, /) -> Any:
+        """Draws one of them: a `Plot` of typed marks, or a specification of layers (`drawing.parts`)."""
         ...
 
 
@@ -95,7 +95,7 @@ def place_of(chart: Chart) -> Place:
     return CHARTS[chart.kind].PLACE
 
 
-def specification(chart: Chart, theme: Theme) -> Spec:
+def specification(chart: Chart, theme: Theme) -> Any:
     """What a chart looks like, in plain dictionaries and lists."""
     return CHARTS[chart.kind].draw(chart, theme, WIDE if place_of(chart).wide else NARROW)
 

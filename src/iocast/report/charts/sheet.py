@@ -24,7 +24,7 @@ def sheet(charts: Sequence[Chart], theme: Theme) -> Drawing:
     """The drawings of charts under each other, with title, sentences and the legends of their colours."""
     specs = [specification(chart, theme) for chart in charts]
     drawings = [drawing_of(spec, theme, chart.key) for spec, chart in zip(specs, charts, strict=True)]
-    width = specs[0]["width"]
+    width = specs[0]["width"] if isinstance(specs[0], dict) else specs[0].width
     legends = dict.fromkeys(legend for chart in charts for legend in place_of(chart).legends)
     rows = [drawing_of(legend_drawing(legend(theme), theme, width), theme, "legend") for legend in legends]
     left = min(drawing.box[0] for drawing in drawings)

@@ -83,7 +83,8 @@ def _result(report: Report) -> Json:
 
 def _chart(chart: Chart) -> Json:
     """What a chart tells, for those who draw it themselves."""
-    tables = {table.key: _rows(table) for table in chart.tables}
+    tables: Json = {table.key: _rows(table) for table in chart.tables}
+    tables |= {name: [msgspec.to_builtins(each) for each in points] for name, points in chart.points.items()}
     return {"kind": chart.kind, "title": chart.title, "summary": chart.summary, "tables": tables}
 
 

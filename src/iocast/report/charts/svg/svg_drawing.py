@@ -25,6 +25,11 @@ class Drawing(Struct, frozen=True):
 
 def drawing_of(spec: Spec, theme: Theme, name: str) -> Drawing:
     """A specification; `name` is put before what the drawing refers to inside."""
+    from iocast.report.plot import drawing, marks
+
+    if isinstance(spec, marks.Plot):
+        made = drawing.drawing_of(spec, theme, name)
+        return Drawing(made.svg, made.box)
     layers, width, height = spec["layers"], spec["width"], spec["height"]
     plot = Plot(width, height, scale_of(layers, "x", 0, width), scale_of(layers, "y", height, 0), theme.ink)
     axes = [*_axes(layers, plot, theme)]

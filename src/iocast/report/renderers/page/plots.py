@@ -10,6 +10,7 @@ from iocast.report.charts.drawing.legends import Legend
 from iocast.report.charts.drawing.theme import PAGE
 from iocast.report.charts.svg.svg_drawing import page_svg
 from iocast.report.renderers.page.page_tables import table_html
+from iocast.report.result_tables import chart_table
 
 FIGURE = Markup(
     '<figure{wide} id="{chart.key}"><figcaption><h3>{chart.title}</h3><p>{chart.summary}</p></figcaption>'
@@ -61,7 +62,7 @@ def figure_html(chart: Chart) -> Markup:
         notes=Markup().join(
             Markup('<p class="hint">{}</p>').format(note) for note in ([failed] if failed else chart.notes)
         ),
-        table=table_html(chart.tables[0], chart.title, sorts=False),
+        table=table_html(chart_table(chart), chart.title, sorts=False),
     )
 
 
