@@ -15,8 +15,8 @@ from iocast.errors import SourceError
 from iocast.formats.source_files import Head
 from iocast.imports import fioparse
 from iocast.model.run import Run
-from iocast.report.charts import overview, specification
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts import overview, plot_of
+from iocast.report.charts.subjects import ExaminedRun
 from iocast.report.plot.marks import Rings
 from iocast.report.plot.theme import LIGHT
 from iocast.report.renderers.classic import render_run
@@ -78,12 +78,12 @@ def test_its_rows_are_drawn_with_the_percentiles_they_state() -> None:
     assert large.p99_ns == 40_000_000
     assert about.summary == "The mean ranges from 1.5 ms (randread 8K 16x1) to 40 ms (write 128K 4x1)."
     assert overview.MEANS in about.notes
-    assert [len(mark.rings) for mark in specification(about, LIGHT).marks if isinstance(mark, Rings)] == [2]
+    assert [len(mark.rings) for mark in plot_of(about, LIGHT).marks if isinstance(mark, Rings)] == [2]
 
     (old,) = imports.read((str(Path(__file__).parent / "examples" / "fioparse.txt"),))
     (about,) = overview.tell(ExaminedRun(Facts(old), examine(old)))
     assert [row.max_ns for row in about.rows] == [None] * 4
-    assert specification(about, LIGHT)
+    assert plot_of(about, LIGHT)
 
 
 def test_v3_every_row_and_littles_law(read_all: Reader) -> None:

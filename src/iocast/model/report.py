@@ -102,14 +102,6 @@ class Table(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Axis(Struct, frozen=True):
-    """What a chart's axis counts. `log` where each step of the same width multiplies by the same factor."""
-
-    title: str
-    kind: Kind = "count"
-    log: bool = False
-
-
 class Chart(Struct, frozen=True, kw_only=True):
     """What a chart tells, not how it looks: the sentence for who cannot see it, and the points that it shows.
 
@@ -123,22 +115,15 @@ class Chart(Struct, frozen=True, kw_only=True):
     key: str
     title: str
     summary: str
-    x: Axis = Axis("")
-    y: Axis = Axis("")
-    tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     family: str = ""
     leave: tuple[str, ...] = ()
 
     @property
-    def points(self) -> dict[str, tuple[Struct, ...]]:
-        """All lists of points, by the names of their fields."""
+    def told(self) -> dict[str, tuple[Struct, ...]]:
+        """All lists of its points, by the names of their fields."""
         head = Chart.__struct_fields__
         return {name: getattr(self, name) for name in self.__struct_fields__ if name not in head}
-
-    def table(self, key: str) -> Table | None:
-        """The table of that key, None when the chart has none."""
-        return next((table for table in self.tables if table.key == key), None)
 
 
 class Section(Struct, frozen=True):

@@ -55,9 +55,7 @@ def result_table(
 
 def chart_table(chart: Chart) -> Table:
     """The figures of a chart: its first points."""
-    if chart.tables:
-        return chart.tables[0]
-    key, points = next(iter(chart.points.items()))
+    key, points = next(iter(chart.told.items()))
     return result_table(type(points[0]), points, key=key, leave=chart.leave)
 
 

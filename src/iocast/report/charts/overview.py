@@ -14,7 +14,7 @@ from iocast.model.histogram import Histogram
 from iocast.model.report import Chart
 from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects import ExaminedRun
 from iocast.report.plot.axes import ROW_HEIGHT, known, padded_times, rows_axis, time_axis
 from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rings, Rules, Ticks
 from iocast.report.plot.theme import Theme

@@ -5,10 +5,10 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from iocast.model.report import Chart
-from iocast.report.charts import place_of, specification
-from iocast.report.charts.drawing.legends import Legend
-from iocast.report.charts.drawing.theme import PAGE
-from iocast.report.charts.svg.svg_drawing import page_svg
+from iocast.report.charts import place_of, plot_of
+from iocast.report.plot.drawing import page_svg
+from iocast.report.plot.legends import Legend
+from iocast.report.plot.theme import PAGE
 from iocast.report.renderers.page.page_tables import table_html
 from iocast.report.result_tables import chart_table
 
@@ -21,7 +21,7 @@ PLOT = Markup('<div class="plot" tabindex="0" role="img" aria-label="{chart.titl
 
 def drawing_html(chart: Chart) -> Markup:
     """A chart as SVG that takes its colours, its size and its font from the page."""
-    return Markup(page_svg(specification(chart, PAGE), PAGE, chart.key))
+    return Markup(page_svg(plot_of(chart, PAGE), PAGE, chart.key))
 
 
 def charts_html(charts: tuple[Chart, ...]) -> Markup:

@@ -1,3 +1,0 @@
-"""Themes: see report/plot/theme.py."""
-
-from iocast.report.plot.theme import *  # noqa: F403
