@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import rust_source
+import shown_rules
 
 FILE_LINES = 600
 FUNCTION_LINES = 70
@@ -381,16 +382,14 @@ def wall_clock(root: Path) -> list[str]:
 
 
 def cells(root: Path) -> list[str]:
-    """A shown column is a field of a result: tables are made by `result_table`, and only charts still pour cells."""
-    rooms = ("src/iocast/report/charts/", "src/iocast/report/renderers/")
-    makers = ("src/iocast/model/report.py", "src/iocast/report/result_tables.py", "src/iocast/report/cells.py")
-    return [
-        f"{path}:{number}: a table of cells: declare a Struct in model/results and call result_table"
-        for path, text in _sources(root, "src/iocast", ".py")
-        if not path.startswith((*rooms, *makers))
-        for number, line in enumerate(text.splitlines(), 1)
-        if re.match(r"\s*from iocast\.model\.report import .*\b(Row|Column|Cell)\b", line)
-    ]
+    """A shown column is a field of a result, or of a chart's points: tables are made by `result_table`."""
+    return shown_rules.poured(_sources(root, "src/iocast", ".py"))
+
+
+def plots(root: Path) -> list[str]:
+    """Charts draw typed marks, and no grammar of dictionaries; marks and their SVG know nothing of what is plotted."""
+    folders = (f"src/iocast/report/{name}" for name in ("charts", "plot"))
+    return [line for folder in folders for line in shown_rules.grammar(_sources(root, folder, ".py"))]
 
 
 def foreign_numbers(root: Path) -> list[str]:

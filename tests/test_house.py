@@ -26,6 +26,7 @@ RULES = [
     house_rules.outputs,
     house_rules.wall_clock,
     house_rules.cells,
+    house_rules.plots,
     house_rules.foreign_numbers,
     house_rules.names,
     house_rules.docstrings,
