@@ -17,7 +17,7 @@ from iocast.model.workload import Op
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects import ExaminedRun
 from iocast.report.plot.axes import ROW_HEIGHT, Axis, Scale, padded, rows_axis
-from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rings, Rules
+from iocast.report.plot.marks import Box, Dots, Plot, Point, Rings, Rules, unseen_rows
 from iocast.report.plot.theme import Theme
 from iocast.report.result_tables import tip
 from iocast.results.measured_rows import row_name
@@ -117,11 +117,6 @@ def draw(chart: Device, theme: Theme, width: int) -> Plot:
         Rules([Box(asked, at, seen, at) for at, asked, seen in places], 2, colour=theme.tail, opacity=0.6),
         Rings([Point(asked, at) for at, asked, _ in places], 90, 1.6, colour=theme.ink),
         Dots([Point(seen, at) for at, _, seen in places], 44, colour=theme.tail, opacity=1),
-        Bars(
-            [Range(low, high, at) for at in range(len(rows))],
-            ROW_HEIGHT - 2,
-            tips=[tip(row, "row") for row in rows],
-            opacity=0,
-        ),
+        unseen_rows(low, high, ROW_HEIGHT - 2, [tip(row, "row") for row in rows]),
     )
     return Plot(width, ROW_HEIGHT * len(rows) + 12, x, rows_axis([row.row for row in rows]), marks)

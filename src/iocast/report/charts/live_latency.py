@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from iocast import text
 from iocast.analyse.live.latency_columns import ENDLESS_NS, Latencies, on_grid
 from iocast.analyse.live.tape_summary import Stretch, TapeSummary
 from iocast.model.report import Chart
-from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
-from iocast.report.charts.time_grid import Ends, Moment, time_grid
+from iocast.report.charts.time_grid import Ends, LatencyMoment, time_grid
 from iocast.report.live.latency.histogram_choice import Choice, label
 from iocast.report.plot.axes import LABEL_ROOM, time_axis
 from iocast.report.plot.marks import Plot
@@ -21,19 +19,11 @@ PLACE = Place("tape", wide=True)
 MOST = 4  # charts of one tape: the busiest histograms
 
 
-class LiveMoment(Moment, frozen=True):
-    """A stretch of a tape: its I/Os or waits, and how many are in each bucket."""
-
-    ios: Annotated[int, shown("I/Os", "count")]
-    mean_ns: Annotated[float | None, shown("mean latency", "duration")]
-    counts: tuple[float, ...]
-
-
 class LiveLatency(Chart, frozen=True, kw_only=True):
     """The course of a tape."""
 
     kind: str = "live_latency"
-    course: tuple[LiveMoment, ...]
+    course: tuple[LatencyMoment, ...]
     span: tuple[Ends]
 
 
@@ -69,11 +59,11 @@ def _doubling(low: int, high: int) -> list[int]:
     return bounds
 
 
-def _moment(stretch: Stretch, found: Latencies | None, bounds: list[int]) -> LiveMoment:
+def _moment(stretch: Stretch, found: Latencies | None, bounds: list[int]) -> LatencyMoment:
     *counts, above = on_grid(found, bounds) if found else [0] * (len(bounds) + 1)
     counts[-1] += above
     ios, mean = (found.total, found.mean_ns) if found else (0, None)
-    return LiveMoment(stretch.start_ns, stretch.end_ns, ios, mean, tuple(map(float, counts)))
+    return LatencyMoment(stretch.start_ns, stretch.end_ns, ios, mean, tuple(map(float, counts)))
 
 
 def draw(chart: LiveLatency, _theme: Theme, width: int) -> Plot:

@@ -16,7 +16,7 @@ from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
 from iocast.report.charts.subjects import ExaminedRun
 from iocast.report.plot.axes import ROW_HEIGHT, known, padded_times, rows_axis, time_axis
-from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rings, Rules, Ticks
+from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rings, Rules, Ticks, unseen_rows
 from iocast.report.plot.theme import Theme
 from iocast.report.result_tables import tip
 from iocast.results.measured_rows import OPS, row_name, times_of
@@ -129,12 +129,7 @@ def draw(chart: Overview, theme: Theme, width: int) -> Plot:
         Ticks([Point(row.max_ns, at) for at, row in enumerate(rows)], 1.5, 9, colour=theme.peak),
         Dots(discs, 60, colour=theme.accent, opacity=1),
         Rings(rings, 50, colour=theme.accent, opacity=1),
-        Bars(
-            [Range(low, high, at) for at in range(len(rows))],
-            height=ROW_HEIGHT - 2,
-            tips=[tip(row, "row") for row in rows],
-            opacity=0,
-        ),
+        unseen_rows(low, high, ROW_HEIGHT - 2, [tip(row, "row") for row in rows]),
     )
     axis = rows_axis([row.row for row in rows])
     return Plot(width, ROW_HEIGHT * len(rows) + 12, time_axis(low, high, top=True), axis, marks)

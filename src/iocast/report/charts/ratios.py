@@ -15,7 +15,7 @@ from iocast.report.charts.place import Place
 from iocast.report.charts.ratio_axis import LINE_HEIGHT, ratio_axis, ratio_reach, same_band
 from iocast.report.charts.subjects import ComparedSides, file_key
 from iocast.report.plot.axes import known, rows_axis
-from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rules
+from iocast.report.plot.marks import Box, Dots, Plot, Point, Rules, unseen_rows
 from iocast.report.plot.theme import Theme
 from iocast.report.result_tables import tip
 
@@ -91,20 +91,16 @@ def draw(chart: Ratios, theme: Theme, width: int) -> Plot:
     reach = ratio_reach(known(each for row in rows for each in (row.ratio_value, row.ratio_low, row.ratio_high)))
     looks = {"better": theme.faster, "worse": theme.lost, "same": theme.muted}
     colours = [looks[row.side] for row in rows]
+    middles = [row.ratio_value or 1.0 for row in rows]
     intervals = [
-        Box(max(row.ratio_low or row.ratio_value, 1 / reach), at, min(row.ratio_high or row.ratio_value, reach), at)
-        for at, row in enumerate(rows)
+        Box(max(row.ratio_low or middle, 1 / reach), at, min(row.ratio_high or middle, reach), at)
+        for at, (row, middle) in enumerate(zip(rows, middles, strict=True))
     ]
     marks = (
         *same_band(len(rows), theme),
         Rules(intervals, 2, colours=colours, opacity=0.75),
-        Dots([Point(row.ratio_value or 1.0, at) for at, row in enumerate(rows)], 52, colours=colours, opacity=1),
-        Bars(
-            [Range(1 / reach, reach, at) for at in range(len(rows))],
-            LINE_HEIGHT - 2,
-            tips=[tip(row, "row", ("test", "what")) for row in rows],
-            opacity=0,
-        ),
+        Dots([Point(middle, at) for at, middle in enumerate(middles)], 52, colours=colours, opacity=1),
+        unseen_rows(1 / reach, reach, LINE_HEIGHT - 2, [tip(row, "row", ("test", "what")) for row in rows]),
     )
     axis = rows_axis([row.row for row in rows])
     return Plot(width, LINE_HEIGHT * len(rows) + 12, ratio_axis(reach), axis, marks)

@@ -25,6 +25,14 @@ class Moment(Struct, frozen=True):
     end_ns: Annotated[int, shown("to", "duration")]
 
 
+class LatencyMoment(Moment, frozen=True):
+    """A stretch of time: its I/Os or waits, and how many are in each step of latency."""
+
+    ios: Annotated[int, shown("I/Os", "count")]
+    mean_ns: Annotated[float | None, shown("mean latency", "duration")]
+    counts: tuple[float, ...]
+
+
 class Ends(Struct, frozen=True):
     """Where the axis of a heat map begins and ends."""
 

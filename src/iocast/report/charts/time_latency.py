@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
 
 from iocast import text
-from iocast.model.profiling import characteristics
+from iocast.model.profiling.characteristics import Moment
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Chart
-from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
-from iocast.report.charts.time_grid import Ends, Moment, time_grid, together
+from iocast.report.charts.time_grid import Ends, LatencyMoment, time_grid, together
 from iocast.report.plot.axes import LABEL_ROOM, time_axis
 from iocast.report.plot.marks import Plot
 from iocast.report.plot.theme import Theme
 
 PLACE = Place("profile", wide=True)
 A_DECADE = 16  # steps of latency, as the core counts them
-
-
-class LatencyMoment(Moment, frozen=True):
-    """A stretch of a trace: its I/Os, and how many are in each step of latency."""
-
-    ios: Annotated[int, shown("I/Os", "count")]
-    mean_ns: Annotated[float | None, shown("mean latency", "duration")]
-    counts: tuple[float, ...]
 
 
 class TimeLatency(Chart, frozen=True, kw_only=True):
@@ -60,7 +50,7 @@ def _edge(step: int) -> float:
     return float(10 ** (step / A_DECADE))
 
 
-def _moment(several: list[characteristics.Moment], start: int, end: int, low: int, high: int) -> LatencyMoment:
+def _moment(several: list[Moment], start: int, end: int, low: int, high: int) -> LatencyMoment:
     counts = [0.0] * (high - low)
     for each in several:
         for step, count in zip(each.latency_steps, each.latency_counts, strict=True):

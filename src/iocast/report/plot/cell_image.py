@@ -34,7 +34,7 @@ def colour(level: float) -> tuple[int, int, int]:
 
 
 def levels(columns: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Counts as levels: a single I/O can still be seen, and the most is 1."""
+    """Counts as levels: a single one can still be seen, and the most is 1."""
     most = max((count for column in columns for count in column), default=0.0)
     full = math.log1p(most)
     return [[0.12 + 0.88 * math.log1p(count) / full if count else 0.0 for count in column] for column in columns]

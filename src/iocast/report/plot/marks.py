@@ -102,6 +102,11 @@ class Bars(_Mark, frozen=True):
     radius: float | None = None  # of their corners
 
 
+def unseen_rows(low: float, high: float, height: float, tips: Sequence[str]) -> Bars:
+    """What says something wherever the pointer is in a row."""
+    return Bars([Range(low, high, at) for at in range(len(tips))], height, tips=tips, opacity=0)
+
+
 class Rules(_Mark, frozen=True):
     """Straight lines from one corner of a box to the other."""
 
@@ -176,7 +181,8 @@ class Picture(Struct, frozen=True):
     middle: bool = False  # `y` is the middle of its height instead of its top
 
 
-Mark = Lines | Areas | Boxes | Bars | Rules | Uprights | Levels | Dots | Rings | Ticks | Words | Picture
+Drawn = Lines | Areas | Boxes | Bars | Rules | Uprights | Levels | Dots | Rings | Ticks | Words
+Mark = Drawn | Picture
 
 
 class Plot(Struct, frozen=True):

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.report.plot.marks import (
     Areas,
     Bars,
     Boxes,
     Dots,
+    Drawn,
     Levels,
     Lines,
     Mark,
@@ -74,8 +76,8 @@ def mark_svg(mark: Mark, frame: Frame, clip: str) -> str:
             )
             return _group(_fill(mark, frame), _pieces(mark, strokes))
         case Words():
-            rim = _group(_rim(mark, frame), _words(mark, frame)) if mark.rim else ""
-            return rim + _group(_letters(mark, frame), _words(mark, frame, mark.colours))
+            rim = _group(_rim(mark, frame), _words(mark, frame, own=False)) if mark.rim else ""
+            return rim + _group(_letters(mark, frame), _words(mark, frame))
         case Picture():
             return _group({"pointer-events": "none"}, [_picture(mark)])
 
@@ -98,14 +100,13 @@ def _group(look: Looks, drawn: Iterable[str], clip: str = "") -> str:
     return f"<g{attributes(look)}{cut}>{marks}</g>" if marks else ""
 
 
-def _unseen(mark: Mark) -> Looks:
+def _unseen(mark: Drawn) -> Looks:
     """What says nothing lets the pointer through."""
-    return {"pointer-events": None if getattr(mark, "tips", ()) else "none"}
+    return {"pointer-events": None if mark.tips else "none"}
 
 
-def _opacity(mark: Mark) -> float | None:
-    usual = SEEN_THROUGH if isinstance(mark, Dots | Rings | Ticks) else None
-    return usual if isinstance(mark, Picture) or mark.opacity is None else mark.opacity
+def _opacity(mark: Drawn) -> float | None:
+    return SEEN_THROUGH if mark.opacity is None and isinstance(mark, Dots | Rings | Ticks) else mark.opacity
 
 
 def _fill(mark: Areas | Boxes | Bars | Dots | Ticks | Words, frame: Frame) -> Looks:
@@ -133,27 +134,20 @@ def _letters(mark: Words, frame: Frame) -> Looks:
 
 def _rim(mark: Words, frame: Frame) -> Looks:
     """The same words behind them, with a line around each letter."""
-    shared = _unseen(mark) | {"fill": frame.ink, "fill-opacity": mark.rim_opacity}
-    shared |= {"font-size": mark.size, "font-weight": mark.weight}
-    return shared | {
-        "stroke": mark.rim,
-        "stroke-width": RIM,
-        "stroke-opacity": mark.rim_opacity,
-        "stroke-linejoin": "round",
-    }
+    behind = _letters(replace(mark, colour="", opacity=mark.rim_opacity, tips=()), frame)
+    line = {"stroke": mark.rim, "stroke-width": RIM, "stroke-opacity": mark.rim_opacity, "stroke-linejoin": "round"}
+    return behind | line
 
 
-def _own(mark: Mark, at: int) -> str:
+def _own(mark: Drawn, at: int) -> str:
     """What one of a mark has for itself: its colour, and what it says under the pointer."""
-    assert not isinstance(mark, Picture)
     name = "stroke" if isinstance(mark, Lines | Rules | Uprights | Levels | Rings) else "fill"
     colour = f' {name}="{quoted(mark.colours[at])}"' if mark.colours else ""
     return f'{colour} aria-label="{quoted(mark.tips[at])}"' if mark.tips else colour
 
 
-def _pieces(mark: Mark, paths: Iterable[tuple[int, str]]) -> Iterator[str]:
+def _pieces(mark: Drawn, paths: Iterable[tuple[int, str]]) -> Iterator[str]:
     """Each path as an element, or all as one where none has anything for itself."""
-    assert not isinstance(mark, Picture)
     if mark.tips or mark.colours:
         for at, path in paths:
             yield f'<path{_own(mark, at)} d="{path}"/>'
@@ -238,9 +232,9 @@ def _circles(mark: Dots | Rings, points: Sequence[tuple[Value, Value]], frame: F
         yield f'<circle{_own(mark, at)} cx="{px(x)}" cy="{px(y)}" r="{radius}"/>'
 
 
-def _words(mark: Words, frame: Frame, colours: Sequence[str] = ()) -> Iterator[str]:
+def _words(mark: Words, frame: Frame, *, own: bool = True) -> Iterator[str]:
     for at, word, x, y, align in _placed_words(mark, frame):
-        yield words_svg(word, x, y, align, f' fill="{quoted(colours[at])}"' if colours else "")
+        yield words_svg(word, x, y, align, _own(mark, at) if own else "")
 
 
 def _placed_words(mark: Words, frame: Frame) -> Iterator[tuple[int, str, float, float, str]]:
