@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.modes import Density, Mode, density
@@ -48,7 +48,7 @@ class NamedMode(Struct, frozen=True):
 
     row: str
     time_ns: float
-    share: float = field(name="share_share")
+    share: float
 
 
 class Distribution(Chart, frozen=True, kw_only=True):

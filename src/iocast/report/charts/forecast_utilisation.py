@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from iocast import text
 from iocast.forecast.answer import Answer
@@ -34,7 +34,7 @@ class AskedRate(Struct, frozen=True):
 
     what: str
     rate_per_s: float
-    share: float = field(name="share_share")
+    share: float
 
 
 class ForecastUtilisation(Chart, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.statistics import bucket_shares
@@ -30,7 +30,7 @@ class Bucket(Struct, frozen=True):
     depth: int
     low_ns: int
     high_ns: int
-    share: float = field(name="share_share")
+    share: float
 
     @property
     def says(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from iocast import text
 from iocast.diagnose.aspects import ASPECTS
@@ -59,7 +59,7 @@ class GradedBucket(Struct, frozen=True):
 
     low_ns: int
     high_ns: int
-    share: float = field(name="share_share")
+    share: float
     test: str
 
 

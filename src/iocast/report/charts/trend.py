@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.history.target_history import RunPoint, Series
@@ -34,7 +34,7 @@ class FollowedRun(Struct, frozen=True):
     started: Annotated[str, shown("started")]
     started_unix_ns: int
     run: Annotated[str, shown("run")]
-    grade: Annotated[str | None, shown("Grade", "grade")] = field(name="value")
+    grade: Annotated[str | None, shown("Grade", "grade")]
     value_per_s: Annotated[float | None, shown("IOPS", "rate")]
     value_ns: Annotated[float | None, shown("p99", "duration")]
     trust: Annotated[str, shown("trust", "grade")]
@@ -57,7 +57,7 @@ class FollowedRun(Struct, frozen=True):
 class FollowedLevel(Struct, frozen=True):
     """A stretch of runs with one median, and how far that is from the level before."""
 
-    since: str = field(name="from")
+    since: str
     until: str
     level: str
     change: str
