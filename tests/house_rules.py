@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import rust_source
+import shown_rules
 
 FILE_LINES = 600
 FUNCTION_LINES = 70
@@ -51,7 +52,6 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 _IMPORTERS = {"import_module", "__import__"}
-_CELLS = re.compile(r"^\s*from iocast\.model\.report import .*\b(Row|Column|Cell)\b")
 _DESCRIPTION = re.compile(r"model\.simulated_device|jobs\.simulated|target\.simulated\b")
 _WALL_CLOCK = re.compile(r"\btime\.time(?:_ns)?\b|\bdatetime\.(?:now|utcnow|today)\b")
 
@@ -388,15 +388,20 @@ def wall_clock(root: Path) -> list[str]:
 
 
 def cells(root: Path) -> list[str]:
-    """A shown column is a field of a result: tables are made by `result_table`, and only charts still pour cells."""
-    makers = r"report/(charts/|renderers/|result_tables\.py|cells\.py)|model/report\.py"
-    return _lines(root, _CELLS, "a table of cells: declare a Struct in model/results and call result_table", but=makers)
+    """A shown column is a field of a result, or of a chart's points: tables are made by `result_table`."""
+    return shown_rules.poured(_sources(root, "src/iocast", ".py"))
 
 
 def black_boxes(root: Path) -> list[str]:
     """What a simulated device is told to do is no evidence: the study judges it by what was measured, as a real one."""
     says = "the study reads the description of a simulated device"
     return _lines(root, _DESCRIPTION, says, within="analyse/|diagnose/|forecast/|results/")
+
+
+def plots(root: Path) -> list[str]:
+    """Charts draw typed marks, and no grammar of dictionaries; marks and their SVG know nothing of what is plotted."""
+    folders = (f"src/iocast/report/{name}" for name in ("charts", "plot"))
+    return [line for folder in folders for line in shown_rules.grammar(_sources(root, folder, ".py"))]
 
 
 def foreign_numbers(root: Path) -> list[str]:

@@ -209,10 +209,37 @@ def test_a_table_that_is_no_result_is_named(tmp_path: Path) -> None:
     files = {
         "src/iocast/report/x.py": text,
         "src/iocast/report/charts/x.py": text,
+        "src/iocast/report/live/x.py": "def line(cells: dict[str, Cell]) -> str: ...\n",
+        "src/iocast/report/renderers/x.py": text,
         "src/iocast/report/result_tables.py": text,
     }
-    (complaint,) = house_rules.cells(tree(tmp_path, files))
-    assert complaint.startswith("src/iocast/report/x.py:1: a table of cells")
+    complaints = house_rules.cells(tree(tmp_path, files))
+    named = [complaint.partition(":1: a table of cells")[0] for complaint in complaints]
+    assert named == [f"src/iocast/report/{each}x.py" for each in ("charts/", "live/", "")]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("charts/x.py", "layer = {'mark': 'bar', 'rows': rows}", "a dictionary with 'mark'"),
+        ("charts/x.py", "dots = [{'x': at, 'c': tone} for at in places]", "a dictionary with 'x'"),
+        ("plot/x.py", "Spec = dict[str, Any]", "declare a Struct"),
+        ("plot/x.py", "from iocast.model.report import Chart", "knows nothing of what is plotted"),
+        ("plot/x.py", "def f():\n    from iocast import text", "knows nothing of what is plotted"),
+    ],
+)
+def test_a_grammar_of_dictionaries_is_named(tmp_path: Path, path: str, text: str, said: str) -> None:
+    (complaint,) = house_rules.plots(tree(tmp_path, {f"src/iocast/report/{path}": text}))
+    assert complaint.startswith(f"src/iocast/report/{path}:")
+    assert said in complaint
+
+
+def test_typed_marks_and_colours_by_name_are_silent(tmp_path: Path) -> None:
+    text = (
+        "from iocast.report.plot.marks import Dots\ncolours = {'better': theme.faster}\nmarks = Dots([Point(1, 2)])\n"
+    )
+    files = {"src/iocast/report/charts/x.py": text, "src/iocast/report/plot/x.py": text}
+    assert house_rules.plots(tree(tmp_path, files)) == []
 
 
 @pytest.mark.parametrize(

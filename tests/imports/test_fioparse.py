@@ -15,9 +15,10 @@ from iocast.errors import SourceError
 from iocast.formats.source_files import Head
 from iocast.imports import fioparse
 from iocast.model.run import Run
-from iocast.report.charts import overview, specification
-from iocast.report.charts.drawing.theme import LIGHT
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts import overview, plot_of
+from iocast.report.charts.subjects import ExaminedRun
+from iocast.report.plot.marks import Rings
+from iocast.report.plot.theme import LIGHT
 from iocast.report.renderers.classic import render_run
 
 Reader = Callable[..., Run]
@@ -71,19 +72,18 @@ def test_its_rows_are_drawn_with_the_percentiles_they_state() -> None:
     """None states a p50, and so none was drawn. The older table states means alone."""
     (run,) = imports.read((str(GOLDEN / "classic.txt"),))
     (about,) = overview.tell(ExaminedRun(Facts(run), examine(run)))
-    random, large = (row.cells for row in about.tables[0].rows)
-    assert (random["mean"], random["p50"], random["max"]) == (1_479_000, None, 3_000_000_000)
-    assert (random["p95"], random["p99"], random["p99_9"]) == (900_000, 9_011_000, 45_023_000)
-    assert large["p99"] == 40_000_000
+    random, large = about.rows
+    assert (random.mean_ns, random.p50_ns, random.max_ns) == (1_479_000, None, 3_000_000_000)
+    assert (random.p95_ns, random.p99_ns, random.p99_9_ns) == (900_000, 9_011_000, 45_023_000)
+    assert large.p99_ns == 40_000_000
     assert about.summary == "The mean ranges from 1.5 ms (randread 8K 16x1) to 40 ms (write 128K 4x1)."
     assert overview.MEANS in about.notes
-    layers = specification(about, LIGHT)["layers"]
-    assert [len(each["rows"]) for each in layers if each["mark"]["type"] == "point"] == [2]
+    assert [len(mark.rings) for mark in plot_of(about, LIGHT).marks if isinstance(mark, Rings)] == [2]
 
     (old,) = imports.read((str(Path(__file__).parent / "examples" / "fioparse.txt"),))
     (about,) = overview.tell(ExaminedRun(Facts(old), examine(old)))
-    assert [row.cells["max"] for row in about.tables[0].rows] == [None] * 4
-    assert specification(about, LIGHT)
+    assert [row.max_ns for row in about.rows] == [None] * 4
+    assert plot_of(about, LIGHT)
 
 
 def test_v3_every_row_and_littles_law(read_all: Reader) -> None:

@@ -1,4 +1,4 @@
-"""Sides of a comparison made by hand, their charts, and what is drawn in them."""
+"""Sides of a comparison made by hand, and their charts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from makers import card_runs
 
 from iocast.diagnose.comparable import Side
-from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.comparison.comparison_report import compare
 
@@ -23,11 +22,6 @@ def twice(label: str, *values: int) -> Side:
     return side_of(label, *(card_runs.run(card_runs.reads("randread 8k", times=times)) for times in spread))
 
 
-def comparison_charts(*sides: Side) -> dict[str, Chart]:
+def comparison_charts(*sides: Side) -> dict[str, Any]:
     """The charts of a comparison by their kinds; of several of a kind the last."""
     return {chart.kind: chart for chart in compare(sides, charts=True).charts}
-
-
-def drawn_rows(spec: dict[str, Any], mark: str) -> list[dict[str, Any]]:
-    """All data of one kind of mark."""
-    return [row for layer in spec["layers"] if layer["mark"]["type"] == mark for row in layer["rows"]]

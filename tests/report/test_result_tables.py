@@ -8,10 +8,10 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from iocast.model.report import Column, Report, Section
+from iocast.model.report import Chart, Column, Report, Section
 from iocast.model.results.shown import Number, shown
 from iocast.report.renderers import csv_table
-from iocast.report.result_tables import result_table
+from iocast.report.result_tables import chart_table, result_table, tip
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -126,3 +126,33 @@ def test_csv_has_every_field_by_its_name_and_no_formula() -> None:
     assert first == ["read", "19500", "", "1.134", "1.04", "1.23", "0.97 ", "3", ""]
     assert second[:4] == ["read", "", "43000", "0.5"]
     assert third[0] == "'=write"
+
+
+class Curve(Chart, frozen=True, kw_only=True):
+    kind: str = "curve"
+    points: tuple[Line, ...]
+    others: tuple[Line, ...] = ()
+
+
+def curve_of(*points: Line) -> Curve:
+    return Curve(key="k", title="t", summary="s", points=points, leave=("runs",))
+
+
+def test_the_table_of_a_chart_is_its_first_list_of_points_without_what_it_leaves() -> None:
+    table = chart_table(curve_of(LINES[0]))
+    assert (table.key, [row.record for row in table.rows]) == ("points", [LINES[0]])
+    assert "runs" not in [column.key for column in table.columns]
+    assert chart_table(curve_of()).rows == (), "nothing is foretold at all: a picture, and no figure"
+
+
+def test_a_tip_says_what_is_shown_and_known() -> None:
+    class Load(Struct, frozen=True):
+        users: Annotated[int, shown("load", "load", pair="depth")]
+        depth: int
+        p50_ns: Annotated[float | None, shown("p50", "duration")]
+        p99_ns: Annotated[float | None, shown("in\ntwo lines", "duration")]
+        note: Annotated[str, shown("", below=True)]
+
+    load = Load(4, 16, None, 9_000_000.0, "too few")
+    assert tip(load, "users") == "4x16: in two lines 9.00ms"
+    assert tip(load, leave=("p99_ns",)) == "load 4x16"

@@ -102,36 +102,28 @@ class Table(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class Axis(Struct, frozen=True):
-    """What a chart's axis counts. `log` where each step of the same width multiplies by the same factor."""
-
-    title: str
-    kind: Kind = "count"
-    log: bool = False
-
-
 class Chart(Struct, frozen=True, kw_only=True):
-    """What a chart tells, not how it looks: a kind, its data, and the sentence for who cannot see it.
+    """What a chart tells, not how it looks: the sentence for who cannot see it, and the points that it shows.
 
-    The first table holds the figures themselves and is what a reader without the picture is given; others hold
-    what is marked in it (modes, knees, findings), by their `key`. `key` names the chart for machines and files.
-    `kind` is the name of the chart's file in report/charts; `family` the key of the rows that it shows, where several
-    charts show the same.
+    Each kind is a Struct of its own in report/charts, with a field for each list of its points: the first holds the
+    figures themselves and is what a reader without the picture is given as a table, but for the columns of `leave`;
+    the others hold what is marked in it (modes, knees, findings). `kind` is the name of its file, `key` names it for
+    machines and files; `family` is the key of the rows that it shows, where several charts show the same.
     """
 
     kind: str
     key: str
     title: str
     summary: str
-    x: Axis
-    y: Axis
-    tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
     family: str = ""
+    leave: tuple[str, ...] = ()
 
-    def table(self, key: str) -> Table | None:
-        """The table of that key, None when the chart has none."""
-        return next((table for table in self.tables if table.key == key), None)
+    @property
+    def told(self) -> dict[str, tuple[Struct, ...]]:
+        """All lists of its points, by the names of their fields."""
+        head = Chart.__struct_fields__
+        return {name: getattr(self, name) for name in self.__struct_fields__ if name not in head}
 
 
 class Section(Struct, frozen=True):

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from iocast import text
-from iocast.model.report import Cell, Column, Kind, Row, Table
+from iocast.model.report import Cell, Chart, Column, Kind, Row, Table
 from iocast.model.results.shown import Shown
 from iocast.report.cells import cell_text
 
@@ -51,6 +51,25 @@ def result_table(
         void = bool(why) or (part and bool(rows) and rows[-1].void and _subject(rows[-1].record) == _subject(record))
         rows.append(Row(cells, why or _below(record, words or {}), void, part, record))
     return Table(title, tuple(columns), tuple(rows), key=key, notes=notes)
+
+
+def chart_table(chart: Chart) -> Table:
+    """The figures of a chart: its first points."""
+    key, points = next(iter(chart.told.items()))
+    return result_table(type(points[0]), points, key=key, leave=chart.leave) if points else Table("", (), (), key=key)
+
+
+def tip(point: Struct, first: str = "", leave: Sequence[str] = ()) -> str:
+    """What a point says under the pointer, its `first` column in front: "4x16: p50 1.3ms, p99 9.0ms"."""
+    said, head = [], ""
+    for name, how in shown_fields(type(point)).items():
+        value = getattr(point, name)
+        shown = cell_text(how.kind, (value, getattr(point, how.pair)) if how.pair else value)
+        if name == first:
+            head = f"{shown}: " if shown else ""
+        elif shown and not how.below and name not in leave:
+            said.append(f"{' '.join(how.heading.split())} {shown}")
+    return head + ", ".join(said)
 
 
 def _subject(record: Struct | None) -> object:

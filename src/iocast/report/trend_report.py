@@ -10,8 +10,8 @@ from iocast.analyse.history.target_history import NEEDED, History, Series
 from iocast.model.report import Chart, Report, Section, Table
 from iocast.model.results.trend import Trend, TrendChange, TrendRow
 from iocast.report.charts import charts_at
-from iocast.report.charts.subjects.followed_figure import FollowedFigure
-from iocast.report.charts.trend import shown_value, told_change, told_value
+from iocast.report.charts.subjects import FollowedFigure
+from iocast.report.charts.trend import letter_of, told_change, told_value
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section
 from iocast.results.trend import trend_of
@@ -87,7 +87,7 @@ def _grade_words(found: History) -> str:
     levels = found.grade.levels
     if len(levels) < 2:
         return ""
-    letters = [str(shown_value(None, level.middle)) for level in levels]
+    letters = [letter_of(level.middle) for level in levels]
     return f" The grade went from {' to '.join(letters)}."
 
 

@@ -43,7 +43,7 @@ def write_file(report: Report, path: Path, theme: str = "light", *, force: bool 
     if form in SUFFIXES_OF_RUNS.values():
         raise SpecError(f"-o {path}: a {form} is of one run", "name one run folder, or choose another suffix")
     if form == "pictures":
-        from iocast.report.charts.drawing.theme import THEMES
+        from iocast.report.plot.theme import THEMES
 
         return write_pictures(report, path, THEMES[theme], force=force)
     check_output(path, force=force)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from makers.card_pages import drawn
 
 import iocast
 from iocast.forecast.calibration import calibration
-from iocast.model.report import Chart
 from iocast.report.charts import calibration_curve
-from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.plot.axes import Axis
+from iocast.report.plot.marks import Boxes, Levels, Lines, Rules
+from iocast.report.plot.theme import LIGHT
 from iocast.sessions.forecasting.calibrate import Calibrated
 
 
@@ -19,26 +23,23 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> Calibrated:
 
 
 @pytest.fixture(scope="module")
-def about(answer: Calibrated) -> Chart:
+def about(answer: Calibrated) -> Any:
     (found,) = answer.report(charts=True).charts
     return found
 
 
-def test_every_row_of_random_reads_is_a_point(answer: Calibrated, about: Chart) -> None:
-    points = about.table("points")
-    assert points is not None
+def test_every_row_of_random_reads_is_a_point(answer: Calibrated, about: Any) -> None:
     found = answer.found
-    assert [row.cells["name"] for row in points.rows] == [e.row.name for e in (*found.closed, *found.at_rates)]
-    assert {row.cells["name"] for row in points.rows if row.cells["verdict"] == "refused"} <= set(found.refused)
+    assert [each.name for each in about.points] == [e.row.name for e in (*found.closed, *found.at_rates)]
+    assert {each.name for each in about.points if each.verdict == "refused"} <= set(found.refused)
     assert about.summary.startswith("The p99 ")
 
 
-def test_the_limit_and_what_it_allows_are_marked(answer: Calibrated, about: Chart) -> None:
-    marks = about.table("marks")
-    assert marks is not None
-    assert marks.rows[0].cells["limit"] == 2_000_000
+def test_the_limit_and_what_it_allows_are_marked(answer: Calibrated, about: Any) -> None:
+    (marks,) = about.marks
+    assert marks.limit_ns == 2_000_000
     assert answer.found.within is not None
-    assert marks.rows[0].cells["rate"] == answer.found.within.rate_per_s
+    assert marks.rate_per_s == answer.found.within.rate_per_s
 
 
 def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
@@ -46,13 +47,14 @@ def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
     nothing = calibration(answer.found.asked, rows, {row.name: "a neighbour" for row in rows})
     (chart,) = calibration_curve.tell(nothing)
     assert chart.summary == "The IOPS within a p99 of 2 ms are unknown."
-    drawn = calibration_curve.draw(chart, LIGHT, 900)
-    assert not any("y2" in layer["encoding"] and layer["rows"] for layer in drawn["layers"])
+    plot = calibration_curve.draw(chart, LIGHT, 900)
+    assert not any(mark.rules for mark in drawn(plot, Rules))
+    assert not drawn(plot, Boxes)
 
 
-def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Chart) -> None:
-    drawn = calibration_curve.draw(about, LIGHT, 900)
-    lines = [layer["rows"] for layer in drawn["layers"] if layer["mark"]["type"] == "line"]
+def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Any) -> None:
+    plot = calibration_curve.draw(about, LIGHT, 900)
+    lines = [line for mark in drawn(plot, Lines) for line in mark.lines]
     assert sum(map(len, lines)) == sum(not e.why_not for e in (*answer.found.closed, *answer.found.at_rates))
-    assert all(layer["encoding"]["y"]["axis"] for layer in drawn["layers"] if "y" in layer["encoding"])
-    assert any(layer["rows"] == [{"y": 2e6}] for layer in drawn["layers"]), "the limit"
+    assert isinstance(plot.y, Axis)
+    assert [mark.at for mark in drawn(plot, Levels)] == [[2e6]], "the limit"

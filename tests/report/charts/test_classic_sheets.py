@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from makers import card_runs
-from makers.card_pages import report_of
+from makers.card_pages import drawn, report_of
 
-from iocast.model.report import Chart, Report
-from iocast.report.charts import specification
-from iocast.report.charts.drawing.theme import CLASSIC
-from iocast.report.charts.sheet import classic_sheets
-from iocast.report.renderers.pictures import write_pictures
+from iocast.model.report import Report
+from iocast.report.charts import plot_of
+from iocast.report.plot.axes import Axis
+from iocast.report.plot.marks import Boxes, Dots, Words
+from iocast.report.plot.theme import CLASSIC
+from iocast.report.renderers.pictures import classic_sheets, write_pictures
 
 # Vector V3: users, ms, MB/s; vector V4: s of each step, and its colour.
 RED, DARK, BLUE = CLASSIC.slower, CLASSIC.lost, CLASSIC.faster
@@ -48,7 +50,7 @@ def _report(loads: tuple[tuple[int, float, float], ...]) -> Report:
     return report_of(card_runs.run(*rows))
 
 
-def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
+def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Any, ...]:
     ((_, charts),) = classic_sheets(_report(loads).charts)
     return charts
 
@@ -57,33 +59,31 @@ def _charts(loads: tuple[tuple[int, float, float], ...]) -> tuple[Chart, ...]:
 def test_the_slides_table_gives_their_bars(test: str) -> None:
     loads, want = V4[test]
     charts = _charts(loads)
-    latency, bands, steps, rates = (specification(chart, CLASSIC) for chart in charts)
-    told = next(chart for chart in charts if chart.kind == "scaling").tables[0].rows
-    assert [row.cells["ratio"] for row in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
-    assert [part["height"] / latency["height"] for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
-    assert bands["height"] < steps["height"]
-    (bars,) = (layer["rows"] for layer in steps["layers"] if layer["mark"]["type"] == "rect")
-    assert [bar["c"] for bar in bars] == [colour for _, colour in want]
-    assert steps["layers"][0]["encoding"]["y"]["scale"]["domain"][0] == 0
-    for bar, (ratio, _) in zip(bars, want, strict=True):
-        assert float(bar["t"]) == pytest.approx(ratio, abs=0.006), "it is written above"
-        assert (bar["y"], bar["y2"]) == (0, pytest.approx(ratio, abs=6e-5)), "it is to scale"
-    means = next(layer for layer in latency["layers"] if layer["mark"]["type"] == "circle")["rows"]
-    assert [row["y"] / 1e6 for row in means] == pytest.approx([ms for _, ms, _ in loads], rel=1e-6)
+    latency, bands, steps, rates = (plot_of(chart, CLASSIC) for chart in charts)
+    told = next(chart for chart in charts if chart.kind == "scaling").steps
+    assert [step.ratio for step in told] == pytest.approx([ratio for ratio, _ in want], abs=6e-5)
+    assert [part.height / latency.height for part in (steps, rates)] == pytest.approx([3 / 7] * 2)
+    assert bands.height < steps.height
+    (bars,) = drawn(steps, Boxes)
+    assert bars.colours == [colour for _, colour in want]
+    assert isinstance(steps.y, Axis)
+    assert (steps.y.scale.low, steps.y.scale.log) == (0, False)
+    above = drawn(steps, Words)[-1].words
+    for bar, word, (ratio, _) in zip(bars.boxes, above, want, strict=True):
+        assert float(word.text) == pytest.approx(ratio, abs=0.006), "it is written above"
+        assert (bar.y, bar.y2) == (0, pytest.approx(ratio, abs=6e-5)), "it is to scale"
+    means = drawn(latency, Dots)[0].dots
+    assert [dot.y / 1e6 for dot in means if dot.y] == pytest.approx([ms for _, ms, _ in loads], rel=1e-6)
 
 
 def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
     """At 64 users mean, p95, p99 and maximum of the slides' 1M reads are all at the end of the axis."""
-    latency = specification(_charts(V4["read 1M"][0])[0], CLASSIC)
-    named = [
-        row
-        for layer in latency["layers"]
-        if layer["mark"]["type"] == "text" and "stroke" not in layer["mark"]  # and is no halo
-        for row in layer["rows"]
-        if row["t"] in ("max", "p99", "p95", "mean", "p50")
-    ]
-    low, high = latency["layers"][0]["encoding"]["y"]["scale"]["domain"]
-    places = sorted(math.log(row["y"] / low) / math.log(high / low) for row in named)
+    latency = plot_of(_charts(V4["read 1M"][0])[0], CLASSIC)
+    words = [word for mark in drawn(latency, Words) for word in mark.words]
+    named = [word for word in words if word.text in ("max", "p99", "p95", "mean", "p50")]
+    assert isinstance(latency.y, Axis)
+    low, high = latency.y.scale.low, latency.y.scale.high
+    places = sorted(math.log((word.y or 0) / low) / math.log(high / low) for word in named)
     assert places[-1] < 1
     assert all(other - one > 0.05 for one, other in pairwise(places))
 

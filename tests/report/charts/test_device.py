@@ -10,7 +10,7 @@ from iocast.diagnose.examination import examine
 from iocast.model.report import Chart
 from iocast.model.run import Run
 from iocast.report.charts import device
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects import ExaminedRun
 
 
 def _charts(run: Run) -> dict[str, Chart]:

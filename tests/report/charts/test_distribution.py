@@ -15,6 +15,4 @@ def test_the_modes_are_named() -> None:
     run = card_runs.run(reads(times=cached))
     found = chart_of(run, distribution)
     assert found.summary.startswith("On randread 8k response times have 2 peaks: 64% around 302 µs, 36% around ")
-    modes = found.table("modes")
-    assert modes is not None
-    assert [row.cells["share"] for row in modes.rows] == [pytest.approx(0.64, abs=0.01), pytest.approx(0.36, abs=0.01)]
+    assert [mode.share for mode in found.modes] == [pytest.approx(0.64, abs=0.01), pytest.approx(0.36, abs=0.01)]

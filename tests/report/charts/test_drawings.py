@@ -8,8 +8,8 @@ import struct
 import zlib
 from html import unescape
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import pytest
 from makers import card_runs
 from makers.card_pages import report_of
@@ -26,14 +26,17 @@ from iocast.diagnose.comparable import side
 from iocast.model.histogram import Histogram
 from iocast.model.report import Chart, Report, Section
 from iocast.model.run import Source
-from iocast.report.charts import CHARTS, charts_at, specification
-from iocast.report.charts.drawing.cell_image import colour, levels, png
-from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
-from iocast.report.charts.drawing.parts import apart
-from iocast.report.charts.drawing.theme import CLASSIC, LIGHT, PAGE, THEMES
+from iocast.report.charts import CHARTS, charts_at, plot_of
+from iocast.report.charts.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.plot.cell_image import colour, levels, png
+from iocast.report.plot.marks import Picture, Plot
+from iocast.report.plot.theme import CLASSIC, LIGHT, PAGE, THEMES
+from iocast.report.plot.words import apart
+from iocast.report.renderers import json_report
 from iocast.report.renderers.page.plots import drawing_html
 from iocast.report.renderers.pictures import write_pictures
+from iocast.report.result_tables import chart_table
 from iocast.sessions.forecasting.size_devices import size
 from iocast.sessions.forecasting.sizing_request import SizeRequest
 from iocast.sessions.live.tape_card import report_of_tape
@@ -77,9 +80,9 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     return found
 
 
-def marks(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """All rows of all layers."""
-    return [row for layer in spec["layers"] for row in layer["rows"]]
+def tips_of(plot: Plot) -> list[str]:
+    """All that is said under the pointer."""
+    return [each for mark in plot.marks if not isinstance(mark, Picture) for each in mark.tips]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,7 +93,7 @@ def test_it_compiles_and_speaks(charts: dict[str, Chart], kind: str) -> None:
     assert "undefined" not in svg
     assert "Infinity" not in svg
     assert "var(--c-" in svg
-    tips = [row["tip"] for row in marks(specification(charts[kind], PAGE)) if "tip" in row]
+    tips = tips_of(plot_of(charts[kind], PAGE))
     assert tips
     assert {unescape(label) for label in re.findall(r'aria-label="([^"]*)"', svg)} == set(tips), "nothing else speaks"
 
@@ -127,9 +130,23 @@ def test_times_of_nothing_are_drawn(ladder: tuple[Histogram, ...]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_data_are_plain(charts: dict[str, Chart], kind: str) -> None:
-    """Numbers are numbers, and all but what writes the labels of an axis is dictionaries and lists."""
-    spec = specification(charts[kind], LIGHT)
-    json.dumps(spec, allow_nan=False, default=_label)
+    """Numbers are numbers, and all but what writes the labels of an axis can be written down."""
+    json.dumps(msgspec.to_builtins(plot_of(charts[kind], LIGHT), enc_hook=_label), allow_nan=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_figures_are_those_of_its_struct(charts: dict[str, Chart], kind: str) -> None:
+    """The table below a chart, and what it is for programs, come from the fields of its points."""
+    chart = charts[kind]
+    table = chart_table(chart)
+    first = next(iter(chart.told.values()))
+    assert [row.record for row in table.rows] == list(first)
+    assert table.columns
+    document = json_report.document(_report(chart)).charts[chart.key]
+    assert list(document.tables) == list(chart.told)
+    for name, points in chart.told.items():
+        for point in points:
+            assert {"end", "low", "high", "time", "rate"}.isdisjoint(point.__struct_fields__), f"{name}: in what unit?"
 
 
 def _label(found: object) -> str:

@@ -6,7 +6,7 @@ from makers import card_runs
 from makers.card_runs import reads
 
 from iocast.diagnose.examination import examine
-from iocast.report.charts.subjects.families import families, pooled
+from iocast.report.charts.families import families, pooled
 
 
 def test_rows_of_a_test_and_size_are_a_family_in_the_order_of_their_loads() -> None:

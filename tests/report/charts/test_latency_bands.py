@@ -6,24 +6,26 @@ from itertools import groupby
 
 import pytest
 from makers import card_runs
-from makers.card_pages import chart_of
+from makers.card_pages import chart_of, drawn
 
-from iocast.report.charts import latency_bands, specification
-from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.charts import latency_bands, plot_of
+from iocast.report.plot.axes import Axis
+from iocast.report.plot.marks import Boxes
+from iocast.report.plot.theme import LIGHT
 
 
 def test_the_bands_of_a_load_are_all_of_its_ios() -> None:
-    for row in chart_of(card_runs.quick_card(), latency_bands).tables[0].rows:
-        shares = [row.cells[key] for key in ("fast", "middling", "slow")]
-        assert sum(share for share in shares if isinstance(share, float)) == pytest.approx(1)
+    for load in chart_of(card_runs.quick_card(), latency_bands).loads:
+        assert load.fast_share + load.middling_share + load.slow_share == pytest.approx(1)
 
 
 def test_each_bar_reaches_from_0_to_1_on_a_linear_axis() -> None:
-    bars = specification(chart_of(card_runs.quick_card(), latency_bands), LIGHT)["layers"][0]
-    scale = bars["encoding"]["y"]["scale"]
-    assert (scale["domain"], scale.get("type")) == ([0, 1], None)
-    for _, group in groupby(bars["rows"], key=lambda bar: bar["at"]):
+    plot = plot_of(chart_of(card_runs.quick_card(), latency_bands), LIGHT)
+    (bars,) = drawn(plot, Boxes)
+    assert isinstance(plot.y, Axis)
+    assert (plot.y.scale.low, plot.y.scale.high, plot.y.scale.log) == (0, 1, False)
+    for _, group in groupby(bars.boxes, key=lambda bar: bar.x):
         pieces = list(group)
-        assert pieces[0]["y"] == 0
-        assert pieces[-1]["y2"] == pytest.approx(1)
-        assert all("up to 1 ms" in bar["tip"] for bar in pieces)
+        assert pieces[0].y == 0
+        assert pieces[-1].y2 == pytest.approx(1)
+    assert all("up to 1 ms" in tip for tip in bars.tips)

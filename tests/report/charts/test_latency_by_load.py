@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from makers import card_runs
-from makers.card_pages import chart_of
+from makers.card_pages import chart_of, drawn
 
-from iocast.report.charts import latency_by_load, specification
-from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.charts import latency_by_load, plot_of
+from iocast.report.plot.marks import Areas
+from iocast.report.plot.theme import LIGHT
 
 
 def test_no_share_is_drawn_on_the_axis_of_times() -> None:
-    drawing = specification(chart_of(card_runs.quick_card(), latency_by_load), LIGHT)
-    areas = [layer["mark"] for layer in drawing["layers"] if layer["mark"]["type"] == "area"]
-    assert {mark["color"] for mark in areas} == {LIGHT.shade}, "only what lies between percentiles"
+    areas = drawn(plot_of(chart_of(card_runs.quick_card(), latency_by_load), LIGHT), Areas)
+    assert {mark.colour for mark in areas} == {LIGHT.shade}, "only what lies between percentiles"
 
 
 def test_a_percentile_that_is_not_published_is_not_in_the_caption() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from makers import card_runs
-from makers.card_pages import chart_of
+from makers.card_pages import chart_of, drawn
 from makers.card_runs import lognormal, reads
 
-from iocast.report.charts import load_curve, specification
-from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.charts import load_curve, plot_of
+from iocast.report.plot.marks import Lines, Words
+from iocast.report.plot.theme import LIGHT
 
 
 def test_the_knee_is_where_a_saturated_ladder_bends() -> None:
@@ -37,12 +38,12 @@ def test_the_load_curve_is_joined_in_the_order_of_the_loads() -> None:
         )
     )
     chart = chart_of(run, load_curve)
-    layers = [layer for layer in specification(chart, LIGHT)["layers"] if layer["mark"]["type"] == "line"]
-    for layer in layers:
-        rates = [row["x"] for row in layer["rows"]]
+    lines = [line for mark in drawn(plot_of(chart, LIGHT), Lines) for line in mark.lines]
+    assert len(lines) == 2
+    for line in lines:
+        rates = [point.x or 0 for point in line]
         assert rates[1] > rates[0] > rates[2], "past saturation the rate falls: the curve folds back"
-        assert [row["o"] for row in layer["rows"]] == [0, 1, 2]
-        assert layer["encoding"]["order"] == {"field": "o"}
+        assert rates == [load.rate_per_s for load in chart.loads]
 
 
 def test_loads_at_the_same_place_share_a_name() -> None:
@@ -50,5 +51,5 @@ def test_loads_at_the_same_place_share_a_name() -> None:
     ladder = ((1, 5_000_000_000), (8, 700_000_000), (32, 690_000_000))
     rows = [card_runs.reads(f"r {n}x1", users=n, times=times, elapsed_ns=took) for n, took in ladder]
     chart = chart_of(card_runs.run(*rows), load_curve)
-    texts = [layer["rows"] for layer in specification(chart, LIGHT)["layers"] if layer["mark"]["type"] == "text"]
-    assert ["1x1", "8x1, 32x1"] in [[row["t"] for row in rows] for rows in texts]
+    written = [[word.text for word in mark.words] for mark in drawn(plot_of(chart, LIGHT), Words)]
+    assert ["1x1", "8x1, 32x1"] in written

@@ -8,26 +8,24 @@ from makers.card_pages import chart_of, report_of
 from makers.card_runs import lognormal, reads
 
 from iocast.report.charts import percentiles
+from iocast.report.charts.distribution import Distribution
+from iocast.report.charts.percentiles import Percentiles
 
 
 def test_percentiles_end_at_the_maximum_and_say_where_they_are_sure() -> None:
-    curve = chart_of(card_runs.run(reads(times=lognormal(10_000, 1e6, 0.3))), percentiles).table("curves")
-    assert curve is not None
-    last = curve.rows[-1].cells
-    assert last["beyond"] == pytest.approx(1e-4)
-    assert last["sure"] == 0
-    sure = [row.cells["beyond"] for row in curve.rows if row.cells["sure"]]
-    assert min(each for each in sure if isinstance(each, float)) == pytest.approx(1e-3)
-    times = [row.cells["time"] for row in curve.rows]
-    assert times == sorted(times, key=lambda each: each if isinstance(each, float) else 0.0)
+    curve = chart_of(card_runs.run(reads(times=lognormal(10_000, 1e6, 0.3))), percentiles).curves
+    assert curve[-1].beyond_share == pytest.approx(1e-4)
+    assert curve[-1].sure == 0
+    assert min(each.beyond_share for each in curve if each.sure) == pytest.approx(1e-3)
+    times = [each.time_ns for each in curve]
+    assert times == sorted(times)
 
 
 def test_reads_and_writes_of_one_row_are_two_curves() -> None:
     """Among other rows they had one name, and their points were drawn as one curve that saws between both."""
     run = card_runs.run(card_runs.mixed(), card_runs.reads("scan 128k 1x1"))
-    charts = {chart.kind: chart for chart in report_of(run).charts}
-    for kind, key in (("percentiles", "curves"), ("distribution", "curves")):
-        table = charts[kind].table(key)
-        assert table is not None
-        names = dict.fromkeys(row.cells["row"] for row in table.rows)
+    charts = report_of(run).charts
+    for kind in (Percentiles, Distribution):
+        (chart,) = (each for each in charts if isinstance(each, kind))
+        names = dict.fromkeys(point.row for point in chart.curves)
         assert list(names) == ["mixed 8k, reads", "mixed 8k, writes", "mixed 8k, fsyncs", "scan 128k 1x1"]

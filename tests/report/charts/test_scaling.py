@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from makers import card_runs
-from makers.card_pages import chart_of
+from makers.card_pages import chart_of, drawn
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
 from iocast.model.finding import LeftOut
 from iocast.model.run import PhaseRecord
-from iocast.report.charts import chart_sections, scaling, specification
-from iocast.report.charts.drawing.theme import CLASSIC
+from iocast.report.charts import chart_sections, plot_of, scaling
+from iocast.report.plot.marks import Boxes
+from iocast.report.plot.theme import CLASSIC
+from iocast.report.result_tables import chart_table
 
 
 def test_scaling_bars_have_the_colours_of_the_rule() -> None:
@@ -22,10 +24,10 @@ def test_scaling_bars_have_the_colours_of_the_rule() -> None:
 def test_the_table_has_figures_that_say_something() -> None:
     """2^(10 ratio) had 16 digits, and 103 us after 103 us was a rise."""
     loads = [(1, 0.1030), (8, 0.1032), (16, 0.5)]
-    (steps,) = chart_of(card_runs.run(*_rows(loads)), scaling).tables
-    assert [column.key for column in steps.columns] == ["before", "after", "ratio", "verdict"]
-    verdicts = [row.cells["verdict"] for row in steps.rows]
-    assert verdicts == ["response time stayed the same", "throughput fell"]
+    chart = chart_of(card_runs.run(*_rows(loads)), scaling)
+    heads = ["from load", "to load", "response time growth / load growth", "verdict"]
+    assert [column.title for column in chart_table(chart).columns] == heads
+    assert [step.verdict for step in chart.steps] == ["response time stayed the same", "throughput fell"]
 
 
 def test_a_fall_that_does_not_go_on_is_told_to_where() -> None:
@@ -61,6 +63,5 @@ def _bars(table: list[tuple[int, float, float]]) -> list[str]:
         times = card_runs.histogram((ms * 1e6, 1000))
         elapsed_ns = round(1000 * 8192 / (mb * 2**20) * 1e9)
         rows.append(card_runs.reads(f"read {users}x1", users=users, times=times, elapsed_ns=elapsed_ns))
-    chart = chart_of(card_runs.run(*rows), scaling)
-    (bars,) = (layer for layer in specification(chart, CLASSIC)["layers"] if layer["mark"]["type"] == "rect")
-    return [row["c"] for row in bars["rows"]]
+    (bars,) = drawn(plot_of(chart_of(card_runs.run(*rows), scaling), CLASSIC), Boxes)
+    return [*bars.colours]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from makers.card_pages import drawn
 from makers.trends import trend_of
 
 from iocast.report.charts import trend
-from iocast.report.charts.drawing.theme import LIGHT
+from iocast.report.plot.marks import Dots, Rings, Words
+from iocast.report.plot.theme import LIGHT
 from iocast.report.renderers.documents import DOCUMENTS
 from iocast.report.renderers.json_report import document
 
@@ -29,12 +31,13 @@ def test_a_change_is_told_first_and_marked() -> None:
         "trend-2-throughput",
     )
     assert "From 1.00k to 701 (−30%)" in iops.summary
-    drawn = trend.draw(iops, LIGHT, 500)
-    dots, hollow = (drawn["layers"][at]["rows"] for at in (2, 3))
-    assert (len(dots), len(hollow)) == (16, 1)
-    assert [each["t"] for each in drawn["layers"][0]["rows"]] == ["−30%"]
-    assert trend.draw(grade, LIGHT, 500)["layers"][0]["rows"][0]["t"] == "to C"
-    assert trend.draw(p99, LIGHT, 500)["layers"][0]["rows"][0]["t"] == "+43%"
+    plot = trend.draw(iops, LIGHT, 500)
+    (dots, _), (hollow,) = drawn(plot, Dots), drawn(plot, Rings)
+    assert (len(dots.dots), len(hollow.rings)) == (16, 1)
+    changes = [
+        [word.text for word in drawn(trend.draw(each, LIGHT, 500), Words)[0].words] for each in report.charts[:3]
+    ]
+    assert changes == [["to C"], ["−30%"], ["+43%"]]
 
 
 def test_too_few_runs_are_unknown_and_steady_ones_unchanged() -> None:

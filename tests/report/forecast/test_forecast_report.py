@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from makers.card_pages import drawn
 from makers.ladder_runs import ladder_run, pool
 from msgspec.structs import replace
 
@@ -14,10 +15,13 @@ from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import burst_profile
 from iocast.forecast.what_if import parse_change, what_if
 from iocast.model.report import Report
-from iocast.report.charts.drawing.theme import LIGHT
-from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation
+from iocast.report.charts import forecast_curve, forecast_utilisation
+from iocast.report.charts.forecast_curve import ForecastCurve
+from iocast.report.charts.forecast_utilisation import ForecastUtilisation
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.forecast.forecast_sentences import verdict_sentence
+from iocast.report.plot.marks import Areas, Boxes, Levels, Lines, Uprights
+from iocast.report.plot.theme import LIGHT
 from iocast.report.renderers.documents import DOCUMENTS
 from iocast.report.renderers.json_report import document
 from iocast.report.subjects import subject
@@ -150,18 +154,19 @@ def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
 
 def test_the_chart_has_points_band_slo_and_load(facts: Facts) -> None:
     curve, used = told(answer(ASK, facts, {}, {}), facts, charts=True).charts
-    assert (curve.kind, used.kind) == ("forecast_curve", "forecast_utilisation")
-    kinds = [row.cells["kind"] for table in curve.tables if table.key == "measured" for row in table.rows]
+    assert isinstance(curve, ForecastCurve)
+    assert isinstance(used, ForecastUtilisation)
+    kinds = [each.kind for each in curve.measured]
     assert (kinds.count("ladder"), kinds.count("open loop")) == (7, 2)
-    layers = forecast_curve.draw(curve, LIGHT, 984)["layers"]
-    band, _, line, slo, asked = (layer["rows"] for layer in layers[:5])
-    assert all(each["y"] < each["y2"] for each in band)
-    assert [each["y"] for each in slo] == [8e6]
-    assert [each["x"] for each in asked] == [4000]
-    assert [each["x"] for each in line] == [each["x"] for each in band]
-    bars = forecast_utilisation.draw(used, LIGHT, 984)["layers"][0]["rows"]
-    assert [each["tip"].split(":")[0] for each in bars] == ["OK", "MARGINAL", "AT RISK", "NOT OK"]
-    assert bars[0]["x"] == 0
+    plot = forecast_curve.draw(curve, LIGHT, 984)
+    (band,), (_, line) = drawn(plot, Areas)[0].areas, drawn(plot, Lines)
+    assert all((each.y or 0) < (each.y2 or 0) for each in band)
+    assert [mark.at for mark in drawn(plot, Levels)] == [[8e6]]
+    assert [mark.at for mark in drawn(plot, Uprights)] == [[4000]]
+    assert [point.x for point in line.lines[0]] == [each.x for each in band]
+    (bars,) = drawn(forecast_utilisation.draw(used, LIGHT, 984), Boxes)
+    assert [tip.split(":")[0] for tip in bars.tips] == ["OK", "MARGINAL", "AT RISK", "NOT OK"]
+    assert bars.boxes[0].x == 0
 
 
 def test_a_figure_that_only_touches_the_interval_is_not_called_inside(facts: Facts) -> None:

@@ -9,9 +9,9 @@ from makers.live_moments import tape_of_a_load
 
 from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
-from iocast.report.charts import specification
-from iocast.report.charts.drawing.theme import THEMES
-from iocast.report.charts.live import live_latency
+from iocast.report.charts import plot_of
+from iocast.report.charts.live_latency import LiveLatency
+from iocast.report.plot.theme import THEMES
 from iocast.sessions.events import AnswerMade
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.tape_card import report_of_tape
@@ -40,12 +40,9 @@ def test_what_it_tells(folder: str) -> None:
 
 def test_its_heat_map_has_every_io(folder: str) -> None:
     (chart,) = report_of_tape(folder, charts=True).charts
-    assert chart.kind == live_latency.__name__.rpartition(".")[2]
-    course = chart.table("course")
-    assert course is not None
-    counts = [row.cells["counts"] for row in course.rows]
-    assert sum(sum(each) for each in counts if isinstance(each, tuple)) == 2000  # type: ignore[arg-type]
-    assert specification(chart, THEMES["light"])["layers"]
+    assert isinstance(chart, LiveLatency)
+    assert sum(sum(moment.counts) for moment in chart.course) == 2000
+    assert plot_of(chart, THEMES["light"]).marks
 
 
 def test_show_and_report_know_it(folder: str) -> None:

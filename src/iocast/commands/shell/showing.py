@@ -21,7 +21,7 @@ FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
 OF_ONE_RUN = ("classic", "r", "orion", "vdbench", "flatfile", "latencymap")
 OF_FILES = (*FORMATS, "vdbench", "flatfile")  # of verbs that run job files of other tools
 OF_MATRICES = (*FORMATS, "orion", "vdbench", "flatfile", "latencymap")  # of verbs that show a run of `iocast matrix`
-THEMES = ("light", "dark", "print", "classic")  # report.charts.drawing.theme.THEMES, without importing it
+THEMES = ("light", "dark", "print", "classic")  # report.plot.theme.THEMES, without importing it
 
 
 class Into(NamedTuple):

@@ -27,8 +27,7 @@ from iocast.report.card.row_labels import labels
 from iocast.report.card.target_section import blind_section, target_section
 from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
-from iocast.report.charts.subjects.examined_run import ExaminedRun
-from iocast.report.charts.subjects.graded_run import GradedRun
+from iocast.report.charts.subjects import ExaminedRun, GradedRun
 from iocast.report.database import database_section
 from iocast.report.diagnosis.tested_section import tested_section
 from iocast.report.layers import layers_section

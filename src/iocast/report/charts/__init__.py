@@ -13,33 +13,40 @@ from iocast.model.report import Chart, Section
 from iocast.model.run import Run
 from iocast.report.charts import (
     calibration_curve,
+    copy_rates,
     device,
     distribution,
+    forecast_curve,
+    forecast_utilisation,
     heat,
     latency_bands,
     latency_by_load,
+    live_latency,
     load_curve,
+    miss_ratio,
     overview,
     percentiles,
     ratios,
     repeats,
+    replay_lateness,
+    replay_rates,
     report_card,
     scaling,
     side_percentiles,
     sides,
+    size_distribution,
+    sizing_bars,
     throughput,
+    time_latency,
+    time_offset,
     trend,
+    use_share,
 )
-from iocast.report.charts.copying import copy_rates
-from iocast.report.charts.drawing.parts import NARROW, WIDE, Spec
-from iocast.report.charts.drawing.theme import Theme
-from iocast.report.charts.forecasting import forecast_curve, forecast_utilisation, sizing_bars
-from iocast.report.charts.live import live_latency
+from iocast.report.charts.families import Family, families, pooled
 from iocast.report.charts.place import Place, Stand
-from iocast.report.charts.profiling import miss_ratio, size_distribution, time_latency, time_offset, use_share
-from iocast.report.charts.replaying import replay_lateness, replay_rates
-from iocast.report.charts.subjects.examined_run import ExaminedRun
-from iocast.report.charts.subjects.families import Family, families, pooled
+from iocast.report.charts.subjects import ExaminedRun
+from iocast.report.plot.marks import Plot
+from iocast.report.plot.theme import Theme
 from iocast.report.wording import section
 
 
@@ -52,11 +59,12 @@ class ChartModule(Protocol):
         """Makes the charts of what its place gives it, none where there is nothing to tell."""
         ...
 
-    def draw(self, about: Chart, theme: Theme, width: int, /) -> Spec:
-        """Draws one of them: a specification of layers on a plot (`drawing.parts`)."""
+    def draw(self, chart: Any, theme: Theme, width: int, /) -> Plot:
+        """Draws one of them, as typed marks."""
         ...
 
 
+NARROW, WIDE = 500, 984  # pixels of the plot itself, without its axes: in a column of a page, and across it
 CHARTS: dict[str, ChartModule] = {
     "overview": overview,
     "report_card": report_card,
@@ -95,8 +103,8 @@ def place_of(chart: Chart) -> Place:
     return CHARTS[chart.kind].PLACE
 
 
-def specification(chart: Chart, theme: Theme) -> Spec:
-    """What a chart looks like, in plain dictionaries and lists."""
+def plot_of(chart: Chart, theme: Theme) -> Plot:
+    """What a chart looks like."""
     return CHARTS[chart.kind].draw(chart, theme, WIDE if place_of(chart).wide else NARROW)
 
 

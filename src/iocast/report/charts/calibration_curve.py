@@ -3,96 +3,114 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from iocast import text
-from iocast.forecast.calibration import Calibration, CurvePoint
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.charts.drawing.axis_labels import prefixed
-from iocast.report.charts.drawing.parts import (
-    LABEL_ROOM,
-    Spec,
-    chart,
-    layer,
-    legible,
-    named,
-    needed,
-    number,
-    numbers,
-    padded_times,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.theme import Theme
+from iocast.forecast.calibration import Calibration
+from iocast.forecast.calibration import CurvePoint as MeasuredPoint
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
+from iocast.report.plot.axes import LABEL_ROOM, Axis, Scale, known, padded_times, time_axis
+from iocast.report.plot.axis_labels import prefixed
+from iocast.report.plot.marks import (
+    Box,
+    Boxes,
+    Dots,
+    Levels,
+    Lines,
+    Mark,
+    Plot,
+    Point,
+    Rings,
+    Rules,
+    Uprights,
+    Word,
+    Words,
+)
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("calibration", wide=True)
 HEIGHT = 320
-POINTS = (
-    Column("name", "row"),
-    Column("rate", "IOPS", "rate"),
-    Column("time", "response time", "duration"),
-    Column("low", "lower end", "duration"),
-    Column("high", "upper end", "duration"),
-    Column("verdict", "limit", "code"),
-    Column("series", "load", "code"),
-)
-MARKS = (
-    Column("limit", "limit", "duration"),
-    Column("rate", "IOPS within", "rate"),
-    Column("low", "lower end", "rate"),
-    Column("high", "upper end", "rate"),
-    Column("most", "most IOPS", "rate"),
-)
 
 
-def tell(found: Calibration) -> Iterator[Chart]:
+class CurvePoint(Struct, frozen=True):
+    """The limited response time of a row, with its 95% interval."""
+
+    name: Annotated[str, shown("row")]
+    rate_per_s: Annotated[float, shown("IOPS", "rate")]
+    time_ns: Annotated[float | None, shown("response time", "duration")]
+    low_ns: Annotated[float | None, shown("lower end", "duration")]
+    high_ns: Annotated[float | None, shown("upper end", "duration")]
+    verdict: Annotated[str, shown("limit", "code")]
+    series: Annotated[Literal["closed", "open"], shown("load", "code")]
+
+    @property
+    def used(self) -> bool:
+        """False of a row that is refused."""
+        return self.verdict != "refused"
+
+    @property
+    def at(self) -> Point:
+        """Its place."""
+        return Point(self.rate_per_s, self.time_ns)
+
+
+class CurveMarks(Struct, frozen=True):
+    """The limit, the IOPS within it, with their interval, and the most IOPS."""
+
+    limit_ns: float
+    rate_per_s: float | None
+    low_per_s: float | None
+    high_per_s: float | None
+    most_per_s: float | None
+
+
+class CalibrationCurve(Chart, frozen=True, kw_only=True):
+    """All rows of random reads of a search."""
+
+    kind: str = "calibration_curve"
+    points: tuple[CurvePoint, ...]
+    marks: tuple[CurveMarks]
+
+
+def tell(found: Calibration) -> Iterator[CalibrationCurve]:
     """The chart of a search with at least two rows of random reads."""
-    points = (*found.closed, *found.at_rates)
-    if len(points) < 2:
+    if len(found.closed) + len(found.at_rates) < 2:
         return
-    name = text.statistic(found.asked.quantile)
     within = found.within
-    marks = Row(
-        {
-            "limit": found.asked.max_latency_ns,
-            "rate": within.rate_per_s if within else None,
-            "low": within.low_per_s if within else None,
-            "high": within.high_per_s if within else None,
-            "most": found.most.value if found.most else None,
-        }
+    marks = CurveMarks(
+        found.asked.max_latency_ns,
+        within.rate_per_s if within else None,
+        within.low_per_s if within else None,
+        within.high_per_s if within else None,
+        found.most.value if found.most else None,
     )
-    yield Chart(
-        kind="calibration_curve",
+    name = text.statistic(found.asked.quantile)
+    yield CalibrationCurve(
         key="calibration-load-curve",
         title=f"{name} against IOPS",
         summary=_summary(found, name),
-        x=Axis("IOPS", "rate"),
-        y=Axis(name, "duration", log=True),
-        tables=(
-            Table("", POINTS, tuple(_rows(found.closed, "closed") + _rows(found.at_rates, "open")), key="points"),
-            Table("", MARKS, (marks,), key="marks"),
-        ),
         notes=("Filled: closed loads. Rings: random arrivals at a rate, with 95% intervals. Grey: refused rows.",),
+        points=(*_points(found.closed, "closed"), *_points(found.at_rates, "open")),
+        marks=(marks,),
     )
 
 
-def _rows(points: Sequence[CurvePoint], series: str) -> list[Row]:
-    return [
-        Row(
-            {
-                "name": each.row.name,
-                "rate": each.row.measurement.rate_per_s,
-                "time": each.at.value_ns,
-                "low": each.at.low_ns,
-                "high": each.at.high_ns,
-                "verdict": "refused" if each.why_not else each.held,
-                "series": series,
-            }
+def _points(points: Sequence[MeasuredPoint], series: Literal["closed", "open"]) -> Iterator[CurvePoint]:
+    for each in points:
+        yield CurvePoint(
+            each.row.name,
+            each.row.measurement.rate_per_s,
+            each.at.value_ns,
+            each.at.low_ns,
+            each.at.high_ns,
+            "refused" if each.why_not else each.held,
+            series,
         )
-        for each in points
-    ]
 
 
 def _summary(found: Calibration, name: str) -> str:
@@ -107,73 +125,43 @@ def _summary(found: Calibration, name: str) -> str:
     return f"The {name} reaches the limit of {limit} at {rate} IOPS."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: CalibrationCurve, theme: Theme, width: int) -> Plot:
     """Both curves on a logarithmic time, the limit across, the allowed rate with its interval upright."""
-    points, marks = needed(about.table("points")), needed(about.table("marks")).rows[0].cells
-    limit, most = number(marks["limit"]) or 1.0, number(marks["most"])
-    low, high = padded_times([*numbers(points.rows, "time"), limit], 0.10)
-    scale, ticks = time_scale(low, high)
-    right = 1.08 * max([*numbers(points.rows, "rate"), most or 0.0])
-    x = quantitative("x", {"domain": [0, right]}, {"title": about.x.title, "label": prefixed})
-    x["axis"] |= {"grid": False, "tickCount": 8}
-    y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
-    place: Spec = {"x": x, "y": y}
-    shown = [_place(points, row, low, high) for row in points.rows]
-    closed, rates = ([each for each in shown if each["s"] == series] for series in ("closed", "open"))
-    layers = [*_band(marks, place, theme), layer("rule", [{"y": limit}], {"y": y}, color=theme.warn, strokeWidth=2)]
-    layers += [
-        layer("line", [e for e in group if e["used"]], {**place, "order": {"field": "o"}}, color=tone, strokeWidth=2)
-        for group, tone in ((closed, theme.muted), (rates, theme.accent))
+    points, (found,) = chart.points, chart.marks
+    low, high = padded_times([*known(each.time_ns for each in points), found.limit_ns], 0.10)
+    closed, rates = ([each for each in points if each.used and each.series == of] for of in ("closed", "open"))
+    limit = Word(0, found.limit_ns, f"limit {text.brief_time(found.limit_ns)}")
+    refused = [each.at for each in points if not each.used]
+    marks: list[Mark] = [
+        *_allowed(found, theme),
+        Levels([found.limit_ns], 2, colour=theme.warn),
+        Lines([[each.at for each in closed]], colour=theme.muted),
+        Lines([[each.at for each in sorted(rates, key=lambda each: each.rate_per_s)]], colour=theme.accent),
+        Rules([_interval(each, low, high) for each in rates if each.low_ns is not None], colour=theme.accent),
+        Dots([each.at for each in closed], 46, colour=theme.muted, opacity=1),
+        Rings([each.at for each in rates], 46, colour=theme.accent),
+        Rings(refused, 46, 1, colour=theme.muted, opacity=0.6),
+        Dots([each.at for each in points], 300, tips=[tip(each, "name", ("series",)) for each in points], opacity=0),
+        Words([limit], "left", "bottom", dx=4, dy=-3, size=11, colour=theme.warn, rim=theme.ground),
     ]
-    ends = [each for each in rates if each["used"] and each["low"] is not None]
-    layers.append(
-        layer("rule", ends, {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, color=theme.accent)
-    )
-    layers += _dots(closed, rates, place, theme)
-    words = {"type": "text", "align": "left", "baseline": "bottom", "dx": 4, "dy": -3, "fontSize": 11}
-    name = [{"x": 0, "y": limit, "t": f"limit {text.brief_time(limit)}"}]
-    layers += legible(words, name, named(x, y), theme, color=theme.warn)
-    if (rate := number(marks["rate"])) is not None:
-        beside = {"type": "text", "align": "right", "baseline": "top", "dx": -5, "dy": 3, "fontSize": 11}
-        told = [{"x": rate, "y": high, "t": f"{text.rate(rate)} IOPS"}]
-        layers += legible(beside, told, named(x, y), theme, color=theme.ink)
-    return chart(width, HEIGHT, layers)
+    if found.rate_per_s is not None:
+        told = Word(found.rate_per_s, high, f"{text.rate(found.rate_per_s)} IOPS")
+        marks.append(Words([told], "right", "top", dx=-5, dy=3, size=11, colour=theme.ink, rim=theme.ground))
+    right = 1.08 * max([*(each.rate_per_s for each in points), found.most_per_s or 0.0])
+    x = Axis(Scale(0, right), "IOPS", prefixed, count=8, grid=False)
+    return Plot(width, HEIGHT, x, time_axis(low, high, room=LABEL_ROOM), marks)
 
 
-def _place(points: Table, row: Row, low: float, high: float) -> Spec:
-    """A row as a point; ends of its interval that are unknown or outside stop at the edge."""
-    cells = row.cells
-    ends = number(cells["low"]), number(cells["high"])
-    return {
-        "x": number(cells["rate"]),
-        "y": number(cells["time"]),
-        "o": number(cells["rate"]) if cells["series"] == "open" else points.rows.index(row),
-        "low": None if ends[0] is None else max(low, ends[0]),
-        "high": high if ends[1] is None else min(high, ends[1]),
-        "s": cells["series"],
-        "used": cells["verdict"] != "refused",
-        "tip": tip(points, row, "name", ("series",)),
-    }
+def _interval(point: CurvePoint, low: float, high: float) -> Box:
+    """Ends that are unknown or outside stop at the edge."""
+    x, least, most = point.rate_per_s, point.low_ns or low, high if point.high_ns is None else point.high_ns
+    return Box(x, max(low, least), x, min(high, most))
 
 
-def _band(marks: dict[str, Cell], place: Spec, theme: Theme) -> list[Spec]:
+def _allowed(found: CurveMarks, theme: Theme) -> Iterator[Mark]:
     """The interval of the allowed rate, and the rate itself."""
-    rate, low, high = (number(marks[key]) for key in ("rate", "low", "high"))
-    found: list[Spec] = []
-    if low is not None and high is not None:
-        ends = [{"x": low, "x2": high}]
-        found.append(layer("rect", ends, {"x": place["x"], "x2": {"field": "x2"}}, color=theme.accent, opacity=0.12))
-    if rate is not None:
-        found.append(layer("rule", [{"x": rate}], {"x": place["x"]}, color=theme.accent, strokeDash=[4, 3]))
-    return found
-
-
-def _dots(closed: list[Spec], rates: list[Spec], place: Spec, theme: Theme) -> list[Spec]:
-    ring = "point"
-    refused = [each for each in (*closed, *rates) if not each["used"]]
-    return [
-        layer("circle", [each for each in closed if each["used"]], place, color=theme.muted, size=46, opacity=1),
-        layer(ring, [each for each in rates if each["used"]], place, color=theme.accent, size=46, strokeWidth=2),
-        layer(ring, refused, place, color=theme.muted, size=46, strokeWidth=1, opacity=0.6),
-        layer("circle", [*closed, *rates], place, silent=False, size=300, opacity=0),
-    ]
+    if found.low_per_s is not None and found.high_per_s is not None:
+        band = Box(found.low_per_s, 0, found.high_per_s, HEIGHT)
+        yield Boxes([band], y_in_px=True, colour=theme.accent, opacity=0.12)
+    if found.rate_per_s is not None:
+        yield Uprights([found.rate_per_s], dash=(4, 3), colour=theme.accent)

@@ -4,113 +4,119 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Annotated
 
+from msgspec import Struct
+
+from iocast import text
 from iocast.analyse.device_io import DeviceIo
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
-from iocast.report.cells import cell_text
-from iocast.report.charts.drawing.parts import Spec, chart, layer, number, numbers, padded, quantitative, tip
-from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
-from iocast.report.charts.drawing.theme import Theme
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects import ExaminedRun
+from iocast.report.plot.axes import ROW_HEIGHT, Axis, Scale, padded, rows_axis
+from iocast.report.plot.marks import Box, Dots, Plot, Point, Rings, Rules, unseen_rows
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 from iocast.results.measured_rows import row_name
 
 PLACE = Place("device")
-SIZES = (
-    Column("row", "row"),
-    Column("asked", "submitted", "bytes"),
-    Column("device", "at the device", "bytes"),
-)
-QUEUES = (
-    Column("row", "row"),
-    Column("asked", "submitted", "decimal"),
-    Column("device", "at the device", "decimal"),
-)
 SAME = 1.1  # within a tenth
 
 
-def tell(about: ExaminedRun) -> Iterator[Chart]:
+class SizesSeen(Struct, frozen=True):
+    """The mean size of the I/Os of a row, and of the requests that the device saw."""
+
+    row: Annotated[str, shown("row")]
+    asked_bytes: Annotated[float, shown("submitted", "bytes")]
+    device_bytes: Annotated[float, shown("at the device", "bytes")]
+
+    @property
+    def both(self) -> tuple[float, float]:
+        """What was submitted, and what the device saw."""
+        return self.asked_bytes, self.device_bytes
+
+
+class QueueSeen(Struct, frozen=True):
+    """The outstanding I/Os of a row, and those that the device saw."""
+
+    row: Annotated[str, shown("row")]
+    asked: Annotated[float, shown("submitted", "decimal")]
+    device: Annotated[float, shown("at the device", "decimal")]
+
+    @property
+    def both(self) -> tuple[float, float]:
+        """What was submitted, and what the device saw."""
+        return self.asked, self.device
+
+
+class Device(Chart, frozen=True, kw_only=True):
+    """Rows of which something is known at the device."""
+
+    kind: str = "device"
+    rows: tuple[SizesSeen, ...] | tuple[QueueSeen, ...]
+
+
+def tell(about: ExaminedRun) -> Iterator[Device]:
     """A chart of sizes, and one of queue depths, each where the device saw something else on some row."""
     seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
-    if sizes := [row for record, io in seen for row in _sizes(record, io)]:
-        yield from _chart("device-sizes", "Request size", "size", "bytes", SIZES, sizes)
-    queues = [
-        Row({"row": record.phase.name, "asked": float(record.measurement.asked_depth), "device": io.queue_mean})
+    yield from _chart("device-sizes", "Request size", tuple(row for record, io in seen for row in _sizes(record, io)))
+    queues = tuple(
+        QueueSeen(record.phase.name, float(record.measurement.asked_depth), io.queue_mean)
         for record, io in seen
         if io.queue_mean is not None
-    ]
-    if queues:
-        yield from _chart("device-queue", "Outstanding I/Os", "outstanding I/Os", "decimal", QUEUES, queues)
+    )
+    yield from _chart("device-queue", "Outstanding I/Os", queues)
 
 
-def _sizes(record: PhaseRecord, io: DeviceIo) -> list[Row]:
-    found = []
+def _sizes(record: PhaseRecord, io: DeviceIo) -> Iterator[SizesSeen]:
     sizes: tuple[tuple[Op, float | None], ...] = (("read", io.read_size_bytes), ("write", io.write_size_bytes))
     for op, seen in sizes:
         parts = [part for part in record.measurement.classes if part.op == op and part.ios]
         if parts and seen:
             name = row_name(record, op, several=len({part.op for part in record.measurement.classes}) > 1)
-            asked = sum(part.bytes for part in parts) / sum(part.ios for part in parts)
-            found.append(Row({"row": name, "asked": asked, "device": seen}))
-    return found
+            yield SizesSeen(name, sum(part.bytes for part in parts) / sum(part.ios for part in parts), seen)
 
 
-def _chart(key: str, title: str, axis: str, kind: str, columns: tuple[Column, ...], rows: list[Row]) -> Iterator[Chart]:
-    other = [row for row in rows if not _same(row.cells["asked"], row.cells["device"])]
+def _chart(key: str, title: str, rows: tuple[SizesSeen, ...] | tuple[QueueSeen, ...]) -> Iterator[Device]:
+    other = [row.row for row in rows if not _same(*row.both)]
     if not other:
         return
-    names = ", ".join(str(row.cells["row"]) for row in other[:3]) + (" and others" if len(other) > 3 else "")
-    summary = f"On {len(other)} of {len(rows)} rows the device saw something other than was submitted: {names}."
-    shown = Axis(axis, "bytes" if kind == "bytes" else "decimal", log=True)
-    yield Chart(
-        kind="device",
+    names = ", ".join(other[:3]) + (" and others" if len(other) > 3 else "")
+    yield Device(
         key=key,
         title=f"{title}: submitted and at the device",
-        summary=summary,
-        x=shown,
-        y=Axis("row", "text"),
-        tables=(Table("", columns, tuple(rows), key="rows"),),
+        summary=f"On {len(other)} of {len(rows)} rows the device saw something other than was submitted: {names}.",
+        rows=rows,
     )
 
 
-def _same(asked: Cell, seen: Cell) -> bool:
-    if not isinstance(asked, int | float) or not isinstance(seen, int | float) or not asked or not seen:
-        return False
-    return max(asked / seen, seen / asked) <= SAME
+def _same(asked: float, seen: float) -> bool:
+    return bool(asked and seen) and max(asked / seen, seen / asked) <= SAME
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Device, theme: Theme, width: int) -> Plot:
     """A ring for what was asked, a disc for what the device saw, a line where they differ."""
-    table = about.tables[0]
-    kind = table.columns[1].kind
-    names = [str(row.cells["row"]) for row in table.rows]
-    found = [value for value in numbers(table.rows, "asked", "device") if value > 0]
+    rows: tuple[SizesSeen | QueueSeen, ...] = chart.rows
+    sized = isinstance(rows[0], SizesSeen)
+    found = [value for row in rows for value in row.both if value > 0]
     low, high = padded(min(found), max(found), least=0.4)
     step = 2 if math.log2(high / low) <= 9 else 8
     start, end = math.floor(math.log(low, step)), math.ceil(math.log(high, step))
-    ticks = [value for value in (float(step) ** at for at in range(start, end + 1)) if low <= value <= high]
-    labels = {value: cell_text(kind, value) for value in ticks}
-    axis = {"values": ticks, "label": labels.__getitem__, "title": about.x.title, "grid": True, "orient": "top"}
-    x = quantitative("x", {"type": "log", "domain": [low, high]}, axis)
-    y = rows_axis(names)
-    rows = [
-        {
-            "y": at,
-            "x": max(low, number(row.cells["asked"]) or low),
-            "x2": max(low, number(row.cells["device"]) or low),
-            "tip": tip(table, row, "row"),
-        }
-        for at, row in enumerate(table.rows)
-    ]
-    seen = [{**row, "x": row["x2"]} for row in rows]
-    hit = [{"x": low, "x2": high, "y": row["y"], "tip": row["tip"]} for row in rows]
-    between: Spec = {"x": x, "x2": {"field": "x2"}, "y": y}
-    layers = [
-        layer("rule", rows, between, color=theme.tail, strokeWidth=2, opacity=0.6),
-        layer("point", rows, {"x": x, "y": y}, color=theme.ink, size=90, strokeWidth=1.6),
-        layer("circle", seen, {"x": x, "y": y}, color=theme.tail, size=44, opacity=1),
-        layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, between, silent=False, opacity=0),
-    ]
-    return chart(width, ROW_HEIGHT * len(rows) + 12, layers)
+    x = Axis(
+        Scale(low, high, log=True),
+        "size" if sized else "outstanding I/Os",
+        text.size if sized else text.decimal,
+        [value for value in (float(step) ** at for at in range(start, end + 1)) if low <= value <= high],
+        top=True,
+    )
+    places = [(at, *(max(low, each or low) for each in row.both)) for at, row in enumerate(rows)]
+    marks = (
+        Rules([Box(asked, at, seen, at) for at, asked, seen in places], 2, colour=theme.tail, opacity=0.6),
+        Rings([Point(asked, at) for at, asked, _ in places], 90, 1.6, colour=theme.ink),
+        Dots([Point(seen, at) for at, _, seen in places], 44, colour=theme.tail, opacity=1),
+        unseen_rows(low, high, ROW_HEIGHT - 2, [tip(row, "row") for row in rows]),
+    )
+    return Plot(width, ROW_HEIGHT * len(rows) + 12, x, rows_axis([row.row for row in rows]), marks)

@@ -4,84 +4,80 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.modes import Density, Mode, density
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.drawing.density_curve import density_points
-from iocast.report.charts.drawing.parts import (
-    Spec,
-    chart,
-    each_by,
-    layer,
-    legible,
-    needed,
-    number,
-    numbers,
-    padded_times,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.rows import rows_axis
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
+from iocast.report.charts.curves import density_points
+from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member
+from iocast.report.plot.axes import padded_times, rows_axis, time_axis
+from iocast.report.plot.marks import Areas, Band, Box, Boxes, Lines, Plot, Point, Rules, Word, Words
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("family")
-COLUMNS = (
-    Column("row", "row"),
-    Column("p50", "p50", "duration"),
-    Column("mean", "mean", "duration"),
-    Column("modes", "modes"),
-)
-CURVE = (Column("row", "row"), Column("time", "time", "duration"), Column("density", "share per decade", "decimal"))
-MODES = (Column("row", "row"), Column("time", "time", "duration"), Column("share", "share", "share"))
 MODES_NOTE = "Modes are named from a thousand I/Os on."
 RIDGE_HEIGHT = 46
 RIDGE = 0.82  # how much of its room a distribution fills
 
 
-def tell(family: Family) -> Iterator[Chart]:
+class Shape(Struct, frozen=True):
+    """The response times of a row."""
+
+    row: Annotated[str, shown("row")]
+    p50_ns: Annotated[float, shown("p50", "duration")]
+    mean_ns: Annotated[float, shown("mean", "duration")]
+    modes: Annotated[str, shown("modes")]
+
+
+class DensityPoint(Struct, frozen=True):
+    """The share of the I/Os per decade of time, at a time."""
+
+    row: str
+    time_ns: float
+    density: float
+
+
+class NamedMode(Struct, frozen=True):
+    """Where a mode stands, and how much it holds."""
+
+    row: str
+    time_ns: float
+    share: float
+
+
+class Distribution(Chart, frozen=True, kw_only=True):
+    """All rows of a family, one after the other."""
+
+    kind: str = "distribution"
+    shapes: tuple[Shape, ...]
+    curves: tuple[DensityPoint, ...]
+    modes: tuple[NamedMode, ...]
+
+
+def tell(family: Family) -> Iterator[Distribution]:
     """The chart of all rows of a family that have at least two I/Os."""
     shapes = [(family.name(member), member, found) for member in family.members if (found := density(member.times))]
     if not shapes:
         return
-    modes = tuple(
-        Row({"row": name, "time": mode.location_ns, "share": mode.share})
-        for name, _, found in shapes
-        for mode in found.modes
-    )
-    yield Chart(
-        kind="distribution",
+    yield Distribution(
         key=f"{family.key}-distribution",
         title=f"{family.title}: response time distribution",
         summary=_summary(family, shapes),
-        x=Axis("response time", "duration", log=True),
-        y=Axis("row", "text"),
-        tables=(
-            Table("", COLUMNS, tuple(_row(*shape) for shape in shapes), key="shapes"),
-            Table("", CURVE, tuple(row for name, _, found in shapes for row in _curve(name, found)), key="curves"),
-            Table("", MODES, modes, key="modes"),
-        ),
         notes=("Dotted: the mean.", *([MODES_NOTE] if any(not found.modes for _, _, found in shapes) else [])),
+        shapes=tuple(_shape(*each) for each in shapes),
+        curves=tuple(DensityPoint(name, *point) for name, _, found in shapes for point in density_points(found)),
+        modes=tuple(NamedMode(name, mode.location_ns, mode.share) for name, _, found in shapes for mode in found.modes),
     )
 
 
-def _row(name: str, member: Member, found: Density) -> Row:
-    return Row(
-        {
-            "row": name,
-            "p50": member.times.quantile_ns(0.5),
-            "mean": member.times.mean_ns,
-            "modes": ", ".join(_in_words(mode) for mode in found.modes),
-        }
-    )
-
-
-def _curve(name: str, found: Density) -> list[Row]:
-    return [Row({"row": name, "time": time, "density": share}) for time, share in density_points(found)]
+def _shape(name: str, member: Member, found: Density) -> Shape:
+    return Shape(name, member.times.quantile_ns(0.5), member.times.mean_ns, ", ".join(map(_in_words, found.modes)))
 
 
 def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
@@ -100,73 +96,47 @@ def _in_words(mode: Mode) -> str:
     return f"{text.percent(mode.share)} around {text.brief_time(mode.location_ns)}"
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Distribution, theme: Theme, width: int) -> Plot:
     """A ridge for each row, as high as its highest point; modes are named, the mean is a line."""
-    shapes, curves, modes = (needed(about.table(key)) for key in ("shapes", "curves", "modes"))
-    names = [str(row.cells["row"]) for row in shapes.rows]
-    base = {name: float(at) for at, name in enumerate(names)}
-    low, high = padded_times(numbers(curves.rows, "time"), 0.03)
-    scale, ticks = time_scale(low, high)
-    highest = {name: max(_densities(curves, name)) for name in names}
-    y = rows_axis(names)
-    y["scale"] = {"domain": [len(names) - 0.92, -0.98]}
-    x = quantitative("x", scale, time_axis(ticks))
-    rows = [_ridge_point(row, base, highest) for row in curves.rows]
-    ridge: Spec = {"x": x, "y": y, "y2": {"field": "y2"}, **each_by("row")}
-    outline: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"]), **each_by("row")}
-    layers = [
-        layer("area", rows, ridge, color=theme.accent, opacity=0.35),
-        layer("line", rows, outline, color=theme.accent, strokeWidth=1.4),
-    ]
-    means = [
-        {"x": number(row.cells["mean"]), "y": base[str(row.cells["row"])], "y2": base[str(row.cells["row"])] - RIDGE}
-        for row in shapes.rows
-    ]
-    layers.append(layer("rule", means, {"x": x, "y": y, "y2": {"field": "y2"}}, color=theme.tail, strokeDash=[2, 2]))
-    layers += _peak_names(modes, base, x, y, theme, (low, high))
-    hit = [
-        {"x": low, "x2": high, "y": at - 0.98, "y2": at, "tip": tip(shapes, row, "row")}
-        for at, row in enumerate(shapes.rows)
-    ]
-    band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
-    layers.append(layer("rect", hit, band, silent=False, opacity=0))
-    return chart(width, max(1, len(names)) * RIDGE_HEIGHT + 8, layers)
+    rows = chart.shapes
+    low, high = padded_times([point.time_ns for point in chart.curves], 0.03)
+    ridges = list[list[Band]]()
+    for at, row in enumerate(rows):
+        own = [point for point in chart.curves if point.row == row.row]
+        highest = max(point.density for point in own)
+        ridges.append([Band(point.time_ns, at, at - RIDGE * point.density / highest) for point in own])
+    marks = (
+        Areas(ridges, colour=theme.accent, opacity=0.35),
+        Lines([[Point(x, top) for x, _, top in ridge] for ridge in ridges], 1.4, colour=theme.accent),
+        Rules(
+            [Box(row.mean_ns, at, row.mean_ns, at - RIDGE) for at, row in enumerate(rows)],
+            dash=(2, 2),
+            colour=theme.tail,
+        ),
+        _peak_names(chart, theme, low, high),
+        Boxes(
+            [Box(low, at - 0.98, high, at) for at in range(len(rows))],
+            tips=[tip(row, "row") for row in rows],
+            opacity=0,
+        ),
+    )
+    height = max(1, len(rows)) * RIDGE_HEIGHT + 8
+    return Plot(width, height, time_axis(low, high), rows_axis([row.row for row in rows], 0.98, 0.92), marks)
 
 
-def _ridge_point(row: Row, base: dict[str, float], highest: dict[str, float]) -> Spec:
-    name = str(row.cells["row"])
-    height = RIDGE * (number(row.cells["density"]) or 0.0) / highest[name]
-    return {"row": name, "x": number(row.cells["time"]), "y": base[name], "y2": base[name] - height}
-
-
-def _densities(curves: Table, name: str) -> list[float]:
-    return [number(row.cells["density"]) or 0.0 for row in curves.rows if row.cells["row"] == name]
-
-
-def _peak_names(
-    modes: Table, base: dict[str, float], x: Spec, y: Spec, theme: Theme, bounds: tuple[float, float]
-) -> list[Spec]:
+def _peak_names(chart: Distribution, theme: Theme, low_ns: float, high_ns: float) -> Words:
     """Beside each peak, inside of the chart: where it stands, and how much it holds where there are several."""
-    several = {name for name in base if sum(row.cells["row"] == name for row in modes.rows) > 1}
-    rows, wide = list[Spec](), math.log(bounds[1] / bounds[0])
-    for row in modes.rows:
-        name, at = str(row.cells["row"]), number(row.cells["time"]) or 1.0
-        share = f" · {text.percent(number(row.cells['share']))}" if name in several else ""
-        right = math.log(at / bounds[0]) > 0.72 * wide
+    places = {row.row: at for at, row in enumerate(chart.shapes)}
+    modes = [mode.row for mode in chart.modes]
+    words, wide, before = list[Word](), math.log(high_ns / low_ns), None
+    lowered = False
+    for mode in chart.modes:
+        share = f" · {text.percent(mode.share)}" if modes.count(mode.row) > 1 else ""
+        right = math.log(mode.time_ns / low_ns) > 0.72 * wide
         # Beside a neighbour that is near, a name stands lower.
-        near = bool(rows) and rows[-1]["row"] == name and math.log(at / rows[-1]["x"]) < 0.45 * wide
-        low = near and not rows[-1]["low"]
-        rows.append(
-            {
-                "x": at,
-                "row": name,
-                "low": low,
-                "y": base[name] - (0.36 if low else 0.72),
-                "t": text.brief_time(at) + share,
-                "dx": -9 if right else 9,
-                "align": "right" if right else "left",
-            }
-        )
-    mark: Spec = {"type": "text", "baseline": "middle", "fontSize": 11}
-    text_at: Spec = {"x": x, "y": y, "text": {"field": "t"}}
-    return legible(mark, rows, text_at, theme, color=theme.ink)
+        near = before is not None and before.row == mode.row and math.log(mode.time_ns / before.time_ns) < 0.45 * wide
+        lowered, before = near and not lowered, mode
+        y = places[mode.row] - (0.36 if lowered else 0.72)
+        said = text.brief_time(mode.time_ns) + share
+        words.append(Word(mode.time_ns, y, said, -9 if right else 9, align="right" if right else "left"))
+    return Words(words, baseline="middle", size=11, colour=theme.ink, rim=theme.ground)

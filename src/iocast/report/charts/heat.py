@@ -10,78 +10,96 @@ import math
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby, pairwise
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.changepoint import change_points
-from iocast.model.finding import Finding
+from iocast.model.codes import FindingCode, StateCode
 from iocast.model.histogram import Histogram, bucket_bounds_ns, bucket_index, merge
 from iocast.model.measurement import Interval
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.cells import numbers as several
-from iocast.report.charts.drawing.axis_labels import clock
-from iocast.report.charts.drawing.cell_image import data_url, levels
-from iocast.report.charts.drawing.parts import (
-    LABEL_ROOM,
-    Spec,
-    chart,
-    layer,
-    needed,
-    number,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
+from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member
+from iocast.report.charts.time_grid import HEIGHT, MAX_COLUMNS, Ends
+from iocast.report.plot.axes import LABEL_ROOM, Axis, Scale, time_axis
+from iocast.report.plot.axis_labels import clock
+from iocast.report.plot.cell_image import data_url, levels
+from iocast.report.plot.marks import Box, Boxes, Mark, Picture, Plot, Point, Rings, Rules, Uprights, Word, Words
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 from iocast.report.wording import words
 
 PLACE = Place("family", wide=True)
 CELLS_A_DECADE = 16
-MAX_COLUMNS = 240  # more moments than this are drawn together
 SLOW_FACTOR = 10.0  # as in the table of the slowest I/Os
 SLOW_MARKED = 12
-
-COLUMNS = (
-    Column("row", "row"),
-    Column("at", "at", "duration"),
-    Column("ios", "I/Os", "count"),
-    Column("p50", "p50", "duration"),
-    Column("p99", "p99", "duration"),
-    Column("max", "max", "duration"),
-)
-CELLS = (
-    Column("start", "from", "duration", "since the first row, without the pauses between rows"),
-    Column("end", "to", "duration"),
-    Column("counts", "I/Os in each range of response time", "counts"),
-)
-SPANS = (Column("low", "from", "duration"), Column("high", "to", "duration"))
-ROWS = (Column("row", "row"), Column("start", "from", "duration"), Column("end", "to", "duration"))
-MARKS = (
-    Column("kind", "kind"),
-    Column("name", "name"),
-    Column("at", "from", "duration"),
-    Column("end", "to", "duration"),
-    Column("time", "time", "duration"),
-    Column("says", "what"),
-)
+NS = 1e9  # a second
 KEYS = {
     "finding": "Bars at the top: findings; a question mark means suspected.",
     "slow": "Rings: I/Os of ten times the p99 or more.",
     "change": "Dashed lines: throughput level shifts.",
 }
-HEIGHT = 230
-ON_DARK = "#ffffff"
+ON_DARK, BEHIND = "#ffffff", "#000000"
 ALERT = "#7fe7ff"  # a colour that the picture has not
 LEGEND, LEGEND_LEFT, LEGEND_BELOW = 160, 96, 34  # pixels: how wide, from the left, below the picture
 LEGEND_STEPS = 32
 LETTER = 5.5  # pixels
 BAR, LEAST = 4, 3  # pixels: how high the bar of a finding is, and how wide at least
 LINE, LINES = 14, 3  # of names below the bars
-BEHIND: Spec = {"stroke": "#000000", "strokeWidth": 3, "strokeJoin": "round", "opacity": 0.7}
+
+
+class HeatMoment(Struct, frozen=True):
+    """What a row did in some intervals. Times count from the start of the chart, without the pauses between rows."""
+
+    row: Annotated[str, shown("row")]
+    at_ns: Annotated[int, shown("at", "duration")]
+    ios: Annotated[int, shown("I/Os", "count")]
+    p50_ns: Annotated[float, shown("p50", "duration")]
+    p99_ns: Annotated[float, shown("p99", "duration")]
+    max_ns: Annotated[float, shown("max", "duration")]
+
+
+class HeatCells(Struct, frozen=True):
+    """The same moment: I/Os in each span of response time."""
+
+    start_ns: int
+    end_ns: int
+    counts: tuple[float, ...]
+
+
+class HeatRow(Struct, frozen=True):
+    """A row's place in the chart."""
+
+    row: str
+    start_ns: int
+    end_ns: int
+
+
+class HeatMark(Struct, frozen=True):
+    """What happened: a finding, a slow I/O, or a shift of throughput."""
+
+    kind: Literal["finding", "slow", "change"]
+    name: str
+    at_ns: int
+    end_ns: int
+    time_ns: int | None  # of a slow I/O
+    says: str
+    code: FindingCode | None = None
+    state: StateCode | None = None
+
+
+class Heat(Chart, frozen=True, kw_only=True):
+    """All rows of a family, one after the other."""
+
+    kind: str = "heat"
+    moments: tuple[HeatMoment, ...]
+    cells: tuple[HeatCells, ...]
+    spans: tuple[Ends, ...]
+    rows: tuple[HeatRow, ...]
+    marks: tuple[HeatMark, ...]
 
 
 class _Moment(Struct, frozen=True):
@@ -102,33 +120,24 @@ class _Stretch(Struct, frozen=True):
     member: Member
 
 
-def tell(family: Family) -> Iterator[Chart]:
+def tell(family: Family) -> Iterator[Heat]:
     """The chart of all rows of a family of which the course over time was kept."""
     stretches = tuple(_stretches(family))
     moments = tuple(_moments(stretches))
     if not moments:
         return
     low, high = _decades(moments)
-    spans = tuple(
-        Row({"low": 10 ** (at / CELLS_A_DECADE), "high": 10 ** ((at + 1) / CELLS_A_DECADE)}) for at in range(low, high)
-    )
-    rows = tuple(Row({"row": each.name, "start": each.start_ns, "end": each.end_ns}) for each in stretches)
     marks = tuple(mark for each in stretches for mark in (*_findings(each), *_slow(each), *_changes(each)))
-    yield Chart(
-        kind="heat",
+    yield Heat(
         key=f"{family.key}-heat",
         title=f"{family.title}: response times over the run",
         summary=_summary(moments, marks),
-        x=Axis("time", "duration"),
-        y=Axis("response time", "duration", log=True),
-        tables=(
-            Table("", COLUMNS, tuple(_row(moment) for moment in moments), key="moments"),
-            Table("", CELLS, tuple(_cells(moment, low, high) for moment in moments), key="cells"),
-            Table("", SPANS, spans, key="spans"),
-            Table("", ROWS, rows, key="rows"),
-            Table("", MARKS, marks, key="marks"),
-        ),
-        notes=tuple(words for kind, words in KEYS.items() if any(mark.cells["kind"] == kind for mark in marks)),
+        notes=tuple(words for kind, words in KEYS.items() if any(mark.kind == kind for mark in marks)),
+        moments=tuple(map(_moment, moments)),
+        cells=tuple(_cells(moment, low, high) for moment in moments),
+        spans=tuple(Ends(10 ** (at / CELLS_A_DECADE), 10 ** ((at + 1) / CELLS_A_DECADE)) for at in range(low, high)),
+        rows=tuple(HeatRow(each.name, each.start_ns, each.end_ns) for each in stretches),
+        marks=marks,
     )
 
 
@@ -166,17 +175,9 @@ def _moments(stretches: tuple[_Stretch, ...]) -> Iterator[_Moment]:
                 yield _Moment(each.name, start, min(start + width, each.end_ns), times)
 
 
-def _row(moment: _Moment) -> Row:
-    return Row(
-        {
-            "row": moment.row,
-            "at": moment.start_ns,
-            "ios": moment.times.total,
-            "p50": moment.times.quantile_ns(0.5),
-            "p99": moment.times.quantile_ns(0.99),
-            "max": moment.times.max_ns,
-        }
-    )
+def _moment(of: _Moment) -> HeatMoment:
+    times = of.times
+    return HeatMoment(of.row, of.start_ns, times.total, times.quantile_ns(0.5), times.quantile_ns(0.99), times.max_ns)
 
 
 def _cell(value_ns: float) -> int:
@@ -199,29 +200,25 @@ def _decades(moments: tuple[_Moment, ...]) -> tuple[int, int]:
     return low, max(high, low + CELLS_A_DECADE // 2)
 
 
-def _cells(moment: _Moment, low: int, high: int) -> Row:
+def _cells(moment: _Moment, low: int, high: int) -> HeatCells:
     # What lies outside by rounding belongs to the first and the last cell.
     upto = [0, *(moment.times.count_below(_first_bucket(cell)) for cell in range(low + 1, high)), moment.times.total]
     counts = tuple(float(after - before) for before, after in pairwise(upto))
-    return Row({"start": moment.start_ns, "end": moment.end_ns, "counts": counts})
+    return HeatCells(moment.start_ns, moment.end_ns, counts)
 
 
-def _findings(stretch: _Stretch) -> Iterator[Row]:
+def _findings(stretch: _Stretch) -> Iterator[HeatMark]:
     """What diagnosis has found, where it was seen."""
     for found in stretch.member.findings:
         perhaps = found.state == "suggested"
         says = f"{stretch.name}: {'suspected ' if perhaps else ''}{words(found.code)}. {found.says}"
+        name = f"{words(found.code)}{'?' if perhaps else ''}"
         for span in found.spans:
             at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
-            yield _mark("finding", f"{words(found.code)}{'?' if perhaps else ''}", at, end, None, says, found)
+            yield HeatMark("finding", name, at, end, None, says, found.code, found.state)
 
 
-def _mark(kind: str, name: str, at: int, end: int, time_ns: int | None, says: str, found: Finding | None = None) -> Row:
-    about: dict[str, Cell] = {"code": found.code, "state": found.state} if found else {}
-    return Row({**about, "kind": kind, "name": name, "at": at, "end": end, "time": time_ns, "says": says})
-
-
-def _slow(stretch: _Stretch) -> Iterator[Row]:
+def _slow(stretch: _Stretch) -> Iterator[HeatMark]:
     """The slowest I/Os where they took far longer than the p99."""
     p99_ns = stretch.member.times.quantile_ns(0.99)
     found = [slow for slow in stretch.member.record.measurement.slow if slow.op == stretch.member.op]
@@ -229,10 +226,10 @@ def _slow(stretch: _Stretch) -> Iterator[Row]:
         if slow.response_ns > SLOW_FACTOR * p99_ns:
             at = min(stretch.start_ns + slow.time_ns + slow.response_ns, stretch.end_ns)
             says = f"{stretch.name}: one {slow.op} took {text.brief_time(slow.response_ns)}"
-            yield _mark("slow", "", at, at, slow.response_ns, says)
+            yield HeatMark("slow", "", at, at, slow.response_ns, says)
 
 
-def _changes(stretch: _Stretch) -> Iterator[Row]:
+def _changes(stretch: _Stretch) -> Iterator[HeatMark]:
     """Where the number of I/Os per interval shifted level, and no finding says why."""
     interval_ns = stretch.member.record.plan.interval_ns
     counts: dict[int, int] = {}
@@ -250,45 +247,39 @@ def _changes(stretch: _Stretch) -> Iterator[Row]:
             continue
         says = f"{stretch.name}: IOPS {text.rose_or_fell(change.shift)} from here on"
         at = stretch.start_ns + change.at * interval_ns
-        yield _mark("change", "", at, at, None, says)
+        yield HeatMark("change", "", at, at, None, says)
 
 
-def _summary(moments: tuple[_Moment, ...], marks: tuple[Row, ...]) -> str:
+def _summary(moments: tuple[_Moment, ...], marks: tuple[HeatMark, ...]) -> str:
     slowest = max(moments, key=lambda moment: moment.times.max_ns)
     said = (
         f"The slowest I/O took {text.brief_time(slowest.times.max_ns)} and completed in the interval from "
         f"{text.brief_time(slowest.start_ns) if slowest.start_ns else 'the start'} on"
     )
-    changes = sum(row.cells["kind"] == "change" for row in marks)
+    changes = sum(mark.kind == "change" for mark in marks)
     if changes:
         said += f"; throughput shifted level {changes} time{'s' if changes > 1 else ''}"
-    found = dict.fromkeys((str(row.cells["code"]), row.cells["state"]) for row in marks if "code" in row.cells)
+    found = dict.fromkeys((mark.code, mark.state) for mark in marks if mark.code is not None)
     names = [f"suspected {words(code)}" if state == "suggested" else words(code) for code, state in found]
     return f"{said}. Findings: {', '.join(names)}." if names else f"{said}."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Heat, theme: Theme, width: int) -> Plot:
     """The chart; its wide form is `width` of a whole page."""
-    moments, cells, spans, rows, marks = (
-        needed(about.table(key)) for key in ("moments", "cells", "spans", "rows", "marks")
+    end_s = max(row.end_ns for row in chart.rows) / NS
+    low, high = chart.spans[0].low_ns, chart.spans[-1].high_ns
+    tips = [tip(moment, "row") for moment in chart.moments]
+    boxes = [Box(cell.start_ns / NS, low, cell.end_ns / NS, high) for cell in chart.cells]
+    marks = (
+        Picture(data_url(_grid(chart.cells, end_s)), 0, 0, width, HEIGHT),
+        *_row_starts(chart.rows, end_s, theme, width),
+        *_colour_legend(chart.cells, theme),
+        Boxes(boxes, tips=tips, opacity=0),  # unseen, below the marks, which have more to say
+        *_events(chart.marks, low, high),
+        *_finding_bars(chart.marks, end_s, width),
     )
-    end = max(number(row.cells["end"]) or 0.0 for row in rows.rows) / 1e9
-    low, high = number(spans.rows[0].cells["low"]) or 1.0, number(spans.rows[-1].cells["high"]) or 2.0
-    scale, ticks = time_scale(low, high)
-    x = quantitative("x", {"domain": [0, end]}, {"title": None, "grid": False, "values": _clock(end)})
-    x["axis"] |= {"label": clock}
-    y = quantitative("y", scale, time_axis(ticks, grid=False, minExtent=LABEL_ROOM))
-    image = {"type": "image", "width": width, "height": HEIGHT, "align": "left", "baseline": "top"}
-    place: Spec = {"x": {"value": 0}, "y": {"value": 0}, "url": {"field": "url"}}
-    layers = [
-        layer(image, [{"url": data_url(_grid(cells, end))}], place),
-        *_row_starts(rows, x, end, theme, width),
-        *_colour_legend(cells, theme),
-        _tips(moments, cells, x, low, high, y),  # below the marks, which have more to say
-        *_events(marks, x, y, low, high),
-        *_finding_bars(marks, x, end, width),
-    ]
-    return chart(width, HEIGHT, layers)
+    x = Axis(Scale(0, end_s), label=clock, ticks=_clock(end_s), grid=False)
+    return Plot(width, HEIGHT, x, time_axis(low, high, grid=False, room=LABEL_ROOM), marks)
 
 
 def _clock(end_s: float) -> list[float]:
@@ -298,130 +289,83 @@ def _clock(end_s: float) -> list[float]:
     return [round(at * step, 3) for at in range(int(end_s / step) + 1)]
 
 
-def _grid(cells: Table, end_s: float) -> list[list[float]]:
+def _grid(cells: tuple[HeatCells, ...], end_s: float) -> list[list[float]]:
     """The cells on equal steps of time, so that a pause and a short interval are as wide as they were."""
-    starts = [(number(row.cells["start"]) or 0.0, number(row.cells["end"]) or 0.0) for row in cells.rows]
-    step = min(end - start for start, end in starts)
-    coloured = levels([several(row.cells["counts"]) for row in cells.rows])
+    step = min(each.end_ns - each.start_ns for each in cells)
+    coloured = levels([each.counts for each in cells])
     empty = [0.0] * len(coloured[0])
-    wide = max(1, min(2000, round(end_s * 1e9 / step)))
+    wide = max(1, min(2000, round(end_s * NS / step)))
     grid = [empty] * wide
-    for (start, end), column in zip(starts, coloured, strict=True):
-        first = min(wide - 1, round(start / step))
-        for at in range(first, max(first + 1, min(wide, round(end / step)))):
+    for each, column in zip(cells, coloured, strict=True):
+        first = min(wide - 1, round(each.start_ns / step))
+        for at in range(first, max(first + 1, min(wide, round(each.end_ns / step)))):
             grid[at] = column
     return grid
 
 
-def _row_starts(rows: Table, x: Spec, end: float, theme: Theme, width: int) -> list[Spec]:
+def _row_starts(rows: tuple[HeatRow, ...], end_s: float, theme: Theme, width: int) -> Iterator[Mark]:
     """A line where a row begins, its name above the picture where there is room."""
-    starts = [{"x": (number(row.cells["start"]) or 0.0) / 1e9} for row in rows.rows if row.cells["start"]]
-    names, free = list[Spec](), 0.0
-    for row in rows.rows:
-        name, start = str(row.cells["row"]), (number(row.cells["start"]) or 0.0) / 1e9
-        if start / end >= free:
-            names.append({"x": start, "t": name})
-            free = start / end + len(name) * LETTER / width + 0.02
-    text = {"type": "text", "align": "left", "baseline": "bottom", "dx": 2, "dy": -4, "fontSize": 11}
-    return [
-        layer("rule", starts, {"x": x}, color=ON_DARK, opacity=0.55, strokeWidth=1),
-        layer(text, names, {"x": x, "y": {"value": 0}, "text": {"field": "t"}}, color=theme.muted),
-    ]
+    names, free = list[Word](), 0.0
+    for row in rows:
+        start = row.start_ns / NS
+        if start / end_s >= free:
+            names.append(Word(start, 0, row.row))
+            free = start / end_s + len(row.row) * LETTER / width + 0.02
+    yield Uprights([row.start_ns / NS for row in rows if row.start_ns], 1, colour=ON_DARK, opacity=0.55)
+    yield Words(names, "left", "bottom", dx=2, dy=-4, size=11, colour=theme.muted, y_in_px=True)
 
 
-def _colour_legend(cells: Table, theme: Theme) -> list[Spec]:
+def _colour_legend(cells: tuple[HeatCells, ...], theme: Theme) -> Iterator[Mark]:
     """What the colours mean, below the axis: from one I/O in a cell to the most."""
-    most = max((count for row in cells.rows for count in several(row.cells["counts"])), default=1.0)
+    most = max((count for each in cells for count in each.counts), default=1.0)
     counts = [(1 + most) ** (at / (LEGEND_STEPS - 1)) - 1 for at in range(LEGEND_STEPS)]
     scale = [[level] for (level,) in levels([[max(1.0, count)] for count in counts])]
     left, middle = LEGEND_LEFT, HEIGHT + LEGEND_BELOW  # at the left, where a phone shows it before it is moved
-    image = {"type": "image", "width": LEGEND, "height": 9, "align": "left", "baseline": "middle"}
-    at: Spec = {"x": {"value": left}, "y": {"value": middle}}
-    words = {"type": "text", "baseline": "middle", "fontSize": 11}
-    text_at: Spec = {"y": {"value": middle}, "text": {"field": "t"}}
-    first, last = [{"t": "I/Os in a cell: 1"}], [{"t": text.whole(most)}]
-    url = {"field": "url"}
-    return [
-        layer(image, [{"url": data_url(scale)}], {**at, "url": url}),
-        layer({**words, "align": "right"}, first, {"x": {"value": left - 6}, **text_at}, color=theme.muted),
-        layer({**words, "align": "left"}, last, {"x": {"value": left + LEGEND + 6}, **text_at}, color=theme.muted),
-    ]
+    yield Picture(data_url(scale), left, middle, LEGEND, 9, middle=True)
+    first, last = Word(left - 6, middle, "I/Os in a cell: 1"), Word(left + LEGEND + 6, middle, text.whole(most))
+    yield Words([first], "right", "middle", size=11, colour=theme.muted, x_in_px=True, y_in_px=True)
+    yield Words([last], "left", "middle", size=11, colour=theme.muted, x_in_px=True, y_in_px=True)
 
 
-def _events(marks: Table, x: Spec, y: Spec, low: float, high: float) -> list[Spec]:
-    slow = [
-        _marked(row) | {"y": min(high, number(row.cells["time"]) or low)}
-        for row in marks.rows
-        if row.cells["kind"] == "slow"
-    ]
-    changes = [_marked(row) | {"y": low, "y2": high} for row in marks.rows if row.cells["kind"] == "change"]
-    found = []
+def _events(marks: tuple[HeatMark, ...], low: float, high: float) -> Iterator[Mark]:
+    changes = [mark for mark in marks if mark.kind == "change"]
+    slow = [mark for mark in marks if mark.kind == "slow"]
     if changes:
-        ends: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
-        found.append(layer("rule", changes, ends, color=ALERT, strokeDash=[5, 3], strokeWidth=1.6))
-        found.append(layer("rule", changes, ends, silent=False, opacity=0, strokeWidth=12))
+        lines = [Box(mark.at_ns / NS, low, mark.at_ns / NS, high) for mark in changes]
+        yield Rules(lines, 1.6, (5, 3), colour=ALERT)
+        yield Rules(lines, 12, tips=[mark.says for mark in changes], opacity=0)
     if slow:
-        found.append(layer("point", slow, {"x": x, "y": y}, silent=False, color=ALERT, size=80, strokeWidth=1.6))
-    return found
+        rings = [Point(mark.at_ns / NS, min(high, mark.time_ns or low)) for mark in slow]
+        yield Rings(rings, 80, 1.6, colour=ALERT, tips=[mark.says for mark in slow])
 
 
-def _finding_bars(marks: Table, x: Spec, end: float, width: int) -> list[Spec]:
+def _finding_bars(marks: tuple[HeatMark, ...], end_s: float, width: int) -> Iterator[Mark]:
     """Each finding as a bar at the top and a thin wash below it; the first of a name in a row is named."""
-    found = [row for row in marks.rows if row.cells["kind"] == "finding"]
-    found.sort(key=lambda row: number(row.cells["at"]) or 0.0)
+    found = sorted((mark for mark in marks if mark.kind == "finding"), key=lambda mark: mark.at_ns)
     if not found:
-        return []
-    bars, names = [_bar(row, LEAST * end / width, end) for row in found], _names(found, end, width)
-    across: Spec = {"x": x, "x2": {"field": "x2"}, "y": {"value": 0}}
-    text: Spec = {"type": "text", "align": "left", "baseline": "top", "dx": 2}
-    text |= {"fontSize": 11}
-    at: Spec = {"x": x, "y": {"value": 0}, "text": {"field": "t"}}
-    return [
-        layer("rect", bars, {**across, "y2": {"value": HEIGHT}}, color=ALERT, opacity=0.1),
-        layer("rect", bars, {**across, "y2": {"value": BAR}}, color=ALERT, opacity=1),
-        layer("rect", bars, {**across, "y2": {"value": BAR + LINE}}, silent=False, opacity=0),
-        layer(text, names, at, **BEHIND),
-        layer(text, names, at, color=ALERT),
-    ]
+        return
+    ends, least = list[tuple[float, float]](), LEAST * end_s / width
+    for mark in found:
+        start = min(mark.at_ns / NS, end_s - least)
+        ends.append((start, max(mark.end_ns / NS, start + least)))
+    wash, bars, hit = ([Box(start, 0, end, low) for start, end in ends] for low in (HEIGHT, BAR, BAR + LINE))
+    yield Boxes(wash, y_in_px=True, colour=ALERT, opacity=0.1)
+    yield Boxes(bars, y_in_px=True, colour=ALERT, opacity=1)
+    yield Boxes(hit, y_in_px=True, tips=[mark.says for mark in found], opacity=0)
+    names = _names(found, end_s, width)
+    yield Words(names, "left", "top", dx=2, size=11, colour=ALERT, rim=BEHIND, rim_opacity=0.7, y_in_px=True)
 
 
-def _bar(row: Row, least: float, end: float) -> Spec:
-    bar = _marked(row)
-    start = min(bar["x"], end - least)
-    return bar | {"x": start, "x2": max((number(row.cells["end"]) or 0.0) / 1e9, start + least)}
-
-
-def _names(found: list[Row], end: float, width: int) -> list[Spec]:
+def _names(found: list[HeatMark], end_s: float, width: int) -> list[Word]:
     """Names below the bars, on the first line that has room; none where all lines are full: the bar still tells."""
     free, named = [0.0] * LINES, set[tuple[str, str]]()
-    names = list[Spec]()
-    for row in found:
-        name, of = str(row.cells["name"]), str(row.cells["says"])
-        wide = (len(name) + 1) * LETTER / width
-        at = min((number(row.cells["at"]) or 0.0) / 1e9 / end, 1 - wide)
+    names = list[Word]()
+    for mark in found:
+        wide = (len(mark.name) + 1) * LETTER / width
+        at = min(mark.at_ns / NS / end_s, 1 - wide)
         line = next((line for line in range(LINES) if free[line] <= at), None)
-        if line is not None and (name, of) not in named:
-            named.add((name, of))
+        if line is not None and (mark.name, mark.says) not in named:
+            named.add((mark.name, mark.says))
             free[line] = at + wide + 0.01
-            names.append({"x": at * end, "dy": BAR + 2 + line * LINE, "t": name})
+            names.append(Word(at * end_s, 0, mark.name, dy=BAR + 2 + line * LINE))
     return names
-
-
-def _marked(row: Row) -> Spec:
-    return {"x": (number(row.cells["at"]) or 0.0) / 1e9, "tip": str(row.cells["says"])}
-
-
-def _tips(moments: Table, cells: Table, x: Spec, low: float, high: float, y: Spec) -> Spec:
-    """Unseen columns that say what each moment was like."""
-    rows = [
-        {
-            "x": (number(cell.cells["start"]) or 0.0) / 1e9,
-            "x2": (number(cell.cells["end"]) or 0.0) / 1e9,
-            "y": low,
-            "y2": high,
-            "tip": tip(moments, moment, "row"),
-        }
-        for moment, cell in zip(moments.rows, cells.rows, strict=True)
-    ]
-    band: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
-    return layer("rect", rows, band, silent=False, opacity=0)

@@ -4,75 +4,69 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Annotated
 
 from iocast import text
 from iocast.analyse.ladder import one_for_each
 from iocast.analyse.statistics import published
-from iocast.model.report import Axis, Chart, Column, Row, Table
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
 from iocast.model.workload import Closed
-from iocast.report.charts.drawing.axis_labels import prefixed
-from iocast.report.charts.drawing.loads import load_labels
-from iocast.report.charts.drawing.parts import (
-    LABEL_ROOM,
-    OWN_COLOUR,
-    Spec,
-    chart,
-    layer,
-    legible,
-    named,
-    needed,
-    number,
-    numbers,
-    padded_times,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.theme import Theme
+from iocast.report.charts.families import Family, Member, curve_of
+from iocast.report.charts.loads import AtLoad
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member, curve_of
+from iocast.report.plot.axes import LABEL_ROOM, Axis, Scale, known, padded_times, time_axis
+from iocast.report.plot.axis_labels import prefixed
+from iocast.report.plot.marks import Dots, Lines, Mark, Plot, Point, Uprights, Word, Words
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("family")
 HEIGHT = 240
 NEAR = 0.06  # of the width and the height: names of points this near would lie on each other
-COLUMNS = (
-    Column("load", "load", "load", "users x queue depth"),
-    Column("rate", "IOPS", "rate"),
-    Column("p50", "p50", "duration"),
-    Column("mean", "mean", "duration"),
-    Column("p99", "p99", "duration"),
-)
-KNEES = (
-    Column("load", "load", "load", "users x queue depth"),
-    Column("rate", "IOPS", "rate"),
-    Column("p50", "p50", "duration"),
-)
 NOTE = (
     "Knee: the load with the best ratio of IOPS to response time. The grade uses the load from which the storage is"
     " full, which may be another."
 )
 
 
-def tell(family: Family) -> Iterator[Chart]:
+class Knee(AtLoad, frozen=True):
+    """The load of the knee."""
+
+    rate_per_s: float
+    p50_ns: float
+
+
+class LoadPoint(AtLoad, frozen=True):
+    """What a load achieved."""
+
+    rate_per_s: Annotated[float, shown("IOPS", "rate")]
+    p50_ns: Annotated[float, shown("p50", "duration")]
+    mean_ns: Annotated[float, shown("mean", "duration")]
+    p99_ns: Annotated[float | None, shown("p99", "duration")]
+
+
+class LoadCurve(Chart, frozen=True, kw_only=True):
+    """The loads of a ladder in their order, and its knee where it has one."""
+
+    kind: str = "load_curve"
+    loads: tuple[LoadPoint, ...]
+    knees: tuple[Knee, ...]
+
+
+def tell(family: Family) -> Iterator[LoadCurve]:
     """The chart of a ladder of at least three loads: two points are no curve."""
     ladder = _ladder(family)
     if len(ladder) < 3:
         return
     knee = _knee(ladder)
-    marks = (Row({"load": knee.load, "rate": knee.rate_per_s, "p50": knee.times.quantile_ns(0.5)}),) if knee else ()
-    yield Chart(
-        kind="load_curve",
+    yield LoadCurve(
         key=f"{family.key}-load-curve",
         title=f"{family.title}: response time against IOPS",
         summary=_summary(ladder, knee),
-        x=Axis("IOPS", "rate"),
-        y=Axis("response time", "duration", log=True),
-        tables=(
-            Table("", COLUMNS, tuple(_row(member) for member in ladder), key="loads"),
-            Table("", KNEES, marks, key="knees"),
-        ),
         notes=(NOTE,) if knee else (),
+        loads=tuple(map(_point, ladder)),
+        knees=(Knee(*knee.load, knee.rate_per_s, knee.times.quantile_ns(0.5)),) if knee else (),
     )
 
 
@@ -83,16 +77,9 @@ def _ladder(family: Family) -> tuple[Member, ...]:
     return one_for_each(family.members, lambda member: member.record.measurement.asked_rate_per_s or 0.0)
 
 
-def _row(member: Member) -> Row:
-    return Row(
-        {
-            "load": member.load,
-            "rate": member.rate_per_s,
-            "p50": member.times.quantile_ns(0.5),
-            "mean": member.times.mean_ns,
-            "p99": published(member.times, 0.99),
-        }
-    )
+def _point(member: Member) -> LoadPoint:
+    times = member.times
+    return LoadPoint(*member.load, member.rate_per_s, times.quantile_ns(0.5), times.mean_ns, published(times, 0.99))
 
 
 def _knee(ladder: tuple[Member, ...]) -> Member | None:
@@ -118,52 +105,47 @@ def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
     return f"{words}; the knee is at {knee.load_text}: {rate} IOPS, p50 {half}."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: LoadCurve, theme: Theme, width: int) -> Plot:
     """p50 and p99 against the rate, joined in the order of the loads: past saturation the curve folds back."""
-    loads, knees = needed(about.table("loads")), needed(about.table("knees"))
-    rates = numbers(loads.rows, "rate")
-    found = numbers(loads.rows, "p50", "p99")
-    low, high = padded_times(found, 0.12)
-    scale, ticks = time_scale(low, high)
-    x = quantitative("x", {"domain": [0, 1.1 * max(rates)]}, {"title": about.x.title, "label": prefixed})
-    x["axis"] |= {"grid": False, "tickCount": 5}
-    y = quantitative("y", scale, time_axis(ticks, minExtent=LABEL_ROOM))
-    layers: list[Spec] = []
-    for row in knees.rows:
-        at = number(row.cells["rate"])
-        layers.append(layer("rule", [{"x": at}], {"x": x}, color=theme.warn, strokeDash=[4, 3]))
-        mark = {"type": "text", "align": "right", "baseline": "top", "dx": -5, "fontSize": 11}
-        layers.append(layer(mark, [{"x": at, "y": high, "t": "knee"}], named(x, y), color=theme.warn))
-    ends = []
-    for key, tone in (("p99", theme.tail), ("p50", theme.accent)):
-        rows = [
-            {"x": number(row.cells["rate"]), "y": number(row.cells[key]), "o": at, "tip": tip(loads, row, "load")}
-            for at, row in enumerate(loads.rows)
-            if row.cells[key] is not None
-        ]
-        if not rows:
+    loads = chart.loads
+    most = max(load.rate_per_s for load in loads)
+    low, high = padded_times(known(each for load in loads for each in (load.p50_ns, load.p99_ns)), 0.12)
+    marks, ends, tones = list[Mark](), list[Word](), list[str]()
+    for knee in chart.knees:
+        marks.append(Uprights([knee.rate_per_s], dash=(4, 3), colour=theme.warn))
+        word = Word(knee.rate_per_s, high, "knee")
+        marks.append(Words([word], "right", "top", dx=-5, size=11, colour=theme.warn))
+    curves = {
+        "p99": (theme.tail, [(load, load.p99_ns) for load in loads if load.p99_ns is not None]),
+        "p50": (theme.accent, [(load, load.p50_ns) for load in loads]),
+    }
+    for name, (tone, found) in curves.items():
+        if not found:
             continue
-        layers.append(layer("line", rows, {"x": x, "y": y, "order": {"field": "o"}}, color=tone, strokeWidth=2))
-        layers.append(layer("circle", rows, {"x": x, "y": y}, color=tone, size=40, opacity=1))
-        layers.append(layer("circle", rows, {"x": x, "y": y}, silent=False, size=500, opacity=0))
-        ends.append({**rows[-1], "x": max(rates), "t": key, "c": tone})  # to the right of where it folds back
-    names = _load_names(loads, max(rates), math.log10(high / low))
-    below = {"type": "text", "align": "center", "baseline": "top", "dy": 7, "fontSize": 11}
-    layers += legible(below, names, named(x, y), theme, color=theme.muted)
-    beside = {"type": "text", "align": "left", "baseline": "middle", "dx": 8, "fontSize": 11, "fontWeight": 600}
-    layers += legible(beside, ends, {**named(x, y), "color": OWN_COLOUR}, theme)
-    return chart(width, HEIGHT, layers)
+        points = [Point(load.rate_per_s, time) for load, time in found]
+        marks.append(Lines([points], colour=tone))
+        marks.append(Dots(points, 40, colour=tone, opacity=1))
+        marks.append(Dots(points, 500, tips=[tip(load, "users") for load, _ in found], opacity=0))
+        ends.append(Word(most, points[-1].y, name))  # to the right of where it folds back
+        tones.append(tone)
+    names = _load_names(loads, most, math.log10(high / low))
+    marks.append(Words(names, "center", "top", dy=7, size=11, colour=theme.muted, rim=theme.ground))
+    marks.append(Words(ends, "left", "middle", dx=8, size=11, weight=600, colours=tones, rim=theme.ground))
+    x = Axis(Scale(0, 1.1 * most), "IOPS", prefixed, count=5, grid=False)
+    return Plot(width, HEIGHT, x, time_axis(low, high, room=LABEL_ROOM), marks)
 
 
-def _load_names(loads: Table, most: float, decades: float) -> list[Spec]:
+def _load_names(loads: tuple[LoadPoint, ...], most: float, decades: float) -> list[Word]:
     """The load below each point; points that lie on each other share a name."""
-    names = list[Spec]()
-    for row, label in zip(loads.rows, load_labels(loads), strict=True):
-        x, y = number(row.cells["rate"]) or 0.0, number(row.cells["p50"]) or 1.0
-        on = [each for each in names if abs(each["x"] - x) < NEAR * most]
-        same = next((each for each in on if abs(math.log10(each["y"] / y)) < NEAR * decades), None)
+    groups = list[list[LoadPoint]]()
+    for load in loads:
+        on = (group for group in groups if abs(group[0].rate_per_s - load.rate_per_s) < NEAR * most)
+        half = load.p50_ns or 1.0
+        same = next((g for g in on if abs(math.log10((g[0].p50_ns or 1.0) / half)) < NEAR * decades), None)
         if same is not None:
-            same["t"] += f", {label}"
+            same.append(load)
         else:
-            names.append({"x": x, "y": y, "t": label})
-    return names
+            groups.append([load])
+    return [
+        Word(group[0].rate_per_s, group[0].p50_ns or 1.0, ", ".join(load.label for load in group)) for group in groups
+    ]

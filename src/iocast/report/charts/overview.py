@@ -4,140 +4,132 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
-from iocast.model.report import Axis, Cell, Chart, Column, Row, Table
-from iocast.report.charts.drawing.parts import (
-    Spec,
-    chart,
-    layer,
-    number,
-    padded_times,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.rows import ROW_HEIGHT, rows_axis
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.examined_run import ExaminedRun
+from iocast.report.charts.subjects import ExaminedRun
+from iocast.report.plot.axes import ROW_HEIGHT, known, padded_times, rows_axis, time_axis
+from iocast.report.plot.marks import Bars, Box, Dots, Plot, Point, Range, Rings, Rules, Ticks, unseen_rows
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 from iocast.results.measured_rows import OPS, row_name, times_of
 
 PLACE = Place("glance", wide=True)
-COLUMNS = (
-    Column("row", "row"),
-    Column("p50", "p50", "duration"),
-    Column("p95", "p95", "duration"),
-    Column("p99", "p99", "duration"),
-    Column("p99_9", "p99.9", "duration"),
-    Column("max", "max", "duration"),
-    Column("trust", "trust", "grade"),
-)
-
-MEAN = Column("mean", "mean", "duration")
 KEY = "Disc: p50. Bar: to p99, or to p95 where p99 is unknown. Marks: p99.9 and the slowest I/O."
 MEANS = "Ring: the mean, where p50 is unknown."
 
 
-def tell(about: ExaminedRun) -> Iterator[Chart]:
+class RowTimes(Struct, frozen=True):
+    """The response times of a row, or of one of its operations; the mean only where p50 is unknown."""
+
+    row: Annotated[str, shown("row")]
+    mean_ns: Annotated[float | None, shown("mean", "duration")]
+    p50_ns: Annotated[float | None, shown("p50", "duration")]
+    p95_ns: Annotated[float | None, shown("p95", "duration")]
+    p99_ns: Annotated[float | None, shown("p99", "duration")]
+    p99_9_ns: Annotated[float | None, shown("p99.9", "duration")]
+    max_ns: Annotated[float | None, shown("max", "duration")]
+    trust: Annotated[str, shown("trust", "grade")]
+
+    @property
+    def middle_ns(self) -> float | None:
+        """p50, or the mean."""
+        return self.mean_ns if self.p50_ns is None else self.p50_ns
+
+    @property
+    def most_known_ns(self) -> float | None:
+        """The highest percentile up to p99 that is known."""
+        return next((each for each in (self.p99_ns, self.p95_ns) if each is not None), self.middle_ns)
+
+
+class Overview(Chart, frozen=True, kw_only=True):
+    """All rows that are a measurement."""
+
+    kind: str = "overview"
+    rows: tuple[RowTimes, ...]
+
+
+def tell(about: ExaminedRun) -> Iterator[Overview]:
     """The chart of all rows that are a measurement."""
     facts, examination = about.facts, about.examination
-    rows = []
+    rows = list[RowTimes]()
     void = 0
     for row in facts.rows:
         trust = examination.trust[row.name]
         void += bool(trust.void)
         ops = [op for op in OPS if times_of(row, op).total]
         for op in () if trust.void else ops:
-            name = row_name(row.record, op, several=len(ops) > 1)
-            cells = _times(times_of(row, op))
-            if cells["p50"] is not None or cells["mean"] is not None:
-                rows.append(Row({"row": name, **cells, "trust": trust.grade}))
+            times = _times(row_name(row.record, op, several=len(ops) > 1), times_of(row, op), trust.grade)
+            if times.middle_ns is not None:
+                rows.append(times)
     if not rows:
         return
-    means = any(row.cells["p50"] is None for row in rows)
-    columns = (*COLUMNS[:1], MEAN, *COLUMNS[1:]) if means else COLUMNS
+    means = any(row.p50_ns is None for row in rows)
     are = "are" if void > 1 else "is"
-    yield Chart(
-        kind="overview",
+    yield Overview(
         key="overview",
         title="Response times at a glance",
         summary=_summary(rows),
-        x=Axis("response time", "duration", log=True),
-        y=Axis("row", "text"),
-        tables=(Table("", columns, tuple(rows), key="rows"),),
         notes=(
             KEY,
             *((MEANS,) if means else ()),
             *([f"{void} of {len(facts.rows)} rows {are} void and not drawn."] if void else []),
         ),
+        rows=tuple(rows),
+        leave=() if means else ("mean_ns",),
     )
 
 
-def _times(times: Histogram) -> dict[str, Cell]:
+def _times(name: str, times: Histogram, trust: str) -> RowTimes:
     half = times.quantile_ns(0.5)
-    return {
-        "mean": times.mean_ns if math.isnan(half) and not math.isnan(times.mean_ns) else None,
-        "p50": None if math.isnan(half) else half,
-        "p95": published(times, 0.95),
-        "p99": published(times, 0.99),
-        "p99_9": published(times, 0.999),
-        "max": None if math.isnan(times.most_ns) else times.max_ns,
-    }
+    return RowTimes(
+        row=name,
+        mean_ns=times.mean_ns if math.isnan(half) and not math.isnan(times.mean_ns) else None,
+        p50_ns=None if math.isnan(half) else half,
+        p95_ns=published(times, 0.95),
+        p99_ns=published(times, 0.99),
+        p99_9_ns=published(times, 0.999),
+        max_ns=None if math.isnan(times.most_ns) else times.max_ns,
+        trust=trust,
+    )
 
 
-def _summary(rows: list[Row]) -> str:
-    key, name = ("p50", "p50") if any(row.cells["p50"] is not None for row in rows) else ("mean", "The mean")
-    known = [(value, str(row.cells["row"])) for row in rows if (value := number(row.cells[key])) is not None]
-    (low, fast), (high, slow) = min(known), max(known)
+def _summary(rows: list[RowTimes]) -> str:
+    halves = [(row.p50_ns, row.row) for row in rows if row.p50_ns is not None]
+    name, found = ("p50", halves) if halves else ("The mean", [(row.mean_ns or 0.0, row.row) for row in rows])
+    (low, fast), (high, slow) = min(found), max(found)
     if fast == slow:
         return f"{name} is {text.brief_time(low)} ({fast})."
     return f"{name} ranges from {text.brief_time(low)} ({fast}) to {text.brief_time(high)} ({slow})."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Overview, theme: Theme, width: int) -> Plot:
     """A bar from p50 (or the mean) to p99 for each row, a thin line on to the maximum."""
-    table = about.tables[0]
-    names = [str(row.cells["row"]) for row in table.rows]
-    rows = [_range(at, table, row) for at, row in enumerate(table.rows)]
-    low, high = padded_times([value for row in rows for value in (row["x"], row["max"] or row["x2"])])
-    scale, ticks = time_scale(low, high)
-    y = rows_axis(names)
-    x = quantitative("x", scale, time_axis(ticks, orient="top"))
-    discs = [row for row in rows if row["p50"] is not None]
-    rings = [row for row in rows if row["p50"] is None]
-    tails = [{**row, "x": row["p99_9"]} for row in rows if row["p99_9"] is not None]
-    to = {"field": "x2"}
-    ends = [{**row, "x": row["max"]} for row in rows if row["max"] is not None]
-    hit = [{"x": low, "x2": high, "y": row["y"], "tip": row["tip"]} for row in rows]
-    layers = [
-        layer(
-            "rule",
-            [{**row, "x2": row["max"]} for row in rows if row["max"] is not None],
-            {"x": x, "x2": to, "y": y},
-            color=theme.shade,
-        ),
-        layer(
-            {"type": "bar", "height": 9, "cornerRadius": 2},
-            rows,
-            {"x": x, "x2": to, "y": y},
-            color=theme.accent,
+    rows = chart.rows
+    low, high = padded_times(known(each for row in rows for each in (row.middle_ns, row.max_ns or row.most_known_ns)))
+    discs = [Point(row.p50_ns, at) for at, row in enumerate(rows)]
+    rings = [Point(row.mean_ns, at) for at, row in enumerate(rows) if row.p50_ns is None]
+    marks = (
+        Rules([Box(row.middle_ns, at, row.max_ns, at) for at, row in enumerate(rows)], colour=theme.shade),
+        Bars(
+            [Range(row.middle_ns, row.most_known_ns, at) for at, row in enumerate(rows)],
+            height=9,
+            radius=2,
+            colour=theme.accent,
             opacity=0.4,
         ),
-        layer({"type": "tick", "thickness": 2, "height": 9}, tails, {"x": x, "y": y}, color=theme.tail),
-        layer({"type": "tick", "thickness": 1.5, "height": 9}, ends, {"x": x, "y": y}, color=theme.peak),
-        layer("circle", discs, {"x": x, "y": y}, color=theme.accent, size=60, opacity=1),
-        *([layer("point", rings, {"x": x, "y": y}, color=theme.accent, size=50, opacity=1)] if rings else []),
-        layer({"type": "bar", "height": ROW_HEIGHT - 2}, hit, {"x": x, "x2": to, "y": y}, silent=False, opacity=0),
-    ]
-    return chart(width, ROW_HEIGHT * len(rows) + 12, layers)
-
-
-def _range(at: int, table: Table, row: Row) -> Spec:
-    cells = {key: number(row.cells[key]) for key in ("mean", "p50", "p95", "p99", "p99_9", "max")}
-    start = cells["mean"] if cells["p50"] is None else cells["p50"]
-    known = [*(cells[key] for key in ("p99", "p95") if cells[key] is not None), start]
-    return {"y": at, "x": start, "x2": known[0], **cells, "tip": tip(table, row, "row")}
+        Ticks([Point(row.p99_9_ns, at) for at, row in enumerate(rows)], 2, 9, colour=theme.tail),
+        Ticks([Point(row.max_ns, at) for at, row in enumerate(rows)], 1.5, 9, colour=theme.peak),
+        Dots(discs, 60, colour=theme.accent, opacity=1),
+        Rings(rings, 50, colour=theme.accent, opacity=1),
+        unseen_rows(low, high, ROW_HEIGHT - 2, [tip(row, "row") for row in rows]),
+    )
+    axis = rows_axis([row.row for row in rows])
+    return Plot(width, ROW_HEIGHT * len(rows) + 12, time_axis(low, high, top=True), axis, marks)

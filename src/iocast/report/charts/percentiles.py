@@ -3,50 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
+
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.statistics import published
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.drawing.parts import Spec, needed
-from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
+from iocast.report.charts.curves import Percentile, curves_by_row, percentile_curve, percentile_lines
+from iocast.report.charts.families import Family, Member
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member
+from iocast.report.plot.marks import Plot
+from iocast.report.plot.theme import Theme
 
 PLACE = Place("family")
-SHOWN = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99_9", 0.999), ("p99_99", 0.9999))
-COLUMNS = (
-    Column("row", "row"),
-    *(Column(key, key.replace("_", "."), "duration") for key, _ in SHOWN),
-    Column("max", "max", "duration"),
-)
 
 
-def tell(family: Family) -> Iterator[Chart]:
+class RowPercentiles(Struct, frozen=True):
+    """The percentiles of a row, those that are known."""
+
+    row: Annotated[str, shown("row")]
+    p50_ns: Annotated[float | None, shown("p50", "duration")]
+    p90_ns: Annotated[float | None, shown("p90", "duration")]
+    p99_ns: Annotated[float | None, shown("p99", "duration")]
+    p99_9_ns: Annotated[float | None, shown("p99.9", "duration")]
+    p99_99_ns: Annotated[float | None, shown("p99.99", "duration")]
+    max_ns: Annotated[float, shown("max", "duration")]
+
+
+class Percentiles(Chart, frozen=True, kw_only=True):
+    """All rows of a family."""
+
+    kind: str = "percentiles"
+    percentiles: tuple[RowPercentiles, ...]
+    curves: tuple[Percentile, ...]
+
+
+def tell(family: Family) -> Iterator[Percentiles]:
     """The chart of all rows of a family."""
     members = [member for member in family.members if member.times.total > 1 and member.times.coarse is None]
     if not members:
         return
-    yield Chart(
-        kind="percentiles",
+    yield Percentiles(
         key=f"{family.key}-percentiles",
         title=f"{family.title}: percentiles",
         summary=_summary(family, members),
-        x=Axis("percentile", "share", log=True),
-        y=Axis("response time", "duration", log=True),
-        tables=(
-            Table("", COLUMNS, tuple(_row(family, member) for member in members), key="percentiles"),
-            Table(
-                "", CURVE, tuple(row for each in members for row in curve(family.name(each), each.times)), key="curves"
-            ),
-        ),
         notes=("Dotted: unknown, because fewer than ten I/Os lie beyond.",),
+        percentiles=tuple(_percentiles(family.name(each), each) for each in members),
+        curves=tuple(point for each in members for point in percentile_curve(family.name(each), each.times)),
     )
 
 
-def _row(family: Family, member: Member) -> Row:
-    shown = {key: published(member.times, q) for key, q in SHOWN}
-    return Row({"row": family.name(member), **shown, "max": member.times.max_ns})
+def _percentiles(name: str, member: Member) -> RowPercentiles:
+    times = member.times
+    return RowPercentiles(
+        row=name,
+        p50_ns=published(times, 0.5),
+        p90_ns=published(times, 0.9),
+        p99_ns=published(times, 0.99),
+        p99_9_ns=published(times, 0.999),
+        p99_99_ns=published(times, 0.9999),
+        max_ns=times.max_ns,
+    )
 
 
 def _summary(family: Family, members: list[Member]) -> str:
@@ -60,10 +79,10 @@ def _summary(family: Family, members: list[Member]) -> str:
     return " ".join(dict.fromkeys(said))
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Percentiles, theme: Theme, width: int) -> Plot:
     """A line for each row, from light to dark with the load."""
-    names = dict.fromkeys(str(row.cells["row"]) for row in needed(about.table("curves")).rows)
-    return percentile_lines(about, theme, [_of_ramp(theme, at, len(names)) for at in range(len(names))], width)
+    of = len(curves_by_row(chart.curves))
+    return percentile_lines(chart.curves, [_of_ramp(theme, at, of) for at in range(of)], width)
 
 
 def _of_ramp(theme: Theme, at: int, of: int) -> str:

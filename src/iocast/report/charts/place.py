@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.report.charts.drawing.legends import Legend
-from iocast.report.charts.drawing.theme import Theme
+from iocast.report.plot.legends import Legend
+from iocast.report.plot.theme import Theme
 
 # What a chart is made of, and so where it stands.
 Stand = Literal[

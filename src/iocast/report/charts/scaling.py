@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from msgspec import Struct
 
 from iocast import text
 from iocast.analyse.latency_growth import LEAST_FALL, ScalingStep
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.cells import cell_text
-from iocast.report.charts.drawing.loads import END, loads_axis
-from iocast.report.charts.drawing.parts import (
-    LABEL_ROOM,
-    OWN_COLOUR,
-    Spec,
-    chart,
-    layer,
-    legible,
-    named,
-    needed,
-    number,
-    numbers,
-    quantitative,
-    tip,
-)
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
+from iocast.report.charts.families import Family, Member, curve_of
+from iocast.report.charts.loads import END, loads_axis
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family, Member, curve_of
+from iocast.report.plot.axes import LABEL_ROOM, Axis, Scale
+from iocast.report.plot.marks import Box, Boxes, Levels, Plot, Word, Words
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("family", classic=True)
 HEIGHT = 132
-STEPS = (
-    Column("before", "from load", "load"),
-    Column("after", "to load", "load"),
-    Column("ratio", "response time growth / load growth", "decimal", "1: the step added only waiting"),
-    Column("verdict", "verdict"),
-)
 WORDS = {
     "faster": "response time fell",
     "slower": "response time rose",
@@ -47,35 +33,43 @@ NOTE = (
 )
 
 
-def tell(family: Family) -> Iterator[Chart]:
+class LoadStep(Struct, frozen=True):
+    """What a step from one load to the next cost."""
+
+    from_users: Annotated[int, shown("from load", "load", pair="from_depth")]
+    from_depth: int
+    users: Annotated[int, shown("to load", "load", pair="depth")]
+    depth: int
+    ratio: Annotated[
+        float, shown("response time growth / load growth", "decimal", explain="1: the step added only waiting")
+    ]
+    verdict: Annotated[str, shown("verdict")]
+    colour: Literal["faster", "slower", "lost"]
+
+
+class Scaling(Chart, frozen=True, kw_only=True):
+    """The steps of a ladder."""
+
+    kind: str = "scaling"
+    steps: tuple[LoadStep, ...]
+
+
+def tell(family: Family) -> Iterator[Scaling]:
     """The chart of a ladder of at least two loads; none where means are 0, as a tool may state what took no tick."""
     ladder = family.ladder
     steps = curve_of(ladder).scaling
     if not steps or len(steps) < len(ladder) - 1:
         return
-    rows = tuple(_step_row(*each) for each in zip(steps, ladder, ladder[1:], strict=False))
-    yield Chart(
-        kind="scaling",
+    yield Scaling(
         key=f"{family.key}-scaling",
         family=family.key,
         title=f"{family.title}: cost of more load",
         summary=_summary(steps, ladder),
-        x=Axis("load", "load"),
-        y=Axis("response time growth / load growth", "decimal"),
-        tables=(Table("", STEPS, rows, key="steps"),),
         notes=(NOTE,),
-    )
-
-
-def _step_row(step: ScalingStep, one: Member, other: Member) -> Row:
-    return Row(
-        {
-            "before": one.load,
-            "after": other.load,
-            "ratio": step.ratio,
-            "verdict": _words(step),
-            "colour": step.verdict,
-        }
+        steps=tuple(
+            LoadStep(*one.load, *other.load, step.ratio, _words(step), step.verdict)
+            for step, one, other in zip(steps, ladder, ladder[1:], strict=False)
+        ),
     )
 
 
@@ -99,38 +93,22 @@ def _summary(steps: tuple[ScalingStep, ...], ladder: tuple[Member, ...]) -> str:
     return f"{words}; throughput never falls."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Scaling, theme: Theme, width: int) -> Plot:
     """Between two loads a bar of what the step cost, on an axis from 0: 1 where it added only waiting."""
-    steps = needed(about.table("steps"))
-    labels = [cell_text("load", row.cells["before"]) for row in steps.rows]
-    labels += [cell_text("load", row.cells["after"]) for row in steps.rows[-1:]]
-    high = 1.2 * max(1.0, *numbers(steps.rows, "ratio"))
-    x, scale = loads_axis(labels), {"domain": [0, high]}
-    axis = {"tickCount": 3, "title": None, "minExtent": LABEL_ROOM, "grid": True}
-    y = quantitative("y", scale, axis)
+    steps, last = chart.steps, chart.steps[-1]
+    labels = [*(text.load(step.from_users, step.from_depth) for step in steps), text.load(last.users, last.depth)]
     colours = {"faster": theme.faster, "slower": theme.slower, "lost": theme.lost}
-    bars = [
-        {
-            "x": at + 0.3,
-            "x2": at + 0.7,
-            "y": 0,
-            "y2": number(row.cells["ratio"]) or 0.0,
-            "c": colours[str(row.cells["colour"])],
-            "t": text.three_figures(number(row.cells["ratio"]) or 0.0),
-            "tip": tip(steps, row),
-            "at": at + 0.5,
-        }
-        for at, row in enumerate(steps.rows)
-    ]
-    above = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 10}
-    ratio: Spec = {"x": {**x, "field": "at"}, "y": quantitative("y2", scale, axis), "text": {"field": "t"}}
-    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
-    end = {"type": "text", "align": "right", "baseline": "bottom", "dy": -3, "fontSize": 10}
-    waiting = [{"x": len(labels) - 1 + END, "y": 1.0, "t": "only waiting"}]
-    layers = [
-        layer("rect", bars, rect, silent=False),
-        layer("rule", [{"y": 1.0}], {"y": y}, color=theme.warn, strokeDash=[6, 4], strokeWidth=1.2),
-        *legible(end, waiting, named(x, y), theme, color=theme.warn),
-        *legible(above, bars, ratio, theme, color=theme.muted),
-    ]
-    return chart(width, HEIGHT, layers)
+    waiting = Word(len(labels) - 1 + END, 1.0, "only waiting")
+    costs = [Word(at + 0.5, step.ratio, text.three_figures(step.ratio)) for at, step in enumerate(steps)]
+    marks = (
+        Boxes(
+            [Box(at + 0.3, 0, at + 0.7, step.ratio) for at, step in enumerate(steps)],
+            colours=[colours[step.colour] for step in steps],
+            tips=[tip(step) for step in steps],
+        ),
+        Levels([1.0], 1.2, (6, 4), colour=theme.warn),
+        Words([waiting], "right", "bottom", dy=-3, size=10, colour=theme.warn, rim=theme.ground),
+        Words(costs, baseline="bottom", dy=-3, size=10, colour=theme.muted, rim=theme.ground),
+    )
+    y = Axis(Scale(0, 1.2 * max(1.0, *(step.ratio for step in steps))), count=3, room=LABEL_ROOM)
+    return Plot(width, HEIGHT, loads_axis(labels), y, marks)

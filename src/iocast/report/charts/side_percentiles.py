@@ -7,38 +7,39 @@ from collections.abc import Iterator
 from iocast import text
 from iocast.analyse.statistics import published
 from iocast.model.histogram import Histogram
-from iocast.model.report import Axis, Chart, Table
-from iocast.report.charts.drawing.parts import Spec
-from iocast.report.charts.drawing.percentile_curves import CURVE, curve, percentile_lines
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.report.charts.curves import Percentile, SideShape, percentile_curve, percentile_lines, side_shape
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.compared_sides import SHAPES, ComparedSides, file_key, shape_row
+from iocast.report.charts.subjects import ComparedSides, file_key
+from iocast.report.plot.marks import Plot
+from iocast.report.plot.theme import Theme
 
 PLACE = Place("compared percentiles")
 
 
-def tell(comparison: ComparedSides) -> Iterator[Chart]:
+class SidePercentiles(Chart, frozen=True, kw_only=True):
+    """A row on both sides."""
+
+    kind: str = "side_percentiles"
+    shapes: tuple[SideShape, ...]
+    curves: tuple[Percentile, ...]
+
+
+def tell(comparison: ComparedSides) -> Iterator[SidePercentiles]:
     """A chart of each row; none where another tool's buckets are too coarse."""
-    labels = comparison.labels
     for name, *both in comparison.rows:
-        if any(times.coarse is not None or times.total < 2 for times in both):
-            continue
-        yield _chart(name, list(zip(labels, both, strict=True)))
+        if all(times.coarse is None and times.total > 1 for times in both):
+            yield _chart(name, list(zip(comparison.labels, both, strict=True)))
 
 
-def _chart(name: str, both: list[tuple[str, Histogram]]) -> Chart:
+def _chart(name: str, both: list[tuple[str, Histogram]]) -> SidePercentiles:
     said = [f"{label} p50 {text.brief_time(times.quantile_ns(0.5))}{_tail(times)}" for label, times in both]
-    return Chart(
-        kind="side_percentiles",
+    return SidePercentiles(
         key=f"percentiles-{file_key(both[1][0])}-{file_key(name)}",
         title=f"{name}: percentiles",
         summary="; ".join(said) + ".",
-        x=Axis("percentile", "share", log=True),
-        y=Axis("response time", "duration", log=True),
-        tables=(
-            Table("", SHAPES, tuple(shape_row(name, *side) for side in both), key="shapes"),
-            Table("", CURVE, tuple(point for side in both for point in curve(*side)), key="curves"),
-        ),
+        shapes=tuple(side_shape(name, *side) for side in both),
+        curves=tuple(point for side in both for point in percentile_curve(*side)),
     )
 
 
@@ -47,6 +48,6 @@ def _tail(times: Histogram) -> str:
     return f", p99 {text.brief_time(tail)}" if tail else ""
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: SidePercentiles, theme: Theme, width: int) -> Plot:
     """Both curves, in the colours that the sides have in all charts."""
-    return percentile_lines(about, theme, (theme.accent, theme.tail), width)
+    return percentile_lines(chart.curves, (theme.accent, theme.tail), width)

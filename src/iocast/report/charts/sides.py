@@ -4,82 +4,69 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from iocast import text
-from iocast.analyse.modes import Density, density
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.charts.drawing.density_curve import density_points
-from iocast.report.charts.drawing.parts import (
-    OWN_COLOUR,
-    Spec,
-    chart,
-    each_by,
-    layer,
-    needed,
-    number,
-    numbers,
-    padded_times,
-    quantitative,
-    time_axis,
-    time_scale,
-    tip,
-)
-from iocast.report.charts.drawing.rows import rows_axis
-from iocast.report.charts.drawing.theme import Theme
+from iocast.analyse.modes import density
+from iocast.model.report import Chart
+from iocast.report.charts.curves import SideShape, density_points, side_shape
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.compared_sides import SHAPES, ComparedSides, file_key, shape_row
+from iocast.report.charts.subjects import ComparedSides, file_key
+from iocast.report.plot.axes import padded_times, rows_axis, time_axis
+from iocast.report.plot.marks import Areas, Band, Box, Boxes, Dots, Levels, Lines, Mark, Plot, Point, Rules
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("compared times", wide=True)
-SPREADS = (
-    Column("row", "row"),
-    Column("whose", "side"),
-    Column("time", "time", "duration"),
-    Column("density", "share per decade", "decimal"),
-)
 PAIR_HEIGHT = 64
 HALF = 0.46  # of a row's room: how high the higher of both halves is
 
 
-def tell(comparison: ComparedSides) -> Iterator[Chart]:
+class SideDensity(Struct, frozen=True):
+    """The share of the I/Os of a side per decade of time, at a time."""
+
+    row: str
+    whose: str
+    time_ns: float
+    density: float
+
+
+class Sides(Chart, frozen=True, kw_only=True):
+    """Each row on both sides."""
+
+    kind: str = "sides"
+    shapes: tuple[SideShape, ...]
+    curves: tuple[SideDensity, ...]
+
+
+def tell(comparison: ComparedSides) -> Iterator[Sides]:
     """Both histograms of each row, on one axis of time: the first above the line, the other below."""
-    labels = comparison.labels
-    shapes, curves = list[Row](), list[Row]()
-    for name, first, other in comparison.rows:
-        found = [density(times) if times.spread_known else None for times in (first, other)]
+    shapes, curves = list[SideShape](), list[SideDensity]()
+    for name, *both in comparison.rows:
+        found = [density(times) if times.spread_known else None for times in both]
         if not all(found):
             continue
-        for label, times, shape in zip(labels, (first, other), found, strict=True):
+        for label, times, shape in zip(comparison.labels, both, found, strict=True):
             assert shape is not None
-            shapes.append(shape_row(name, label, times))
-            curves += _spread(name, label, shape)
+            shapes.append(side_shape(name, label, times))
+            curves += (SideDensity(name, label, *point) for point in density_points(shape))
     if not shapes:
         return
-    first_label, other_label = labels
-    yield Chart(
-        kind="sides",
-        key=f"sides-{file_key(other_label)}",
-        title=f"Response time distribution: {first_label} above the line, {other_label} below",
+    first, other = comparison.labels
+    yield Sides(
+        key=f"sides-{file_key(other)}",
+        title=f"Response time distribution: {first} above the line, {other} below",
         summary=_moved(shapes),
-        x=Axis("response time", "duration", log=True),
-        y=Axis("row", "text"),
-        tables=(
-            Table("", SHAPES, tuple(shapes), key="shapes"),
-            Table("", SPREADS, tuple(curves), key="curves"),
-        ),
         notes=("Each half holds all I/Os of its side. Tick: p50. Small dot: p99.",),
+        shapes=tuple(shapes),
+        curves=tuple(curves),
     )
 
 
-def _spread(name: str, label: str, found: Density) -> list[Row]:
-    return [Row({"row": name, "whose": label, "time": time, "density": share}) for time, share in density_points(found)]
-
-
-def _moved(shapes: list[Row]) -> str:
+def _moved(shapes: list[SideShape]) -> str:
     """The row whose median moved most."""
-    found = []
-    for one, other in zip(shapes[::2], shapes[1::2], strict=True):
-        a, b = one.cells["p50"], other.cells["p50"]
-        if isinstance(a, float) and isinstance(b, float) and a > 0 and b > 0:
-            found.append((max(a / b, b / a), str(one.cells["row"]), a, b))
+    pairs = ((one.row, one.p50_ns, other.p50_ns) for one, other in zip(shapes[::2], shapes[1::2], strict=True))
+    found = [(max(a / b, b / a), name, a, b) for name, a, b in pairs if a > 0 and b > 0]
     if not found:
         return "Both sides, row by row."
     most, name, a, b = max(found)
@@ -88,60 +75,37 @@ def _moved(shapes: list[Row]) -> str:
     return f"Largest p50 difference: {name}, {text.brief_time(a)} against {text.brief_time(b)}."
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Sides, theme: Theme, width: int) -> Plot:
     """Two halves for each row, one above its line and one below; as high as their share a decade."""
-    shapes, curves = (needed(about.table(key)) for key in ("shapes", "curves"))
-    names = list(dict.fromkeys(str(row.cells["row"]) for row in shapes.rows))
-    labels = list(dict.fromkeys(str(row.cells["whose"]) for row in shapes.rows))
-    times = numbers(curves.rows, "time")
-    low, high = padded_times(times, 0.03)
-    scale, ticks = time_scale(low, high)
-    x = quantitative("x", scale, time_axis(ticks, orient="top"))
-    y = rows_axis(names)
-    y["scale"] = {"domain": [len(names) - 0.45, -0.55]}
-    shape: Spec = {"x": x, "y": y, "y2": {"field": "y2"}}
-    edge: Spec = {"x": x, "y": quantitative("y2", y["scale"], y["axis"])}
-    halves = _halves(curves, names, dict(zip(labels, ((-1, theme.accent), (1, theme.tail)), strict=True)))
-    layers = [
-        layer("rule", [{"y": at} for at in range(len(names))], {"y": y}, color=theme.line),
-        layer("area", halves, {**shape, **each_by("row"), "color": OWN_COLOUR}, opacity=0.4),
-        layer("line", halves, {**edge, **each_by("row"), "color": OWN_COLOUR}, strokeWidth=1.3),
-        *_marks(shapes, names, labels, x, y, theme),
-    ]
+    names = list(dict.fromkeys(shape.row for shape in chart.shapes))
+    sides = list(dict.fromkeys(shape.whose for shape in chart.shapes))
+    low, high = padded_times([point.time_ns for point in chart.curves], 0.03)
+    halves, tones = list[list[Band]](), list[str]()
+    most = {name: max(each.density for each in chart.curves if each.row == name) for name in names}
+    for shape in chart.shapes:
+        at, way = names.index(shape.row), 1 if sides.index(shape.whose) else -1
+        own = [each for each in chart.curves if (each.row, each.whose) == (shape.row, shape.whose)]
+        halves.append([Band(each.time_ns, at, at + way * (HALF * each.density / most[shape.row])) for each in own])
+        tones.append(theme.tail if sides.index(shape.whose) else theme.accent)
     hit = [
-        {
-            "x": low,
-            "x2": high,
-            "y": at - (0.5 if side == labels[0] else 0),
-            "y2": at + (0 if side == labels[0] else 0.5),
-            "tip": tip(shapes, row, "row"),
-        }
-        for row in shapes.rows
-        for at, side in [(names.index(str(row.cells["row"])), str(row.cells["whose"]))]
+        Box(low, at - (0.5 if side == sides[0] else 0), high, at + (0 if side == sides[0] else 0.5))
+        for at, side in ((names.index(shape.row), shape.whose) for shape in chart.shapes)
     ]
-    layers.append(layer("rect", hit, {**shape, "x2": {"field": "x2"}}, silent=False, opacity=0))
-    return chart(width, PAIR_HEIGHT * len(names) + 8, layers)
+    marks = (
+        Levels([*range(len(names))], colour=theme.line),
+        Areas(halves, colours=tones, opacity=0.4),
+        Lines([[Point(x, end) for x, _, end in half] for half in halves], 1.3, colours=tones),
+        *_figures(chart, names, sides, theme),
+        Boxes(hit, tips=[tip(shape, "row") for shape in chart.shapes], opacity=0),
+    )
+    axis = time_axis(low, high, top=True)
+    return Plot(width, PAIR_HEIGHT * len(names) + 8, axis, rows_axis(names), marks)
 
 
-def _halves(curves: Table, names: list[str], look: dict[str, tuple[int, str]]) -> list[Spec]:
-    """The points of all halves, above or below the line of their row, in the colour of their side."""
-    most = {name: max(numbers((row for row in curves.rows if row.cells["row"] == name), "density")) for name in names}
-    points = []
-    for row in curves.rows:
-        name = str(row.cells["row"])
-        at, (way, tone) = names.index(name), look[str(row.cells["whose"])]
-        height = HALF * (number(row.cells["density"]) or 0.0) / most[name]
-        points.append({"row": name, "x": number(row.cells["time"]), "y": at, "y2": at + way * height, "c": tone})
-    return points
-
-
-def _marks(shapes: Table, names: list[str], labels: list[str], x: Spec, y: Spec, theme: Theme) -> list[Spec]:
+def _figures(chart: Sides, names: list[str], sides: list[str], theme: Theme) -> Iterator[Mark]:
     """A tick at p50 and a dot at p99, each on its own side of the line."""
-    layers = []
-    for label, way, tone in zip(labels, (-1, 1), (theme.accent, theme.tail), strict=True):
-        own = [(names.index(str(row.cells["row"])), row) for row in shapes.rows if row.cells["whose"] == label]
-        half = [{"x": number(row.cells["p50"]), "y": at, "y2": at + way * 0.3} for at, row in own]
-        layers.append(layer("rule", half, {"x": x, "y": y, "y2": {"field": "y2"}}, color=tone, strokeWidth=2.2))
-        tails = [{"x": value, "y": at + way * 0.1} for at, row in own if (value := number(row.cells["p99"]))]
-        layers.append(layer("circle", tails, {"x": x, "y": y}, color=tone, size=30, opacity=1))
-    return layers
+    for side, way, tone in zip(sides, (-1, 1), (theme.accent, theme.tail), strict=True):
+        own = [(names.index(shape.row), shape) for shape in chart.shapes if shape.whose == side]
+        yield Rules([Box(each.p50_ns, at, each.p50_ns, at + way * 0.3) for at, each in own], 2.2, colour=tone)
+        tails = [Point(each.p99_ns, at + way * 0.1) for at, each in own if each.p99_ns]
+        yield Dots(tails, colour=tone, opacity=1)

@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from iocast import text
-from iocast.model.report import Axis, Chart, Column, Row, Table
-from iocast.report.cells import cell_text
-from iocast.report.charts.drawing.axis_labels import figures
-from iocast.report.charts.drawing.latency_buckets import BUCKETS, bucket_colour, bucket_rows
-from iocast.report.charts.drawing.legends import bucket_legend
-from iocast.report.charts.drawing.loads import load_labels, loads_axis
-from iocast.report.charts.drawing.parts import (
-    LABEL_ROOM,
-    OWN_COLOUR,
-    Spec,
-    chart,
-    layer,
-    named,
-    needed,
-    number,
-    quantitative,
-    tip,
-)
-from iocast.report.charts.drawing.theme import Theme
+from iocast.model.report import Chart
+from iocast.model.results.shown import shown
+from iocast.report.charts.families import Family
+from iocast.report.charts.latency_buckets import Bucket, bucket_colour, bucket_legend, buckets_of
+from iocast.report.charts.loads import AtLoad, loads_axis
 from iocast.report.charts.place import Place
-from iocast.report.charts.subjects.families import Family
+from iocast.report.plot.axes import LABEL_ROOM, Axis, Scale
+from iocast.report.plot.axis_labels import figures
+from iocast.report.plot.marks import Box, Boxes, Plot, Word, Words
+from iocast.report.plot.theme import Theme
+from iocast.report.result_tables import tip
 
 PLACE = Place("family", classic=True, legends=(bucket_legend,))
 HEIGHT = 132
-COLUMNS = (
-    Column("load", "load", "load", "users x queue depth"),
-    Column("throughput", "MB/s", "bytes_per_s"),
-    Column("rate", "IOPS", "rate"),
-)
 
 
-def tell(family: Family) -> Iterator[Chart]:
+class LoadRate(AtLoad, frozen=True):
+    """What a load moved."""
+
+    throughput_bytes_per_s: Annotated[float, shown("MB/s", "bytes_per_s")]
+    rate_per_s: Annotated[float, shown("IOPS", "rate")]
+
+
+class Throughput(Chart, frozen=True, kw_only=True):
+    """The loads of a ladder, and the shares of their response times."""
+
+    kind: str = "throughput"
+    loads: tuple[LoadRate, ...]
+    buckets: tuple[Bucket, ...]
+
+
+def tell(family: Family) -> Iterator[Throughput]:
     """The chart of a ladder of at least two loads that move data."""
     ladder = family.ladder
     if len(ladder) < 2 or not any(member.bytes_per_s for member in ladder):
         return
-    rows = tuple(Row({"load": m.load, "throughput": m.bytes_per_s, "rate": m.rate_per_s}) for m in ladder)
-    slices = tuple(row for member in ladder for row in bucket_rows(member.load, member.times))
     best = max(ladder, key=lambda member: member.bytes_per_s)
-    yield Chart(
-        kind="throughput",
+    yield Throughput(
         key=f"{family.key}-throughput",
         family=family.key,
         title=f"{family.title}: throughput by load",
@@ -53,53 +51,28 @@ def tell(family: Family) -> Iterator[Chart]:
             f"{text.brief_throughput(ladder[0].bytes_per_s)} at {ladder[0].load_text}; "
             f"peak {text.brief_throughput(best.bytes_per_s)} at {best.load_text}."
         ),
-        x=Axis("load", "load"),
-        y=Axis("MB/s", "bytes_per_s"),
-        tables=(Table("", COLUMNS, rows, key="loads"), Table("", BUCKETS, slices, key="buckets")),
+        loads=tuple(LoadRate(*each.load, each.bytes_per_s, each.rate_per_s) for each in ladder),
+        buckets=buckets_of(ladder),
     )
 
 
-def draw(about: Chart, theme: Theme, width: int) -> Spec:
+def draw(chart: Throughput, theme: Theme, width: int) -> Plot:
     """Bars from 0, each sliced in proportion to what its I/Os took."""
-    loads, buckets = needed(about.table("loads")), needed(about.table("buckets"))
-    labels = load_labels(loads)
-    heights = [(number(row.cells["throughput"]) or 0.0) / 1e6 for row in loads.rows]
-    x = loads_axis(labels)
-    most = max(heights)
-    axis = {
-        "tickCount": 3,
-        "label": lambda value: figures(value, 3),
-        "title": "MB/s",
-        "minExtent": LABEL_ROOM - 14,
-        "grid": True,
-    }
-    y = quantitative("y", {"domain": [0, 1.2 * most]}, axis)
-    slices, below = [], dict.fromkeys(labels, 0.0)
-    for row in buckets.rows:
-        name = cell_text("load", row.cells["load"])
-        share = number(row.cells["share"]) or 0.0
-        at, start = labels.index(name), below[name]
-        below[name] = start + share
-        bottom, top = number(row.cells["low"]) or 0.0, number(row.cells["high"])
-        slices.append(
-            {
-                "x": at - 0.3,
-                "x2": at + 0.3,
-                "y": heights[at] * start,
-                "y2": heights[at] * (start + share),
-                "c": bucket_colour(bottom, theme),
-                "tip": f"{tip(loads, loads.rows[at], 'load')}; {text.percent(share)} took "
-                f"{text.duration(bottom)} to {text.duration(top)}",
-            }
-        )
-    tops = [
-        {"x": at, "y": heights[at], "t": text.megabytes_per_s(number(row.cells["throughput"]))}
-        for at, row in enumerate(loads.rows)
-    ]
-    rect: Spec = {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}, "fill": OWN_COLOUR}
-    label = {"type": "text", "baseline": "bottom", "dy": -3, "fontSize": 11}
-    layers = [
-        layer("rect", slices, rect, silent=False),
-        layer(label, tops, named(x, y), color=theme.ink),
-    ]
-    return chart(width, HEIGHT, layers)
+    loads = chart.loads
+    heights = [load.throughput_bytes_per_s / 1e6 for load in loads]
+    places = {(load.users, load.depth): at for at, load in enumerate(loads)}
+    slices, tips, below = list[Box](), list[str](), [0.0] * len(loads)
+    for each in chart.buckets:
+        at = places[each.users, each.depth]
+        start = below[at]
+        below[at] = start + each.share
+        slices.append(Box(at - 0.3, heights[at] * start, at + 0.3, heights[at] * (start + each.share)))
+        tips.append(f"{tip(loads[at], 'users')}; {each.says}")
+    tops = [Word(at, heights[at], text.megabytes_per_s(load.throughput_bytes_per_s)) for at, load in enumerate(loads)]
+    marks = (
+        Boxes(slices, colours=[bucket_colour(each.low_ns, theme) for each in chart.buckets], tips=tips),
+        Words(tops, baseline="bottom", dy=-3, size=11, colour=theme.ink),
+    )
+    scale = Scale(0, 1.2 * max(heights))
+    y = Axis(scale, "MB/s", lambda value: figures(value, 3), count=3, room=LABEL_ROOM - 14)
+    return Plot(width, HEIGHT, loads_axis([load.label for load in loads]), y, marks)

@@ -27,7 +27,7 @@ from iocast.model.results.comparison import (
     Unlike,
 )
 from iocast.report.charts import charts_at
-from iocast.report.charts.subjects.compared_sides import ComparedSides
+from iocast.report.charts.subjects import ComparedSides
 from iocast.report.comparison.side_names import called, title
 from iocast.report.prices import side_prices
 from iocast.report.result_tables import result_table

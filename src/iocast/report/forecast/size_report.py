@@ -15,7 +15,7 @@ from iocast.model.codes import NeedCode
 from iocast.model.report import Chart, Report, Table
 from iocast.model.results.size import Loaded, Needed, Provisioned, Size, SizedModel, Year
 from iocast.report.charts import charts_at
-from iocast.report.charts.subjects.sized_need import SizedNeed
+from iocast.report.charts.subjects import SizedNeed
 from iocast.report.result_tables import filled, result_table
 from iocast.report.wording import NEEDS, section
 from iocast.results.size import asked_counts, size_of, sized_model

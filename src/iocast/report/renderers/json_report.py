@@ -4,26 +4,14 @@ with its unit in the name of its key.
 
 from __future__ import annotations
 
-import math
 from typing import Any, TextIO
 
 import msgspec
 from msgspec.structs import asdict
 
-from iocast.model.report import Cell, Chart, Kind, Report, Row, Subject, Table
+from iocast.model.report import Chart, Report, Subject
 from iocast.report.renderers import documents as doc
 from iocast.text import harmless_json, iso
-
-UNITS: dict[Kind, str] = {
-    "bytes": "_bytes",
-    "bytes_per_s": "_bytes_per_s",
-    "rate": "_per_s",
-    "duration": "_ns",
-    "milliseconds": "_ns",
-    "strip": "_shares",
-    "share": "_share",
-    "exact_share": "_share",
-}
 
 Json = dict[str, object]
 
@@ -83,41 +71,5 @@ def _result(report: Report) -> Json:
 
 def _chart(chart: Chart) -> Json:
     """What a chart tells, for those who draw it themselves."""
-    tables = {table.key: _rows(table) for table in chart.tables}
+    tables = {name: [msgspec.to_builtins(each) for each in points] for name, points in chart.told.items()}
     return {"kind": chart.kind, "title": chart.title, "summary": chart.summary, "tables": tables}
-
-
-def _rows(table: Table) -> list[Json]:
-    """The rows of a table; a part row is to be trusted as the row that it is part of."""
-    graded = [column.key for column in table.columns if column.kind == "grade"]
-    found: list[Json] = []
-    for row in table.rows:
-        whole = {key: found[-1].get(key) for key in graded} if row.part and found else {}
-        found.append({**_row(table, row), **whole})
-    return found
-
-
-def _row(table: Table, row: Row) -> Json:
-    """All cells of a row, those that no column shows as well."""
-    kinds = {column.key: column.kind for column in table.columns}
-    found: Json = {}
-    for key, cell in row.cells.items():
-        found |= _cell(key, kinds.get(key, "text"), cell)
-    if table.key == "rows":
-        found["part"] = row.part
-    if row.void:
-        found["void"] = row.note
-    return found
-
-
-def _cell(key: str, kind: Kind, cell: Cell) -> Json:
-    if kind == "load" and isinstance(cell, tuple):
-        return {"users": cell[0], "depth": cell[1]}
-    return {key + UNITS.get(kind, ""): _known(cell)}
-
-
-def _known(cell: Cell) -> object:
-    """What JSON can say: not-a-number and infinity are null."""
-    if isinstance(cell, tuple):
-        return [_known(each) for each in cell]
-    return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -8,6 +8,7 @@ from typing import TextIO
 from iocast.model.report import WORDS, Chart, Column, Report, Row, Table
 from iocast.report.cells import cell_text
 from iocast.report.renderers.safe_words import safe
+from iocast.report.result_tables import chart_table
 from iocast.report.subjects import measured_when
 
 CHART_ROWS = 40  # of a chart's figures; longer tables are for other forms
@@ -76,8 +77,9 @@ def _row_notes(table: Table) -> list[str]:
 
 def _chart(chart: Chart, out: TextIO) -> None:
     out.write(f"\n### {_plain(chart.title)}\n\n{_paragraph(chart.summary)}\n")
-    if len(chart.tables[0].rows) <= CHART_ROWS:
-        _table(chart.tables[0], out)
+    table = chart_table(chart)
+    if len(table.rows) <= CHART_ROWS:
+        _table(table, out)
 
 
 def _cell(words: str) -> str:

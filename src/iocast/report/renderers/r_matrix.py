@@ -15,7 +15,7 @@ from iocast.analyse.statistics import bucket_shares
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
-from iocast.report.charts.drawing.latency_buckets import BUCKET_EDGES_NS
+from iocast.report.charts.latency_buckets import BUCKET_EDGES_NS
 from iocast.report.renderers.classic import PERCENTILES, classic_lines, figures_of
 from iocast.text import harmless_line
 

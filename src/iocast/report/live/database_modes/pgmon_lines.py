@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -100,16 +100,14 @@ def lines(seen: Seen) -> Iterator[str]:
     if not found.rows:
         yield "(no sample of PostgreSQL in this interval)"
         return
-    cells = dict(zip(found.columns, found.rows[0], strict=True))
-    groups = [_line(group, cells) for _, group in _GROUPS]
-    yield " |".join((*groups, f" {cells[TOP_IO_WAIT] or ''}")).rstrip()
+    *figures, most_in = found.rows[0]
+    cells = iter(figures)
+    groups = ["".join(_shown(next(cells), each).rjust(each.width) for each in group) for _, group in _GROUPS]
+    yield " |".join((*groups, f" {most_in or ''}")).rstrip()
 
 
-def _line(group: Sequence[_Column], cells: dict[str, Cell]) -> str:
-    return "".join(_shown(cells[column.name], column.digits).rjust(column.width) for column in group)
-
-
-def _shown(value: Cell, digits: int | None) -> str:
+def _shown(value: Cell, column: _Column) -> str:
     if not isinstance(value, float | int):
         return ""
+    digits = column.digits
     return f"{value:.{(0 if value >= 10 or value == 0 else 1) if digits is None else digits}f}"

@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-from iocast.report.charts.drawing.theme import CLASSIC, DARK, LIGHT, style_variables
+from iocast.report.plot.theme import CLASSIC, DARK, LIGHT, style_variables
 
 # Page, hover, and the letters: colour and ground of A, B, C, D.
 _LIGHT = (

@@ -5,11 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from iocast.model.report import Chart
-from iocast.report.charts import place_of, specification
-from iocast.report.charts.drawing.legends import Legend
-from iocast.report.charts.drawing.theme import PAGE
-from iocast.report.charts.svg.svg_drawing import page_svg
+from iocast.report.charts import place_of, plot_of
+from iocast.report.plot.drawing import page_svg
+from iocast.report.plot.legends import Legend
+from iocast.report.plot.theme import PAGE
 from iocast.report.renderers.page.page_tables import table_html
+from iocast.report.result_tables import chart_table
 
 FIGURE = Markup(
     '<figure{wide} id="{chart.key}"><figcaption><h3>{chart.title}</h3><p>{chart.summary}</p></figcaption>'
@@ -20,7 +21,7 @@ PLOT = Markup('<div class="plot" tabindex="0" role="img" aria-label="{chart.titl
 
 def drawing_html(chart: Chart) -> Markup:
     """A chart as SVG that takes its colours, its size and its font from the page."""
-    return Markup(page_svg(specification(chart, PAGE), PAGE, chart.key))
+    return Markup(page_svg(plot_of(chart, PAGE), PAGE, chart.key))
 
 
 def charts_html(charts: tuple[Chart, ...]) -> Markup:
@@ -61,7 +62,7 @@ def figure_html(chart: Chart) -> Markup:
         notes=Markup().join(
             Markup('<p class="hint">{}</p>').format(note) for note in ([failed] if failed else chart.notes)
         ),
-        table=table_html(chart.tables[0], chart.title, sorts=False),
+        table=table_html(chart_table(chart), chart.title, sorts=False),
     )
 
 

@@ -1,1 +1,0 @@
-"""What drawings share: themes, axes, legends, words that can be read, and the engine."""

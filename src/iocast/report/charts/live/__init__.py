@@ -1,1 +1,0 @@
-"""Charts of live watches and their tapes."""

@@ -1,1 +1,0 @@
-"""Charts of profiles: when, where, how large, how long, and what a cache would spare."""

@@ -1,1 +1,0 @@
-"""SVG: what specifications of charts look like, written by Python alone."""
