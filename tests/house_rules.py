@@ -371,20 +371,16 @@ def _makes(call: ast.Call) -> str:
     return ""
 
 
-def _lines(root: Path, pattern: re.Pattern[str], says: str, *, within: str = "", but: str = "-") -> list[str]:
-    """Lines of Python with a pattern, in the paths that one expression names and another does not."""
-    return [
-        f"{path}:{number}: {says}"
-        for path, text in _sources(root, "src/iocast", ".py")
-        if re.match(f"src/iocast/({within})", path) and not re.match(f"src/iocast/({but})", path)
-        for number, line in enumerate(text.splitlines(), 1)
-        if pattern.search(line)
-    ]
+def _lines(root: Path, where: str, pattern: re.Pattern[str], says: str) -> list[str]:
+    """Lines of Python with a pattern, in the paths that an expression names."""
+    files = [each for each in _sources(root, "src/iocast", ".py") if re.match(f"src/iocast/{where}", each[0])]
+    lines = ((path, number, line) for path, text in files for number, line in enumerate(text.splitlines(), 1))
+    return [f"{path}:{number}: {says}" for path, number, line in lines if pattern.search(line)]
 
 
 def wall_clock(root: Path) -> list[str]:
     """Times come from the core, where setting the clock moves none; only folders are named by the wall."""
-    return _lines(root, _WALL_CLOCK, "somebody may set the clock; use `unix_ns` of the core", but="archive/")
+    return _lines(root, "(?!archive/)", _WALL_CLOCK, "somebody may set the clock; use `unix_ns` of the core")
 
 
 def cells(root: Path) -> list[str]:
@@ -394,8 +390,8 @@ def cells(root: Path) -> list[str]:
 
 def black_boxes(root: Path) -> list[str]:
     """What a simulated device is told to do is no evidence: the study judges it by what was measured, as a real one."""
-    says = "the study reads the description of a simulated device"
-    return _lines(root, _DESCRIPTION, says, within="analyse/|diagnose/|forecast/|results/")
+    study = "(analyse|diagnose|forecast|results)/"
+    return _lines(root, study, _DESCRIPTION, "the study reads the description of a simulated device")
 
 
 def plots(root: Path) -> list[str]:
