@@ -252,12 +252,29 @@ def pages() -> dict[str, str]:
     return dict([*job_files(), report_schema(), commands_page(), *of_the_core, *plug_in_pages()])
 
 
+def core_table() -> str:
+    """The rooms of the core, each with the first line of its module."""
+    rooms = [file for file in sorted((ROOT / "crates/iocast-core/src").glob("*.rs")) if file.stem != "lib"]
+    lines = [
+        f"| `{file.stem}` | {file.read_text(encoding='utf-8').splitlines()[0].removeprefix('//! ')} |" for file in rooms
+    ]
+    return "\n".join(("| room of `iocast-core` | is |", "|---|---|", *lines))
+
+
+def with_core_table(text: str) -> str:
+    """ARCHITECTURE.md with the table as the code has it."""
+    head, table, rest = text.partition("| room of `iocast-core` | is |")
+    return head + core_table() + rest[len(rest.partition("\n\n")[0]) :] if table else text
+
+
 def main() -> None:
     """Writes them all, and the pages that show what the trials of diagnosis found."""
     REFERENCE.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"docs/reference/{name}")
+    map_of_the_house = ROOT / "ARCHITECTURE.md"
+    map_of_the_house.write_text(with_core_table(map_of_the_house.read_text(encoding="utf-8")), encoding="utf-8")
     proof.main()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,14 +15,23 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
 
 
-def generated(program: str = "generate") -> dict[str, str]:
-    spec = importlib.util.spec_from_file_location(program, ROOT / f"docs/{program}.py")
+def program(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    pages: dict[str, str] = module.pages()
+    return module
+
+
+def generated(name: str = "generate") -> dict[str, str]:
+    pages: dict[str, str] = program(name).pages()
     return pages
+
+
+def test_the_map_has_the_rooms_of_the_core_as_they_say_it() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    assert program("generate").core_table() in text, "run: make docs"
 
 
 def test_the_reference_is_what_the_code_says() -> None:

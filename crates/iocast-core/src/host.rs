@@ -1,5 +1,6 @@
-//! What this process has from the kernel: [`clocks`] that no clock setting disturbs, and [`threads`], as many as its
-//! limits allow.
+//! What this process has from the kernel: clocks that no setting of the clock disturbs, threads as its limits allow.
+//!
+//! [`clocks`] and [`threads`].
 
 pub mod clocks;
 pub(crate) mod threads;

@@ -1,4 +1,6 @@
-//! What is counted: in a [`histogram`], by a worker's [`tally`], of the [`generator`] itself, over time in an
+//! What is counted of a load: tallies and histograms, intervals over time, the generator itself, all in one result.
+//!
+//! In a [`histogram`], by a worker's [`tally`], of the [`generator`] itself, over time in an
 //! [`interval_log`] of [`interval_row`]s (columns in an [`interval_batch`], on disk in a [`spool`]), all in one [`result`].
 
 pub mod generator;

@@ -1,4 +1,6 @@
-//! Phases under load: the one door ([`perform`]), who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
+//! Phases under load: the one door, who is hired and watched, the loop of each worker, and what all did together.
+//!
+//! The one door ([`perform`]), who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
 //! [`part`] in a phase with one [`lane`] a user and its [`slots`], how these are refilled ([`refill`]), what they
 //! share ([`control`]), where each leaves its counts while it waits ([`desk`]), when they did not run
 //! ([`attendance`]), and what all did together ([`merge`]); what memory they need ([`memory_needs`]).

@@ -1,4 +1,6 @@
-//! Writes that can be verified: what each sector carries ([`seal`]), what was sent and acknowledged ([`journal`]),
+//! Writes that can be verified: what each sector carries, a journal of what was sent and acknowledged, and reading back.
+//!
+//! What each sector carries ([`seal`]), what was sent and acknowledged ([`journal`]),
 //! the engine around an engine that sees to both ([`signed`]), reading back ([`read_back`]) and the [`verdict`].
 
 pub mod journal;

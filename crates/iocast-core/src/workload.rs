@@ -1,4 +1,6 @@
-//! A user's next I/O: what and where ([`source`]), when it is due ([`pacing`]), both as one [`stream`]; and the
+//! A user's next I/O: what and where, when it is due, and the memory and the data that it uses.
+//!
+//! What and where ([`source`]), when it is due ([`pacing`]), both as one [`stream`]; and the
 //! memory that it uses ([`buffers`]) and what is written from it ([`payload`]).
 
 pub mod buffers;
