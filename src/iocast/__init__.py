@@ -190,28 +190,28 @@ def size(
     spares: int = 0,
     price: float | None = None,
 ) -> Sizing:
-    """Sizes storage for a need, as `iocast size` does: on one device, or on all of the library without one."""
-    from iocast.sessions.forecasting.size_devices import size as sized
-    from iocast.sessions.forecasting.sizing_request import SizeRequest
+    """Sizes storage for a need, as `iocast size` does: on one device, or on all of the library without one.
 
-    request = SizeRequest(
-        capacity=capacity,
-        iops=iops,
-        mbps=mbps,
-        read=read,
-        size=size,
-        slo=slo,
-        raid=raid,
-        group=group,
-        device=device,
-        device_capacity=device_capacity,
-        growth=growth,
-        years=years,
-        utilisation=utilisation,
-        spares=spares,
-        price=price,
-    )
-    return sized(request)
+    capacity: Data to hold, e.g. 2TB.
+    iops: Reads and writes a second at peak.
+    mbps: MB/s (1000 x 1000) at peak: scans, loads, backups.
+    read: Share of reads; default 70%.
+    size: I/O size; default 8k.
+    slo: Response time: 5ms (p99), p95=5ms, mean=2ms.
+    raid: 10, 5, 6, 1 or 0; default 10, of cloud volumes 0.
+    group: Devices of a parity group, 0: one of all.
+    device: hdd-15k, hdd-10k, hdd-7200, sata-ssd, nvme, gp2, gp3, io2, premium-ssd-v2, a device file (.toml), or a
+        run folder, whose ladder is used; default: all of the library beside each other.
+    device_capacity: What the device of a run folder holds.
+    growth: Growth a year, e.g. 20%/year, with years.
+    years: Years of growth.
+    utilisation: At most; default 60% of disks, 70% of others.
+    spares: Spare devices.
+    price: Price of one device, in any currency.
+    """
+    from iocast.sessions import public
+
+    return public.sized(locals())
 
 
 def forecast(

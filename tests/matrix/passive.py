@@ -16,7 +16,7 @@ from iocast.jobs import load_job
 from iocast.model.run import Sample
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.listener import Quiet
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
 
 

@@ -23,8 +23,9 @@ from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.carry_out import carry_out
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.inquire import diagnose_run
-from iocast.sessions.requests import RunOptions, asked_job, size_of_files
+from iocast.sessions.requests.run_options import RunOptions, size_of_files
 from iocast.sessions.target_finding import find_target, identity_name
 
 JOBS = Path(__file__).parent / "jobs"

@@ -26,7 +26,7 @@ from iocast.observe.background.zpool_status import works_of
 from iocast.report.card.card_report import card
 from iocast.report.renderers import terminal
 from iocast.sessions.carry_out import carry_out
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
 
 MDSTAT = """\

@@ -16,7 +16,7 @@ from iocast.model.run import Run
 from iocast.model.workload import Constant, Poisson
 from iocast.runner.scripts.share_of_maximum import ShareOfMaximum
 from iocast.sessions.plan_job import write_job
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 FOUR_SERVERS = "sim:nvme,service=constant:1ms,servers=4"
 SD = "sd=sd1,threads=8,openflags=o_direct\nwd=w,sd=sd1,xfersize=4k,rdpct={read}\n"

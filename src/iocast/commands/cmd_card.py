@@ -10,7 +10,8 @@ from iocast.commands.live.watched_options import beside_options
 from iocast.commands.shell.options import anonymous_option, full_option, grading, page_option, run_options, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms

@@ -6,7 +6,7 @@ import rich_click as click
 
 from iocast.commands.shell.options import presenting, run_options, within
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 
 @click.command()

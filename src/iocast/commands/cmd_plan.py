@@ -9,7 +9,7 @@ import rich_click as click
 
 from iocast.commands.shell.options import json_option, run_options
 from iocast.commands.shell.showing import print_json, print_listed, put, say, width
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 if TYPE_CHECKING:
     from iocast.sessions.plan_job import Proposed

@@ -8,7 +8,7 @@ from iocast.commands.shell.options import filing, presenting, run_options
 from iocast.commands.shell.showing import Into, deliver_measured
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 
 @click.command()

@@ -17,7 +17,8 @@ from iocast.commands.shell.options import (
 )
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms

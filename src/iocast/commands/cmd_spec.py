@@ -9,7 +9,7 @@ import rich_click as click
 
 from iocast.commands.shell.options import json_option, sizing
 from iocast.commands.shell.showing import print_json, say
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.text import harmless
 
 

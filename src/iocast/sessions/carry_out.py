@@ -18,7 +18,7 @@ from iocast.model.script import Script
 from iocast.model.target import Target
 from iocast.sessions.events import Planned, Stopped
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import shown_folder
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from iocast.model.report import Report
 from iocast.model.target import Target
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import RunBegun
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target, identity_name
 

@@ -1,4 +1,4 @@
-"""A job is fitted to its target: the plan, and what in it differs from the job."""
+"""A job is read, changed as asked, and fitted to its target: the plan, and what in it differs from the job."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from msgspec.structs import replace
 
 from iocast import jobs
 from iocast.errors import TargetError
-from iocast.jobs import Job
+from iocast.jobs.job import FileSize, Job
+from iocast.jobs.library import load_job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.work_files import permission_of, work_paths
-from iocast.model.plan import Plan
+from iocast.model.database.database_load import CommitRamp, DatabaseRamp
+from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
 
 _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its own work files"
@@ -24,6 +27,30 @@ class Fitted(Struct, frozen=True):
     plan: Plan
     notes: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+
+
+def asked_job(job: Job | str, options: RunOptions) -> Job:
+    """The job with the size of its work files and the time of its rows changed. Raises SpecError."""
+    job = load_job(job) if isinstance(job, str) else job
+    if options.size_bytes is not None:
+        job = replace(job, file_size=FileSize(size_bytes=options.size_bytes))
+    if options.duration_ns is not None:
+        seconds = options.duration_ns / 1e9
+        phases = tuple(_with_time(phase, seconds) for phase in job.phases)
+        job = replace(job, phases=phases, database=tuple(_with_length(ramp, seconds) for ramp in job.database))
+    return job
+
+
+def _with_length(ramp: DatabaseRamp, seconds: float) -> DatabaseRamp:
+    if isinstance(ramp, CommitRamp):
+        return replace(ramp, seconds=seconds)
+    return replace(ramp, seconds=seconds, until_steady=False)
+
+
+def _with_time(phase: Phase, seconds: float) -> Phase:
+    if phase.length.seconds is None:
+        return phase
+    return replace(phase, length=replace(phase.length, seconds=seconds), until=None)
 
 
 def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitted:

@@ -33,8 +33,9 @@ from iocast.sessions.events import (
     Suspected,
     Untested,
 )
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, asked_job, option_value
+from iocast.sessions.requests.run_options import RunOptions, option_value
 from iocast.sessions.run_card import keep_judgement, keep_summary, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size

@@ -16,8 +16,9 @@ from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MeasureRequest, asked_job
+from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 

@@ -24,7 +24,7 @@ from iocast.sessions.card import Card
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MIB, RunOptions, option_value
+from iocast.sessions.requests.run_options import MIB, RunOptions, option_value
 from iocast.sessions.run_card import keep_judgement, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of

@@ -12,8 +12,8 @@ from iocast.jobs.job import Job
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
-from iocast.sessions.fitted_plan import Fitted, make_plan
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from iocast.errors import LoadError, SpecError
 from iocast.formats.orion.command_line import parse
@@ -16,11 +17,17 @@ from iocast.sessions.card import Card
 from iocast.sessions.comparing import Comparison, compare
 from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, calibrate, calibration_asked
 from iocast.sessions.forecasting.matrix import MatrixRequest, run_matrix
+from iocast.sessions.forecasting.size_devices import Sizing, size
 from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
 from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import Measured, measure
 from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
-from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.option import request_of
+from iocast.sessions.requests.run_options import RunOptions, size_of_files, time_of_rows
+from iocast.sessions.requests.size import SizeRequest
+
+Given = Mapping[str, Any]  # what a function was called with, by the names of its parameters
 
 
 def options(size: str | None, time: str | None, seed: int, out: str, destroy: str) -> RunOptions:
@@ -142,6 +149,11 @@ def calibrated(
     if found is None:
         raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
     return found
+
+
+def sized(given: Given) -> Sizing:
+    """What a need takes. Raises IocastError."""
+    return size(request_of(SizeRequest, given))
 
 
 def matrix_request(

@@ -14,7 +14,7 @@ from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.target import Target
 from iocast.sessions.events import ImageAnnounced, ImageLeftOut, TrialFailed
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MIB
+from iocast.sessions.requests.run_options import MIB
 from iocast.sessions.target_finding import find_target, identity_name
 
 if TYPE_CHECKING:

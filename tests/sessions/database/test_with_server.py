@@ -21,7 +21,8 @@ from iocast.jobs.library import load_job
 from iocast.sessions.database.with_server import measure_with_server, with_twins
 from iocast.sessions.events import CardMade
 from iocast.sessions.measure import Measured
-from iocast.sessions.requests import MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from iocast.runner import Progress
 from iocast.sessions.events import Event, FileWritten
 from iocast.sessions.forecasting.matrix import MatrixRequest, plan_matrix, run_matrix, write_orion_files
 from iocast.sessions.listener import Quiet, QuietProgress
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 SAMPLE = """\
 ORION VERSION 11.1.0.7.0

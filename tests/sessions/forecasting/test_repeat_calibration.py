@@ -17,7 +17,7 @@ from iocast.sessions.comparing import Repeats
 from iocast.sessions.forecasting.calibrate import CalibrateRequest, calibration_asked
 from iocast.sessions.forecasting.repeat_calibration import repeat_calibration
 from iocast.sessions.listener import Quiet
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 DEVICE = "sim:nvme,service=exponential:1ms,servers=4,bandwidth=none"
 

@@ -14,7 +14,7 @@ from makers.command_line import in_this_process, iocast, start
 from iocast.archive.catalogue import run_folders
 from iocast.errors import LoadError
 from iocast.sessions.carry_out import Carried
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.studies import study_runs
 from iocast.sessions.studies.study_runs import open_study
 

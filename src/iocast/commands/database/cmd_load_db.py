@@ -22,7 +22,8 @@ from iocast.commands.shell.showing import deliver_measured, print_json
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RUNS, RunOptions
 
 if TYPE_CHECKING:
     from iocast.sessions.measure import Measured

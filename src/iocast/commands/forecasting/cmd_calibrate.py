@@ -11,7 +11,7 @@ from iocast.commands.shell.options import page_option, presenting, run_options
 from iocast.commands.shell.showing import say
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 
 @click.command()

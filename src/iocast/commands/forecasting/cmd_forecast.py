@@ -62,7 +62,7 @@ def forecast(
     from iocast.sessions.forecasting.asked_load import LoadOptions
     from iocast.sessions.forecasting.forecast import ForecastRequest
     from iocast.sessions.forecasting.forecast import forecast as foretell
-    from iocast.sessions.requests import size_of_files, time_of_rows
+    from iocast.sessions.requests.run_options import size_of_files, time_of_rows
 
     listener = TerminalListener(form)
     request = ForecastRequest(

@@ -21,7 +21,7 @@ from iocast.commands.shell.options import (
 )
 from iocast.commands.shell.showing import print_json, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.sessions.requests import RUNS, RunOptions
+from iocast.sessions.requests.run_options import RUNS, RunOptions
 
 if TYPE_CHECKING:
     from iocast.formats.orion.command_line import Settings
@@ -156,7 +156,7 @@ def _request(
 ) -> MatrixRequest:
     from iocast.formats.orion.command_line import check_storax, checked
     from iocast.sessions.forecasting.matrix import MatrixRequest
-    from iocast.sessions.requests import size_of_files
+    from iocast.sessions.requests.run_options import size_of_files
 
     check_storax(storax)
     size_bytes = None if size is None else size_of_files(size)

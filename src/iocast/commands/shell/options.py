@@ -11,7 +11,7 @@ import rich_click as click
 from iocast.commands.shell.showing import FORMATS, OF_FILES, OF_MATRICES, OF_ONE_RUN, THEMES, Into
 from iocast.errors import SpecError
 from iocast.model.grading import LETTERS
-from iocast.sessions.requests import RUNS, RunOptions
+from iocast.sessions.requests.run_options import RUNS, RunOptions
 
 Command = Callable[..., Any]
 
@@ -30,7 +30,7 @@ def sizing(command: Command) -> Command:
     @click.option("--time", metavar="TIME", help="Duration of every row, e.g. 10s; overrides the job.")
     @wraps(command)
     def sized(*args: Any, size: str | None, time: str | None, **kwargs: Any) -> Any:
-        from iocast.sessions.requests import size_of_files, time_of_rows
+        from iocast.sessions.requests.run_options import size_of_files, time_of_rows
 
         size_bytes = None if size is None else size_of_files(size)
         duration_ns = None if time is None else time_of_rows(time)
@@ -293,7 +293,7 @@ def grading(command: Command) -> Command:
     )
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
-        from iocast.sessions.requests import grade_asked
+        from iocast.sessions.requests.measure import grade_asked
 
         return command(*args, asked=grade_asked(scale, slo, fail_under), **kwargs)
 

@@ -53,7 +53,7 @@ def capture(
     `iocast import`.
     """
     from iocast.sessions.live.watch_blocks import interval_of
-    from iocast.sessions.requests import option_value
+    from iocast.sessions.requests.run_options import option_value
     from iocast.sessions.tracing.capture_trace import CaptureRequest, CountersRequest, log_counters
     from iocast.sessions.tracing.capture_trace import capture as captured
     from iocast.units import parse_size

@@ -9,7 +9,7 @@ import rich_click as click
 from iocast.commands.shell.options import full_option, grading, page_option, run_options, showing
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 
 @click.command()

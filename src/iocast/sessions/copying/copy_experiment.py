@@ -29,7 +29,7 @@ from iocast.model.copying.copy_trials import (
 from iocast.model.report import Report
 from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
-from iocast.sessions.requests import RUNS
+from iocast.sessions.requests.run_options import RUNS
 from iocast.sessions.run_card import shown_folder
 
 NAME = "copy"

@@ -24,7 +24,7 @@ from iocast.sessions.database.fsync_anchor import measured_anchor
 from iocast.sessions.events import BuildEnded, BuildStep, BuildStopped, DatabaseNoted, DataSetDropped
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MeasureRequest
+from iocast.sessions.requests.measure import MeasureRequest
 
 ROOM = 3  # times the size of the data set must be free
 _TELL_EVERY_S = 0.2

@@ -19,9 +19,10 @@ from iocast.sessions.database.database_finding import find_database
 from iocast.sessions.database.database_rows import commit_job, load_job
 from iocast.sessions.database.load_db import ROOM, BuildRequest, build
 from iocast.sessions.events import DatabaseNoted, Imported
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MeasureRequest, asked_job
+from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.run_card import keep_summary, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.text import capacity

@@ -16,7 +16,7 @@ from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import Profile, burst_profile
-from iocast.sessions.requests import option_value
+from iocast.sessions.requests.run_options import option_value
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
 SLO_FORMS = "for example --slo p99=5ms, or --slo mean=2ms"

@@ -16,7 +16,7 @@ from iocast.sessions.card import Card
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import AnswerMade
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, option_value
+from iocast.sessions.requests.run_options import RunOptions, option_value
 from iocast.sessions.run_card import keep_summary, leave_page, make_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size

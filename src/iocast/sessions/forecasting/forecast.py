@@ -15,7 +15,7 @@ from iocast.model.finding import Grade
 from iocast.model.report import Report, Subject
 from iocast.sessions.forecasting.asked_load import LoadOptions, command_options, question_of
 from iocast.sessions.listener import Listener, Quiet
-from iocast.sessions.requests import RUNS
+from iocast.sessions.requests.run_options import RUNS
 
 if TYPE_CHECKING:
     from iocast.analyse.facts import Facts
@@ -121,7 +121,7 @@ def foretold(
     listener: Listener | None,
 ) -> Forecasted:
     """The forecast of a run's folder or card. Raises IocastError."""
-    from iocast.sessions.requests import time_of_rows
+    from iocast.sessions.requests.run_options import time_of_rows
 
     folder = run if isinstance(run, str) else run.folder
     if not folder:

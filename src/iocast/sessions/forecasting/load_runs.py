@@ -13,7 +13,7 @@ from iocast.model.target import Target
 from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workload
 from iocast.sessions.carry_out import carry_out
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
 from iocast.units import size_text

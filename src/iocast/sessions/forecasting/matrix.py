@@ -21,7 +21,8 @@ from iocast.sessions.events import FileWritten, Planned
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MIB, MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import MIB, RunOptions
 
 WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
 

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from iocast import units
 from iocast.errors import AnalysisError, SpecError
-from iocast.sessions.forecasting.sizing_request import SizeRequest, assumptions, need_of
+from iocast.sessions.forecasting.sizing_need import assumptions, need_of
+from iocast.sessions.requests.size import SizeRequest
 
 if TYPE_CHECKING:
     from iocast.forecast.storage.measured_device import MeasuredDevice

@@ -10,7 +10,7 @@ from iocast.errors import SpecError
 from iocast.model.block_times import BlockTimes
 from iocast.sessions.events import WatchBegun
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import option_value
+from iocast.sessions.requests.run_options import option_value
 from iocast.units import parse_duration, parse_size
 
 SHORTEST_NS = 10_000_000

@@ -202,7 +202,7 @@ def profile_request(
     names: Pseudonyms | None = None,
 ) -> ProfileRequest:
     """A request from texts. Raises SpecError, which names the option."""
-    from iocast.sessions.requests import option_value
+    from iocast.sessions.requests.run_options import option_value
     from iocast.units import parse_size
 
     page = None if block_size is None else option_value("--block-size", block_size, parse_size)
@@ -220,7 +220,7 @@ def profile_request(
 
 
 def _reference(block: str | None) -> int | None:
-    from iocast.sessions.requests import option_value
+    from iocast.sessions.requests.run_options import option_value
     from iocast.units import parse_size
 
     if block is None:

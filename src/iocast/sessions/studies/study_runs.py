@@ -26,8 +26,9 @@ from iocast.model.target import Target
 from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.comparing import refuse_unfit
 from iocast.sessions.events import AnswerMade, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.listener import Listener, Stopping
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
 from iocast.text import counted

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.model.grading import GradeAsked
 from iocast.model.plan import Remap, ReplayMode
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 if TYPE_CHECKING:
     from iocast.traces.read_traces import TraceOptions

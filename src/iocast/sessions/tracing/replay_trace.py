@@ -25,7 +25,8 @@ from iocast.model.workload import (
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MIB, MeasureRequest, option_value
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import MIB, option_value
 from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
 from iocast.sessions.tracing.replay_request import ReplayRequest

@@ -1,4 +1,4 @@
-"""What is asked of `iocast size`, from the texts that people write; capacity alone is refused."""
+"""The need that a sizing is asked for, from the texts that people write; capacity alone is refused."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-
 from iocast import units
 from iocast.errors import SpecError
+from iocast.sessions.requests.size import SizeRequest
 
 if TYPE_CHECKING:
     from iocast.forecast.storage.storage_need import LatencyLimit, StorageNeed
@@ -19,26 +18,6 @@ T = TypeVar("T")
 USUAL_READS, USUAL_SIZE = "70%", "8k"
 LIMITS = "response times are limited as 5ms (p99), p95=5ms, p99.9<10ms or mean=5ms"
 _LIMIT = re.compile(r"(?:(mean|p\d{2}(?:\.\d+)?)\s*(?:<=?|=))?\s*(.+)")
-
-
-class SizeRequest(Struct, frozen=True, kw_only=True):
-    """The options of `iocast size` as they are written; "" or None: not given."""
-
-    capacity: str = ""
-    iops: float | None = None
-    mbps: float | None = None
-    read: str = ""
-    size: str = ""
-    slo: str = ""
-    raid: str = ""
-    group: int | None = None  # 0: one group of all
-    device: str = ""
-    device_capacity: str = ""
-    growth: str = ""
-    years: int | None = None
-    utilisation: str = ""
-    spares: int = 0
-    price: float | None = None
 
 
 def need_of(asked: SizeRequest) -> StorageNeed:
