@@ -20,10 +20,11 @@ from iocast.jobs.job import Job
 from iocast.model.permission import why_outdated
 from iocast.model.report import Report
 from iocast.model.target import Target
-from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener
+from iocast.sessions.requests.compare import AbRequest, RepeatRequest
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target, identity_name
@@ -72,25 +73,6 @@ class Repeats(Struct, frozen=True):
         return repeats(self.side, charts=charts)
 
 
-class RepeatRequest(Struct, frozen=True, kw_only=True):
-    """A job, where, how often."""
-
-    job: Job | str
-    path: str
-    times: int
-    options: RunOptions = RunOptions()
-
-
-class AbRequest(Struct, frozen=True, kw_only=True):
-    """A job on two targets in turns; `destroy` has the identities of those that may be overwritten."""
-
-    job: Job | str
-    paths: tuple[str, str]
-    rounds: int = 5
-    destroy: tuple[str, ...] = ()
-    options: RunOptions = RunOptions()
-
-
 def compare(folders: tuple[str, ...]) -> Comparison:
     """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError."""
     from iocast.diagnose.comparable import side
@@ -126,9 +108,9 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
     from iocast.diagnose.comparable import side
 
     job, options = asked_job(request.job, request.options), request.options
-    targets = dict(zip(SIDES, request.paths, strict=True))
+    targets = dict(zip(SIDES, (request.target_a, request.target_b), strict=True))
     _refuse_unknown(request)
-    for path in request.paths:  # both, before the first is measured
+    for path in targets.values():  # both, before the first is measured
         refuse_unfit(job, _side_target(path, request), options)
     with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}") as folder:
         order = random.Random(options.seed)
@@ -160,9 +142,9 @@ def refuse_unfit(job: Job, target: Target, options: RunOptions) -> None:
         pass
 
 
-def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
+def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Ran:
     """One run, with its line for lists of runs, also where it failed. Raises IocastError."""
-    done = carry_out(job, target, options, listener)
+    done = run_job(job, target, options, listener)
     if done.folder is not None:
         with suppress(ArchiveError) if done.error else nullcontext():  # what ended the run says more
             keep_judgement(done.folder)
@@ -170,7 +152,7 @@ def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> C
 
 
 def _refuse_unknown(request: AbRequest) -> None:
-    known = {identity_name(find_target(path)) for path in request.paths}
+    known = {identity_name(find_target(path)) for path in (request.target_a, request.target_b)}
     if unknown := [name for name in request.destroy if name not in known]:
         raise SpecError(
             f"--destroy {unknown[0]} matches neither target{why_outdated(unknown[0])}",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,36 +19,18 @@ from iocast.model.codes import VerdictCode
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
-from iocast.model.workload import Sync
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import carry_out
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests.run_options import MIB, RunOptions, option_value
-from iocast.sessions.run_card import keep_judgement, leave_page, make_card, shown_folder
+from iocast.sessions.requests.experiment import TrialRequest
+from iocast.sessions.requests.run_options import MIB
+from iocast.sessions.run_card import judge, keep_summary, leave_page, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
-from iocast.units import parse_size
 
 if TYPE_CHECKING:
     from iocast.diagnose.experiments.named import Asked, Trial
-
-
-class TrialRequest(Struct, frozen=True, kw_only=True):
-    """A named experiment, where, and what is changed about it; None: as the experiment has it."""
-
-    name: str
-    paths: tuple[str, ...]
-    filesystems: str = "all"
-    rounds: int | None = None
-    block_bytes: int | None = None
-    depth: int | None = None
-    streams: int | None = None
-    sync: Sync = "none"
-    sizes: tuple[int, ...] = ()
-    files: int | None = None
-    options: RunOptions = RunOptions()
-    page: bool = False
 
 
 class Answered(Struct, frozen=True):
@@ -72,17 +54,7 @@ class Answered(Struct, frozen=True):
 
     def card(self) -> Card:
         """The card of the run, headed by the answer."""
-        return make_card(self.run, self.folder)
-
-
-def trial_request(name: str, *, block: str | None, sizes: str, **asked: Any) -> TrialRequest:
-    """The request of options as they are written on a command line. Raises SpecError, which names the option."""
-    return TrialRequest(
-        name=name,
-        block_bytes=None if block is None else option_value("--block", block, parse_size),
-        sizes=tuple(option_value("--sizes", each, parse_size) for each in sizes.split(",") if each.strip()),
-        **asked,
-    )
+        return judge(self.run, self.folder)
 
 
 def questions() -> dict[str, str]:
@@ -106,7 +78,7 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
             job = _job(trial, _asked(trial, request, with_direct_tried(target)))
             listener.tell(TrialPlanned(job.phases))
             inside = request.options.out if first is None else str(first / archive.EXPERIMENTS)
-            done = carry_out(job, target, replace(request.options, out=inside), listener)
+            done = run_job(job, target, replace(request.options, out=inside), listener)
             first = first or done.folder
             if done.error is not None and not done.run.measured:
                 raise done.error
@@ -115,16 +87,19 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
             if done.stopped:
                 stopped = True
                 break
-    return None if first is None else _answered(first, request.page and not stopped, listener)
+    return None if first is None else _judge(first, request.page and not stopped, listener)
 
 
-def _answered(folder: Path, page: bool, listener: Listener) -> Answered:
-    """Judges what was measured, and leaves the page of its card last: the answer can be read meanwhile."""
+def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
+    """Judges what was measured and tells the answer; the page of its card is left last: the answer can be read
+    meanwhile."""
     answered = Answered(archive.load(str(folder)), shown_folder(folder))
-    keep_judgement(folder)
+    card = answered.card()
+    report = card.report()
+    keep_summary(card, report)
     listener.tell(AnswerMade(answered.report()))
     if page:
-        leave_page(answered.card(), listener)
+        leave_page(card, report, listener)
     return answered
 
 
@@ -154,6 +129,8 @@ def _found(request: TrialRequest) -> Trial:
     if trial is None:
         said = f'unknown experiment "{request.name}"{meant(request.name, questions())}'
         raise SpecError(said, "`iocast experiment` lists them")
+    if request.methods or request.keep:
+        raise SpecError("--methods and --keep belong to `iocast experiment copy`", "omit them")
     return trial
 
 

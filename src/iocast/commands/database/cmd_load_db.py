@@ -10,20 +10,14 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from iocast.commands.database.conf_options import conf_option, data_set_of, ramp_with_conf
-from iocast.commands.shell.options import (
-    full_option,
-    grading,
-    json_option,
-    page_option,
-    seed_option,
-    showing,
-)
+from iocast.commands.shell.options import full_option, grading, json_option, showing
+from iocast.commands.shell.request_options import field_options
 from iocast.commands.shell.showing import deliver_measured, print_json
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests.measure import MeasureRequest
-from iocast.sessions.requests.run_options import RUNS, RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 
 if TYPE_CHECKING:
     from iocast.sessions.measure import Measured
@@ -31,7 +25,8 @@ if TYPE_CHECKING:
 _BESIDE = click.option(
     "--beside-others", is_flag=True, help="Although sessions of others are active, or cannot be judged."
 )
-_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
+_SEED, _OUT = field_options(RunOptions, "seed"), field_options(RunOptions, "out")
+_PAGE = field_options(MeasureRequest, "page")
 
 
 @click.group()
@@ -72,7 +67,7 @@ def _ask(question: str) -> str:
     show_default=True,
     help="How much of each block is random bytes: a tenth, half, or all of it (then nothing can be updated).",
 )
-@seed_option
+@_SEED
 @_BESIDE
 @click.option("--force", is_flag=True, help="Although less than three times the size is free.")
 @json_option
@@ -90,7 +85,7 @@ def build(
 ) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.build_listener import BuildListener
-    from iocast.sessions.database import load_db as session
+    from iocast.sessions.database import build_data_set as session
 
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
@@ -144,12 +139,12 @@ def load_options(command: Callable[..., int]) -> Callable[..., int]:
 @conf_option
 @load_options
 @click.option("--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all.")
-@seed_option
+@_SEED
 @_BESIDE
 @_OUT
 @full_option
 @showing
-@page_option
+@_PAGE
 @grading
 @_asking
 def run(
@@ -221,12 +216,12 @@ def ramp_of(
 @click.option("--row-bytes", type=click.IntRange(1), default=200, show_default=True, help="Inserted by a commit.")
 @click.option("--floor/--no-floor", default=True, show_default=True, help="Also without waiting for the log.")
 @click.option("--anchor", is_flag=True, help="Run pg_test_fsync first, in the server's folder, and show it beside.")
-@seed_option
+@_SEED
 @_BESIDE
 @_OUT
 @full_option
 @showing
-@page_option
+@_PAGE
 @grading
 @_asking
 def commit(
@@ -260,7 +255,7 @@ def commit(
 )
 @conf_option
 @load_options
-@seed_option
+@_SEED
 @click.option("--force", is_flag=True, help="Replace scripts that are there.")
 @json_option
 def script(
@@ -299,9 +294,10 @@ def script(
 def drop(url: str, as_json: bool, ask: Any) -> int:
     """Remove the data set at URL: the schema iocast_load, all of it that iocast made, and nothing else."""
     from iocast.sessions.database import load_db as session
+    from iocast.sessions.database.build_data_set import DatabaseRequest
 
     listener = TerminalListener()
-    dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    dropped = session.drop(DatabaseRequest(url=url, ask=ask), listener)
     if as_json:
         print_json(dropped)
     return listener.exit_code

@@ -9,11 +9,12 @@ from typing import Any, Literal, get_args, get_origin
 import rich_click as click
 from msgspec import NODEFAULT, UNSET, Meta, Struct
 
+from iocast.commands.live.watched_options import beside_options
 from iocast.commands.shell.options import Command, anonymous_option, grading
 from iocast.sessions.requests.option import Field, Option, fields_of, filled
 
 # Fields of requests that several options make.
-OF_SEVERAL = {"names": anonymous_option, "asked": grading}
+OF_SEVERAL = {"beside": beside_options, "names": anonymous_option, "asked": grading}
 
 
 def asked_by(
@@ -21,15 +22,18 @@ def asked_by(
 ) -> Callable[[Command], Command]:
     """The options of a request, in the order of its fields, handed over as one `request`.
 
-    `above` are options of the verb's own: in help they stand above those of the field that they are named after.
+    `above` are options of the verb's own: in help they stand above those of the field that they are named after. Own
+    options may be called after fields `without` options.
     """
-    asked = [field for field in fields_of(request) if field.name not in without]
+    fields = tuple(fields_of(request))
+    asked = [field for field in fields if field.name not in without]
 
     def bundle(command: Command) -> Command:
         @wraps(command)
         def with_request(*args: Any, **given: Any) -> Any:
-            values = {field.name: given.pop(field.name) for field in asked if field.name in given}
-            return command(*args, request=filled(request, values), **given)
+            values = {field.name: given.pop(field.name) for field in fields if field.name in given}
+            told = {name: value for name, value in values.items() if value is not None}
+            return command(*args, request=filled(request, told), **given)
 
         made: Command = with_request
         for field in reversed(asked):
@@ -37,6 +41,18 @@ def asked_by(
             for own in reversed(above.get(field.name, ())):
                 made = own(made)
         return made
+
+    return bundle
+
+
+def field_options(request: type[Struct], *names: str) -> Callable[[Command], Command]:
+    """The options of some fields of a request, handed over by the names of these."""
+    fields = {field.name: field for field in fields_of(request)}
+
+    def bundle(command: Command) -> Command:
+        for name in reversed(names):
+            command = _asking(fields[name])(command)
+        return command
 
     return bundle
 
@@ -51,28 +67,30 @@ def _asking(field: Field) -> Callable[[Command], Command]:
 
 
 def _of_argument(field: Field, given: Option) -> dict[str, Any]:
-    told: dict[str, Any] = {"metavar": given.metavar, "required": field.default is NODEFAULT and given.usual is UNSET}
+    told: dict[str, Any] = {"metavar": given.metavar, "required": field.default is NODEFAULT}
     if get_origin(field.kind) is tuple:
         return {**told, "nargs": -1}
-    return {**told, "type": _type(field, given), "default": _default(field, given)}
+    return {**told, "type": _type(field, given), **_default(field, given)}
 
 
 def _of_option(field: Field, given: Option) -> dict[str, Any]:
-    default = _default(field, given)
-    told: dict[str, Any] = {"help": given.says, "required": field.default is NODEFAULT and given.usual is UNSET}
-    if default not in (None, "", (), False) and not given.quiet:
+    told: dict[str, Any] = {"help": given.says, "required": field.default is NODEFAULT, **_default(field, given)}
+    if told.get("default") and not given.quiet:
         told["show_default"] = True
     if field.kind is bool:
-        return {**told, "is_flag": True, "default": bool(default)}
+        return {**told, "is_flag": True}
     if given.alone is not None:
         told |= {"is_flag": False, "flag_value": given.alone}
-    told |= {"metavar": given.metavar, "type": _type(field, given), "multiple": get_origin(field.kind) is tuple}
-    return {**told, "default": default, "callback": _reading(given) if given.read else None}
+    # What is read is one text, with commas where it has several values.
+    several = get_origin(field.kind) is tuple and given.read is None
+    told |= {"metavar": given.metavar, "type": _type(field, given), "multiple": several}
+    return {**told, "callback": _reading(given) if given.read else None}
 
 
-def _default(field: Field, given: Option) -> Any:
+def _default(field: Field, given: Option) -> dict[str, Any]:
+    """The default for click: none where it is required."""
     usual = field.default if given.usual is UNSET else given.usual
-    return None if usual is NODEFAULT or usual == () else usual
+    return {} if usual is NODEFAULT else {"default": None if usual == () else usual}
 
 
 def _type(field: Field, given: Option) -> Any:

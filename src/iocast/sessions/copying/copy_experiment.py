@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -29,6 +28,7 @@ from iocast.model.copying.copy_trials import (
 from iocast.model.report import Report
 from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
+from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.run_options import RUNS
 from iocast.sessions.run_card import shown_folder
 
@@ -70,19 +70,21 @@ class _Fitted(Struct, frozen=True):
     plan: CopyPlan
 
 
-# Of the options of `iocast experiment`, those that mean nothing here, and what they are where nobody gave them.
-_OF_OTHERS = {"block": None, "depth": None, "streams": None, "sync": "none", "sizes": "", "filesystems": "all"}
+# Of what is asked of an experiment, what means nothing here, and the options that say it.
+_OF_OTHERS = {"block_bytes": "block", "depth": "", "streams": "", "sync": "", "sizes": "", "filesystems": ""}
 
 
-def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequest:
-    """The request of options as they are written on a command line. Raises SpecError."""
-    paths, options = asked["paths"], asked["options"]
+def copy_request(asked: TrialRequest) -> CopyRequest:
+    """The request of what is asked of a named experiment. Raises SpecError."""
+    paths, options, usual = asked.paths, asked.options, TrialRequest()
     if len(paths) != 2:
         raise SpecError(
             f"{NAME} takes SOURCE and DESTINATION, got {text.counted(len(paths), 'path')}",
             "iocast experiment copy FILE DIRECTORY",
         )
-    given = {f"--{name}" for name, usual in _OF_OTHERS.items() if asked[name] != usual}
+    given = {
+        f"--{option or name}" for name, option in _OF_OTHERS.items() if getattr(asked, name) != getattr(usual, name)
+    }
     given |= {"--size"} if options.size_bytes is not None else set()
     given |= {"--time"} if options.duration_ns is not None else set()
     given |= {"--destroy"} if options.destroy else set()
@@ -91,12 +93,12 @@ def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequ
     return CopyRequest(
         source=paths[0],
         destination=paths[1],
-        methods=tuple(each.strip() for each in methods.split(",") if each.strip()),
-        rounds=asked["rounds"],
+        methods=tuple(each.strip() for each in asked.methods.split(",") if each.strip()),
+        rounds=asked.rounds,
         seed=options.seed,
-        keep=keep,
+        keep=asked.keep,
         out=options.out,
-        page=asked["page"],
+        page=asked.page,
     )
 
 

@@ -13,33 +13,18 @@ from iocast.formats.orion.data_points import data_points
 from iocast.formats.orion.result_files import Point
 from iocast.jobs.job import Job
 from iocast.jobs.orion.matrix_job import matrix_job
-from iocast.model.grading import GradeAsked
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.events import FileWritten, Planned
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measured_on
+from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.requests.matrix import MatrixRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import MIB, RunOptions
 
 WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
-
-
-class MatrixRequest(Struct, frozen=True, kw_only=True):
-    """An ORION run: on the paths, or on those of TESTNAME.lun. `files` is where ORION's files go; "" for nowhere;
-    `force` replaces files there that iocast did not make."""
-
-    settings: Settings
-    paths: tuple[str, ...] = ()
-    luns: int | None = None  # work files in a directory
-    destroy: tuple[str, ...] = ()  # the identities of devices that may be overwritten
-    options: RunOptions = RunOptions()
-    asked: GradeAsked = GradeAsked()
-    page: bool = False
-    files: str = ""
-    force: bool = False
 
 
 class Matrix(Struct, frozen=True):
@@ -60,8 +45,8 @@ def plan_matrix(request: MatrixRequest) -> Matrix:
     from iocast.load import lay_out
     from iocast.sessions.fitted_plan import make_plan
 
-    settings, job, target = _understood(request)
-    fitted = make_plan(job, target, request.options.seed, dry=True)
+    settings, job, target = _planned(request)
+    fitted = make_plan(job, target, request.seed, dry=True)
     planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, left_out=fitted.left_out)
     return Matrix(settings, data_points(settings), planned)
 
@@ -70,11 +55,12 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
     """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
     from iocast.archive.writing.named_outputs import make_directory
 
-    _, job, target = _understood(request)
+    _, job, target = _planned(request)
     if request.files:
         make_directory(Path(request.files), "--files")  # now, not when all has been measured
-    wanted = MeasureRequest(job=job, path=target.path, options=request.options, asked=request.asked, page=request.page)
-    measured = measured_on(job, target, wanted, listener)
+    options = RunOptions(size_bytes=request.size_bytes, seed=request.seed, out=request.out)
+    wanted = MeasureRequest(job=job, path=target.path, options=options, asked=request.asked, page=request.page)
+    measured = measure_job(job, target, wanted, listener)
     from iocast.report.matrix.orion_files import has_points
 
     if request.files and measured.card is not None and has_points(measured.run):
@@ -107,7 +93,7 @@ def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Li
         write_orion_files(archive.load(folder), directory, listener, force=force)
 
 
-def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
+def _planned(request: MatrixRequest) -> tuple[Settings, Job, Target]:
     paths = request.paths or _of_lun_file(request.settings.testname)
     target = find_targets(paths, request.destroy)
     luns = len(paths)
@@ -119,7 +105,7 @@ def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
             )
         luns = request.luns
     settings = checked(of_disks(request.settings, luns))
-    size_bytes = request.options.size_bytes or WORK_FILE_BYTES
+    size_bytes = request.size_bytes or WORK_FILE_BYTES
     return settings, matrix_job(settings, luns=luns, size_bytes=size_bytes), target
 
 

@@ -11,14 +11,14 @@ from iocast.jobs.job import Job
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.grading import GradeAsked, Letter, Scale
 from iocast.sessions.requests.option import argument, option, part
-from iocast.sessions.requests.run_options import RunOptions
+from iocast.sessions.requests.run_options import Page, RunOptions
 
 
 class MeasureRequest(Struct, frozen=True, kw_only=True):
     """A job (a preset's name, the path of a job file, or a Job) on a path, and what is made of its run."""
 
-    job: Annotated[Job | str, argument()]
-    path: Annotated[str, argument(usual=".")]
+    job: Annotated[Job | str, argument("The name of a preset, the path of a job file, or a Job.")]
+    path: Annotated[str, argument("A directory, a file, a block device, or a simulated device such as sim:hdd.")] = "."
     diagnosing: Annotated[bool, option("Test findings by experiment after the measurement.", spelt="--diagnose")] = (
         False
     )
@@ -34,10 +34,7 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "beside")] = (
         RunOptions()
     )
-    page: Annotated[
-        bool,
-        option("Write the card with charts to report.html in the run folder.", spelt="--page/--no-page", usual=True),
-    ] = False
+    page: Page = False
     names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay
     asked: GradeAsked = GradeAsked()
 

@@ -49,9 +49,10 @@ def option(
     return Meta(extra={"option": Option(says, metavar, tuple(spelt.split()), read, usual, quiet, alone)})
 
 
-def argument(metavar: str | None = None, *, usual: Any = UNSET) -> Meta:
-    """For Annotated: the field is an argument; it may be left out where the field has a default."""
-    return Meta(extra={"option": Option("", metavar, None, usual=usual)})
+def argument(says: str = "", metavar: str | None = None) -> Meta:
+    """For Annotated: the field is an argument; it may be left out where the field has a default. Help does not show
+    what it `says`: that stands in the description of the verb."""
+    return Meta(extra={"option": Option(says, metavar, None)})
 
 
 def part(*names: str) -> Meta:
@@ -72,7 +73,7 @@ class Field(NamedTuple):
     def called(self) -> str:
         """What it is called in Python: as its option, which has no unit in its name."""
         spelt = self.option.spelt if self.option else None
-        return spelt[0].partition("/")[0].strip("-").replace("-", "_") if spelt else self.name
+        return max(spelt, key=len).partition("/")[0].strip("-").replace("-", "_") if spelt else self.name
 
 
 def fields_of(request: type[Struct]) -> Iterator[Field]:
@@ -116,9 +117,11 @@ def request_of(request: type[R], given: Mapping[str, Any]) -> R:
 
 
 def _read(field: Field, name: str, value: Any) -> Any:
-    if isinstance(value, str) and field.option is not None and field.option.read is not None:
-        return field.option.read(value, name)
-    return tuple(value) if get_origin(field.kind) is tuple else value
+    several = get_origin(field.kind) is tuple and not isinstance(value, str)
+    if field.option is not None and field.option.read is not None:
+        text = ",".join(value) if several else value
+        return field.option.read(text, name) if isinstance(text, str) else text
+    return tuple(value) if several else value
 
 
 def _metas(hint: Any) -> tuple[dict[str, Any], Meta]:

@@ -51,6 +51,16 @@ def _seed(text: str, _name: str) -> int:
     raise ValueError(f'"{text}" is not a whole number from 0 to {2**32 - 1}')
 
 
+# Of several requests, each declared once.
+Seed = Annotated[int, option("Random seed; the same seed gives the same offsets.", "NUMBER", read=_seed)]
+Out = Annotated[str, option("Directory for run folders.", "DIR")]
+Page = Annotated[
+    bool,
+    option("Write the card with charts to report.html in the run folder.", spelt="--page/--no-page", usual=True),
+]
+Force = Annotated[bool, option("Replace files that iocast did not make or that were changed.")]
+
+
 class RunOptions(Struct, frozen=True, kw_only=True):
     """What is changed about a job, and where its runs go. `beside`: whose layers are recorded beside the load."""
 
@@ -62,7 +72,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         int | None,
         option("Duration of every row, e.g. 10s; overrides the job.", "TIME", spelt="--time", read=time_of_rows),
     ] = None
-    seed: Annotated[int, option("Random seed; the same seed gives the same offsets.", "NUMBER", read=_seed)] = 1
+    seed: Seed = 1
     destroy: Annotated[
         str,
         option(
@@ -75,5 +85,5 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         option("Price of the storage, in any currency: the card adds the price per GB and per IOPS.", "AMOUNT"),
         Meta(gt=0),
     ] = None
-    out: Annotated[str, option("Directory for run folders.", "DIR")] = RUNS
+    out: Out = RUNS
     beside: Asked | None = None
