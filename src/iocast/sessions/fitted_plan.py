@@ -14,6 +14,9 @@ from iocast.load.work_files import permission_of, work_paths
 from iocast.model.database.database_load import CommitRamp, DatabaseRamp
 from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
+from iocast.observe.host import describe_host
+from iocast.observe.target.overwriting import refuse_overwriting, refuse_used_files
+from iocast.sessions.database.database_job import on_data_set
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
 
@@ -55,18 +58,12 @@ def _with_time(phase: Phase, seconds: float) -> Phase:
 
 def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitted:
     """The plan of a job on a target. With `dry` nothing at all is tried on the target. Raises IocastError."""
-    from iocast.observe.host import describe_host
-
     said: list[str] = []
     if job.database:
-        from iocast.sessions.database.database_job import on_data_set
-
         job, said = on_data_set(job, target, dry=dry)
     allowed = permission_of(target)
     writing = [phase.name for phase in job.phases if phase.workload.writes]
     if target.kind == "block" and writing and (allowed.may_write or not job.fits_target):
-        from iocast.observe.target.overwriting import refuse_overwriting
-
         refuse_overwriting(target, writing)
     job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
     if target.size_bytes == 0:
@@ -81,8 +78,6 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
     if target.kind in ("directory", "file") and writing and allowed.may_write:
         # Before anything is announced; the runner looks again.
-        from iocast.observe.target.overwriting import refuse_used_files
-
         refuse_used_files(work_paths(target, plan.files.count), writing)
     return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(left_out))
 

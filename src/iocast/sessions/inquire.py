@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast import archive
+from iocast import archive, load
 from iocast.diagnose import detectors, examination
 from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError, SpecError
+from iocast.load.work_files import permission_of
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
@@ -120,8 +121,6 @@ class _Asking:
     """One inquiry as it goes on: its steps, what is left of its budget, whether it was stopped."""
 
     def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
-        from iocast.load.work_files import permission_of
-
         self.run, self.out, self.listener = run, out, listener
         self.budget = budget if permission_of(run.plan.target).may_write else replace(budget, writes=False)
         self.steps: list[Step] = []
@@ -157,8 +156,6 @@ class _Asking:
 
     def _run(self, finding: Finding, experiment: Experiment) -> tuple[Run | None, str]:
         """The run of an experiment, None when nothing was measured, and the name of its folder."""
-        from iocast import load
-
         of = self.run.plan
         plan = plan_of(finding.detector or finding.code, experiment, of.target, of.files, of.seed)
         layout = load.lay_out(plan)

@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import archive
+from iocast import archive, load
+from iocast.diagnose.experiments.named import TRIALS, Asked, find_trial, question
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
+from iocast.jobs.problems import meant
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.report.diagnosis.experiment_report import trial_report
 from iocast.sessions.card import Card
+from iocast.sessions.copying import copy_experiment
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
+from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.experiment import TrialRequest
@@ -48,8 +53,6 @@ class Answered(Struct, frozen=True):
 
     def report(self) -> Report:
         """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
-        from iocast.report.diagnosis.experiment_report import trial_report
-
         return trial_report(self.run, self.folder)
 
     def card(self) -> Card:
@@ -59,9 +62,6 @@ class Answered(Struct, frozen=True):
 
 def questions() -> dict[str, str]:
     """The name of every experiment, and what it asks."""
-    from iocast.diagnose.experiments.named import TRIALS, question
-    from iocast.sessions.copying import copy_experiment
-
     return {**{each.NAME: question(each) for each in TRIALS}, copy_experiment.NAME: copy_experiment.QUESTION}
 
 
@@ -105,9 +105,6 @@ def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
 
 def plans(request: TrialRequest) -> Iterator[Planned]:
     """What it would do on each path; nothing is done. Raises IocastError."""
-    from iocast import load
-    from iocast.sessions.fitted_plan import make_plan
-
     trial, places = _found(request), _places(request)
     for path in places.paths:
         target = find_target(path, places.destroy)
@@ -122,9 +119,6 @@ def images_of(request: TrialRequest) -> tuple[str, ...]:
 
 
 def _found(request: TrialRequest) -> Trial:
-    from iocast.diagnose.experiments.named import find_trial
-    from iocast.jobs.problems import meant
-
     trial = find_trial(request.name)
     if trial is None:
         said = f'unknown experiment "{request.name}"{meant(request.name, questions())}'
@@ -141,8 +135,6 @@ def _places(request: TrialRequest) -> Places:
 
 def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
     """What is asked of a trial on a target, defaults filled in. Raises TargetError."""
-    from iocast.diagnose.experiments.named import Asked
-
     usual, options, allowed = trial.DEFAULTS, request.options, permission_of(target)
     wanted = options.size_bytes or usual.size_bytes
     if trial.WRITES and not allowed.may_write:

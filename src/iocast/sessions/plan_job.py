@@ -6,10 +6,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.jobs import presets as known
+from iocast.jobs.fio.fio_writing import fio_text, notes_on
 from iocast.jobs.job import Job
+from iocast.jobs.toml.job_schema import schema_text as text
+from iocast.jobs.toml.job_writing import toml_notes, toml_text
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
+from iocast.runner.tree_keeping import make_phase
 from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan
 from iocast.sessions.requests.plan import PlanRequest, SpecRequest
 from iocast.sessions.target_finding import find_target
@@ -42,8 +47,6 @@ SIMULATED_FILES = 20_000  # of a tree, from which the time of all of them follow
 
 def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
     """A part of the files is made in virtual time."""
-    from iocast.runner.tree_keeping import make_phase
-
     loader = loader_of(plan)
     phase = make_phase(plan, tree)
     files = phase.length.ios or 0
@@ -64,15 +67,11 @@ def plan_job(request: PlanRequest) -> Proposed:
 
 def presets() -> dict[str, str]:
     """The name of every preset with its description in one line."""
-    from iocast.jobs import presets as known
-
     return known()
 
 
 def schema_text() -> str:
     """The JSON Schema of job files."""
-    from iocast.jobs.toml.job_schema import schema_text as text
-
     return text()
 
 
@@ -85,9 +84,6 @@ class Written(Struct, frozen=True):
 
 def write_job(request: SpecRequest) -> Written:
     """The job as a job file of fio, or of iocast. Raises SpecError for what that cannot say."""
-    from iocast.jobs.fio.fio_writing import fio_text, notes_on
-    from iocast.jobs.toml.job_writing import toml_notes, toml_text
-
     wanted = asked_job(request.job, request.options)
     if wanted.database:
         raise SpecError(

@@ -11,7 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import IocastError, LoadError, SpecError
+from iocast.load.file_system_images import blank, check_mount_place, file_system, image_path, loop_device
 from iocast.model.target import Target
+from iocast.observe.target.overwriting import refuse_used_files
 from iocast.sessions.events import ImageAnnounced, ImageLeftOut, TrialFailed
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.run_options import MIB
@@ -50,9 +52,6 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
         for path in places.paths:
             yield find_target(path, places.destroy)
         return
-    from iocast.load.file_system_images import check_mount_place, image_path, loop_device
-    from iocast.observe.target.overwriting import refuse_used_files
-
     directory = places.paths[0]
     refuse_used_files((image_path(directory),), ("lay out an image",))
     if places.images != ("raw",):
@@ -74,8 +73,6 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
 @contextmanager
 def _on_image(kind: str, device: str, directory: str, note: Callable[[IocastError], None]) -> Iterator[Target]:
     """The device itself, or a new file system on it."""
-    from iocast.load.file_system_images import blank, file_system
-
     if kind == "raw":
         blank(device)
         target = find_target(device)

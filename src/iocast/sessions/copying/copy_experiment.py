@@ -9,12 +9,15 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import text
+from iocast import __version__, text
 from iocast._core import unix_ns
+from iocast.archive import REPORT_PAGE
 from iocast.archive.copying import copy_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import IocastError, SpecError
+from iocast.jobs.problems import meant
 from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
+from iocast.load.copying.one_copy import keep_copy, one_copy, source_digest
 from iocast.model.copying.copy_trials import (
     CACHES,
     METHODS,
@@ -26,8 +29,13 @@ from iocast.model.copying.copy_trials import (
     MethodCode,
 )
 from iocast.model.report import Report
+from iocast.observe.host import describe_host
+from iocast.observe.residency import by_cachestat, by_mincore
+from iocast.observe.target.device_stack import describe
+from iocast.report.copying.copy_report import copy_report
 from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
+from iocast.sessions.report_files import put_page
 from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.run_options import RUNS
 from iocast.sessions.run_card import shown_folder
@@ -59,8 +67,6 @@ class CopiedFile(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The verdict, the ways side by side, and what must be known of them."""
-        from iocast.report.copying.copy_report import copy_report
-
         return copy_report(self.run, self.folder, charts=charts)
 
 
@@ -159,8 +165,6 @@ def _fitted(request: CopyRequest) -> _Fitted:
 
 
 def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
-    from iocast.jobs.problems import meant
-
     chosen = []
     for name in names:
         found = next((method for method in METHODS if method == name.replace("-", "_")), None)
@@ -183,17 +187,12 @@ def _drawn(methods: tuple[MethodCode, ...], rounds: int, seed: int) -> tuple[Cop
 
 
 def _file(path: str) -> CopyFile:
-    from iocast.observe.target.device_stack import describe
-
     target = describe(path)
     found = os.stat(path).st_dev
     return CopyFile(path=target.path, filesystem=target.filesystem or "", device=f"{os.major(found)}:{os.minor(found)}")
 
 
 def _begun(plan: CopyPlan) -> CopyRun:
-    from iocast import __version__
-    from iocast.observe.host import describe_host
-
     host = describe_host()
     return CopyRun(
         schema_version=VERSION,
@@ -207,7 +206,6 @@ def _begun(plan: CopyPlan) -> CopyRun:
 
 def _copies(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
     """All copies in their order; each is saved when it is made. Raises IocastError."""
-    from iocast.load.copying.one_copy import one_copy, source_digest
 
     def tick(_bytes: int) -> bool:
         return not stopping()
@@ -229,8 +227,6 @@ def _copies(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stoppin
 
 def _kept(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
     """One more copy in the usual way, which stays. Raises IocastError."""
-    from iocast.load.copying.one_copy import keep_copy
-
     whole = next((trial.cell for trial in run.trials if trial.whole), None)
     if whole is None or not keep_copy(
         fitted.source, fitted.to, fitted.plan, whole, run.digest, lambda _bytes: not stopping()
@@ -242,8 +238,6 @@ def _kept(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping)
 
 
 def _cached_bytes(descriptor: int) -> int | None:
-    from iocast.observe.residency import by_cachestat, by_mincore
-
     for ask in (by_cachestat, lambda fd: by_mincore(fd, os.fstat(fd).st_size)):
         try:
             return ask(descriptor).cached_bytes
@@ -253,9 +247,6 @@ def _cached_bytes(descriptor: int) -> int | None:
 
 
 def _leave_page(made: CopiedFile, folder: HeldFolder, listener: Listener) -> None:
-    from iocast.archive import REPORT_PAGE
-    from iocast.sessions.report_files import put_page
-
     try:
         put_page(made.report(charts=True), folder)
     except IocastError as error:

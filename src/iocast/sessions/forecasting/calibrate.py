@@ -11,6 +11,8 @@ from iocast.jobs.job import FileSize, Job
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.report.forecast.calibration_report import calibration_report
+from iocast.results.calibration import calibrated
 from iocast.runner.scripts.calibrating import Bench, first_phases
 from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerMade
@@ -50,8 +52,6 @@ class Calibrated(Struct, frozen=True):
     @property
     def found(self) -> Calibration:
         """The maxima, the curve, its knees, and what is refused. Raises SpecError for a run that was no calibration."""
-        from iocast.results.calibration import calibrated
-
         found = calibrated(self.card.judged.facts, self.card.examination)
         if found is None:
             raise SpecError(f"{self.folder} is not a calibration", "make one with `iocast calibrate PATH`")
@@ -59,8 +59,6 @@ class Calibrated(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The maxima, the curve, the knees and what is refused."""
-        from iocast.report.forecast.calibration_report import calibration_report
-
         return calibration_report(self.card.judged.facts, self.card.examination, self.folder, charts=charts)
 
 

@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast import archive
+from iocast.analyse.facts import Facts
+from iocast.diagnose.examination import examine
+from iocast.diagnose.fallen_rows import met_another_state
+from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
 from iocast.errors import LoadError, SpecError
 from iocast.forecast.answer import Answer, answer
 from iocast.forecast.outlook import Verdict
 from iocast.forecast.what_if import WhatIf, parse_change, what_if
 from iocast.model.finding import Grade
 from iocast.model.report import Report, Subject
+from iocast.report.forecast.forecast_report import forecast_report
+from iocast.report.subjects import subject
 from iocast.sessions.forecasting.asked_load import command_options, question_of
+from iocast.sessions.forecasting.load_runs import measure_ladder, replay
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.forecast import ForecastRequest
 
 if TYPE_CHECKING:
-    from iocast.analyse.facts import Facts
     from iocast.model.finding import Examination
 
 
@@ -40,8 +46,6 @@ class Forecasted(Struct, frozen=True):
 
     def report(self, *, charts: bool = False, explain: bool = False) -> Report:
         """The forecast as sections and tables; with `explain` the arithmetic behind it."""
-        from iocast.report.forecast.forecast_report import forecast_report
-
         return forecast_report(
             self.answer,
             self.subjects,
@@ -62,16 +66,12 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         raise SpecError("give either --on RUN or --measure PATH", "for example --on last, or --measure /mnt/db")
     folder = request.folder
     if request.measure is not None:
-        from iocast.sessions.forecasting.load_runs import measure_ladder
-
         folder = measure_ladder(request.measure, question, _limits(request), listener)
     if folder is None:
         return None
     known = _Known(folder)
     probe = None
     if request.verify is not None:
-        from iocast.sessions.forecasting.load_runs import replay
-
         found = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
         replayed = replay(request.verify, question, found, _limits(request), listener)
         if replayed is None:
@@ -98,12 +98,6 @@ class _Known:
     """A run with what is thought of its rows."""
 
     def __init__(self, folder: str) -> None:
-        from iocast.analyse.facts import Facts
-        from iocast.diagnose.examination import examine
-        from iocast.diagnose.fallen_rows import met_another_state
-        from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
-        from iocast.report.subjects import subject
-
         run = archive.load(folder)
         if not run.measured:
             raise LoadError(

@@ -6,17 +6,22 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast import archive
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
+from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
 from iocast.errors import SpecError
 from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
 from iocast.formats.orion.data_points import data_points
 from iocast.formats.orion.result_files import Point
 from iocast.jobs.job import Job
 from iocast.jobs.orion.matrix_job import matrix_job
+from iocast.load import lay_out
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.report.matrix.orion_files import has_points, orion_files
 from iocast.sessions.events import FileWritten, Planned
+from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measure_job
@@ -42,9 +47,6 @@ class Matrix(Struct, frozen=True):
 
 def plan_matrix(request: MatrixRequest) -> Matrix:
     """The points and the plan; nothing is done. Raises IocastError."""
-    from iocast.load import lay_out
-    from iocast.sessions.fitted_plan import make_plan
-
     settings, job, target = _planned(request)
     fitted = make_plan(job, target, request.seed, dry=True)
     planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, left_out=fitted.left_out)
@@ -53,16 +55,12 @@ def plan_matrix(request: MatrixRequest) -> Matrix:
 
 def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
     """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
-    from iocast.archive.writing.named_outputs import make_directory
-
     _, job, target = _planned(request)
     if request.files:
         make_directory(Path(request.files), "--files")  # now, not when all has been measured
     options = RunOptions(size_bytes=request.size_bytes, seed=request.seed, out=request.out)
     wanted = MeasureRequest(job=job, path=target.path, options=options, asked=request.asked, page=request.page)
     measured = measure_job(job, target, wanted, listener)
-    from iocast.report.matrix.orion_files import has_points
-
     if request.files and measured.card is not None and has_points(measured.run):
         write_orion_files(measured.run, request.files, listener, force=request.force)
     return measured
@@ -71,9 +69,6 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
 def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bool = False) -> tuple[Path, ...]:
     """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's, and for
     a file there that iocast did not make."""
-    from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
-    from iocast.report.matrix.orion_files import orion_files
-
     texts, folder = orion_files(run), Path(directory)
     make_directory(folder, "--files")
     paths = {folder / name: text for name, text in texts.items()}
@@ -87,8 +82,6 @@ def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bo
 
 def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Listener, *, force: bool = False) -> None:
     """Writes ORION's files of runs from their folders alone. Raises ArchiveError."""
-    from iocast import archive
-
     for folder in folders:
         write_orion_files(archive.load(folder), directory, listener, force=force)
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from iocast import units
 from iocast.errors import SpecError
+from iocast.forecast.storage.storage_need import ASK_FOR_IOPS, LatencyLimit, StorageNeed
 from iocast.sessions.requests.size import SizeRequest
-
-if TYPE_CHECKING:
-    from iocast.forecast.storage.storage_need import LatencyLimit, StorageNeed
 
 T = TypeVar("T")
 
@@ -22,8 +20,6 @@ _LIMIT = re.compile(r"(?:(mean|p\d{2}(?:\.\d+)?)\s*(?:<=?|=))?\s*(.+)")
 
 def need_of(asked: SizeRequest) -> StorageNeed:
     """The demand. Raises SpecError, which names the option."""
-    from iocast.forecast.storage.storage_need import ASK_FOR_IOPS, StorageNeed
-
     if not asked.iops and not asked.mbps:
         raise SpecError("capacity alone does not size storage: the IOPS do (Kolk: the biggest mistake)", ASK_FOR_IOPS)
     if not asked.capacity:
@@ -60,8 +56,6 @@ def assumptions(asked: SizeRequest) -> Iterator[str]:
 
 def limit_of(slo: str) -> LatencyLimit:
     """The limit of "5ms" (p99), "p95=5ms", "p99.9<10ms", "mean=5ms". Raises SpecError."""
-    from iocast.forecast.storage.storage_need import LatencyLimit
-
     found = _LIMIT.fullmatch(slo.strip())
     if found is None:
         raise SpecError(f'--slo: "{slo}" is no limit of a response time', LIMITS)

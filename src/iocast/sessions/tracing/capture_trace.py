@@ -16,10 +16,12 @@ from iocast.archive.writing.whole_files import PRIVATE, growing
 from iocast.errors import SpecError, TargetError
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.name_kinds import pseudonym
+from iocast.observe.target.whole_disk import find_device
 from iocast.sessions.events import CaptureBegun, CaptureEnded, CommandGoesOn, CountersLogged
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.capture import CaptureRequest, CountersRequest
 from iocast.traces.capture import Captured, Capturing, HeldCommand, start
+from iocast.traces.counter_log import CounterLog
 from iocast.traces.read_traces import TraceReport
 
 _LOOK_S = 0.05
@@ -71,9 +73,6 @@ def _table(request: CaptureRequest) -> Iterator[str]:
 
 def log_counters(request: CountersRequest, listener: Listener) -> CountersLogged:
     """Copies the disk counters until it is stopped. Raises TargetError."""
-    from iocast.observe.target.whole_disk import find_device
-    from iocast.traces.counter_log import CounterLog
-
     names = tuple(find_device(name)[1] for name in request.devices)
     hide = None if (hidden := request.names) is None else lambda name: pseudonym(hidden, "device", name)
     log = CounterLog(request.to, names, called=hide)
@@ -104,8 +103,6 @@ def _check(request: CaptureRequest) -> None:
 
 
 def _captured(request: CaptureRequest, command: HeldCommand | None) -> Captured:
-    from iocast.observe.target.whole_disk import find_device
-
     found = [find_device(name) for name in request.devices]
     return Captured(
         devices=tuple(((number.major, number.minor), name) for number, name in found),

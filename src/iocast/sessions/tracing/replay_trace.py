@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from iocast._core import CoreError, replay_survey
 from iocast.errors import SourceError, SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
@@ -32,10 +32,8 @@ from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
 from iocast.sessions.tracing.target_mapping import Mapping, mapping_of, needed_bytes
 from iocast.text import capacity
+from iocast.traces.read_traces import TraceOptions
 from iocast.units import parse_size
-
-if TYPE_CHECKING:
-    from iocast.traces.read_traces import TraceOptions
 
 INTERVAL_NS = 1_000_000_000
 CLASSES_MOST = 64  # operations and sizes that are counted apart
@@ -122,8 +120,6 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
 
 def surveyed(asked: Replay) -> Survey:
     """What a replay would be. Raises SourceError for a trace that cannot be replayed so."""
-    from iocast._core import CoreError, replay_survey
-
     try:
         return msgspec.json.decode(replay_survey(msgspec.json.encode(asked).decode(), INTERVAL_NS), type=Survey)
     except CoreError as refusal:
@@ -135,8 +131,6 @@ def _reading(request: ReplayRequest) -> TraceOptions | None:
     """What is said of the trace; None for nothing. Raises SpecError."""
     if request.format_of_trace is None and request.block_size is None:
         return None
-    from iocast.traces.read_traces import TraceOptions
-
     block = request.block_size
     size = None if block is None else option_value("--block-size", block, parse_size)
     return TraceOptions(format=request.format_of_trace, block_size_bytes=size)
