@@ -123,7 +123,17 @@ def load_db(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Card:
-    """Loads the data set in the database at a URL, a row for each number of sessions, as `iocast load-db run` does."""
+    """Loads the data set in the database at a URL, a row for each number of sessions, as `iocast load-db run` does.
+
+    url: The URL of the database, without a password.
+    sessions: A row for each.
+    time: Of each row.
+    rate_per_s: Open loop: statements of all sessions, e.g. 2000/s.
+    until_steady: End a row as soon as it is steady, time at the latest.
+    beside_others: Although sessions of others are active, or cannot be judged.
+    seed: Random seed; the same seed gives the same offsets.
+    out: Directory for run folders.
+    """
     from iocast.sessions import public
 
     return public.database_loaded(locals())

@@ -11,11 +11,13 @@ import pytest
 from msgspec import NODEFAULT, Struct
 
 import iocast
+from iocast.model.database.database_load import DatabaseLoad
 from iocast.sessions.requests.calibrate import CalibrateRequest
 from iocast.sessions.requests.capture import CaptureRequest
 from iocast.sessions.requests.diagnose import DiagnoseRequest
 from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.forecast import ForecastRequest
+from iocast.sessions.requests.load_db import LoadRequest
 from iocast.sessions.requests.matrix import MatrixRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.option import Field, fields_of
@@ -48,6 +50,12 @@ CALLS = (
     ),
     Call(iocast.diagnose, DiagnoseRequest, own=("run",), typed=("path", "folder", "job", *_RUN[:3], "out")),
     Call(iocast.experiment, TrialRequest, typed=("files", "filesystems", "methods", "keep", "page")),
+    Call(
+        iocast.load_db,
+        LoadRequest,
+        own=("load",),
+        typed=(*DatabaseLoad.__struct_fields__, "page", "asked", "ramp", "ask"),
+    ),
     Call(iocast.size, SizeRequest),
     Call(iocast.forecast, ForecastRequest, own=("run",), typed=("folder", "measure", "file_bytes", "seed")),
     Call(iocast.calibrate, CalibrateRequest, typed=("price", "page")),

@@ -148,7 +148,7 @@ class _Asking:
             self.budget = replace(self.budget, seconds=left[0], bytes=left[1])
             if done is None:
                 break
-            step = self._decided(finding, attempt, done, name)
+            step = self._judge(finding, attempt, done, name)
             if self.stopped or step.outcome.verdict != "undecided":
                 break
         if step is not None:
@@ -167,7 +167,7 @@ class _Asking:
         folder = "" if done.folder is None else os.path.relpath(done.folder, self.out)
         return (done.run if done.run.measured else None), folder
 
-    def _decided(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
+    def _judge(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
         try:
             outcome = judge(experiment, done)
         except IocastError as error:

@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive, load
-from iocast.diagnose.experiments.named import TRIALS, Asked, find_trial, question
+from iocast.diagnose.experiments.named import TRIALS, Asked, Trial, find_trial, question
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.problems import meant
@@ -33,9 +32,6 @@ from iocast.sessions.requests.run_options import MIB
 from iocast.sessions.run_card import judge, keep_summary, leave_page, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
-
-if TYPE_CHECKING:
-    from iocast.diagnose.experiments.named import Asked, Trial
 
 
 class Answered(Struct, frozen=True):

@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import asdict
+
 from iocast.errors import LoadError, SpecError
 from iocast.formats.orion.command_line import parse
-from iocast.model.database.database_load import DatabaseLoad, LoadRamp
+from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.finding import Examination
 from iocast.model.run import Run
 from iocast.sessions.card import Card
@@ -26,12 +28,12 @@ from iocast.sessions.requests.capture import CaptureRequest
 from iocast.sessions.requests.diagnose import DiagnoseRequest
 from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.forecast import ForecastRequest
+from iocast.sessions.requests.load_db import LoadRequest
 from iocast.sessions.requests.matrix import MatrixRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.option import request_of
 from iocast.sessions.requests.profile import ProfileRequest
 from iocast.sessions.requests.replay import ReplayRequest
-from iocast.sessions.requests.run_options import RunOptions, time_of_rows
 from iocast.sessions.requests.size import SizeRequest
 
 if TYPE_CHECKING:
@@ -49,23 +51,10 @@ def measured(given: Given) -> Card:
 
 def database_loaded(given: Given) -> Card:
     """The card of a load through a database. Raises IocastError."""
-    from iocast.sessions.database.load_db import LoadRequest, run
+    from iocast.sessions.database.load_db import run
 
-    ramp = LoadRamp(
-        load=given["load"] or DatabaseLoad(),
-        sessions=tuple(given["sessions"]),
-        seconds=time_of_rows(given["time"], "time") / 1e9,
-        rate_per_s=given["rate_per_s"],
-        until_steady=given["until_steady"],
-    )
-    url, options = given["url"], RunOptions(seed=given["seed"], out=given["out"])
-    request = LoadRequest(
-        url=url,
-        beside_others=given["beside_others"],
-        load=ramp,
-        measure=MeasureRequest(job="", path=url, options=options),
-    )
-    return _card_of(run(request, _listener(given)), "load-db")
+    load = asdict(given["load"] or DatabaseLoad())
+    return _card_of(run(request_of(LoadRequest, {**given, **load}), _listener(given)), "load-db")
 
 
 def examined(run: Run | Card | str) -> Examination:

@@ -75,7 +75,8 @@ def _of_argument(field: Field, given: Option) -> dict[str, Any]:
 
 def _of_option(field: Field, given: Option) -> dict[str, Any]:
     told: dict[str, Any] = {"help": given.says, "required": field.default is NODEFAULT, **_default(field, given)}
-    if told.get("default") and not given.quiet:
+    default = told.get("default")
+    if not given.quiet and (default or default == 0) and default is not False:
         told["show_default"] = True
     if field.kind is bool:
         return {**told, "is_flag": True}

@@ -70,7 +70,7 @@ class CopiedFile(Struct, frozen=True):
         return copy_report(self.run, self.folder, charts=charts)
 
 
-class _Fitted(Struct, frozen=True):
+class _Planned(Struct, frozen=True):
     source: Source
     to: Path
     plan: CopyPlan
@@ -110,25 +110,25 @@ def copy_request(asked: TrialRequest) -> CopyRequest:
 
 def plan_copies(request: CopyRequest) -> CopyPlan:
     """What would be copied; nothing is done. Raises IocastError."""
-    return _fitted(request).plan
+    return _plan(request).plan
 
 
 def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | None:
     """Makes all copies; None where it was stopped before the first. Raises IocastError."""
-    fitted = _fitted(request)
-    listener.tell(CopyPlanned(fitted.plan, str(fitted.to) if request.keep else ""))
-    folder = copy_folder.create(request.out, os.path.basename(fitted.source.path))
-    run = _begun(fitted.plan)
+    planned = _plan(request)
+    listener.tell(CopyPlanned(planned.plan, str(planned.to) if request.keep else ""))
+    folder = copy_folder.create(request.out, os.path.basename(planned.source.path))
+    run = _begun(planned.plan)
     try:
         with listener.working() as stopping:
-            run = _copies(fitted, run, folder, stopping, listener)
+            run = _copies(planned, run, folder, stopping, listener)
             if request.keep and run.complete:
-                run = _kept(fitted, run, folder, stopping)
+                run = _kept(planned, run, folder, stopping)
     except BaseException:
         folder.remove_if_empty()
         raise
     if not run.complete:
-        listener.tell(Stopped(measured=len(run.trials), planned=len(fitted.plan.cells), kept=bool(run.trials)))
+        listener.tell(Stopped(measured=len(run.trials), planned=len(planned.plan.cells), kept=bool(run.trials)))
     if not run.trials:
         folder.remove_if_empty()
         return None
@@ -144,7 +144,7 @@ def open_copies(folder: str) -> CopiedFile:
     return CopiedFile(copy_folder.load(folder), folder)
 
 
-def _fitted(request: CopyRequest) -> _Fitted:
+def _plan(request: CopyRequest) -> _Planned:
     """The places are looked at, and the order of the copies is drawn. Raises IocastError."""
     methods = _methods(request.methods)
     source = find_source(request.source)
@@ -161,7 +161,7 @@ def _fitted(request: CopyRequest) -> _Fitted:
         rounds=rounds,
         seed=request.seed,
     )
-    return _Fitted(source, to, plan)
+    return _Planned(source, to, plan)
 
 
 def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
@@ -204,35 +204,35 @@ def _begun(plan: CopyPlan) -> CopyRun:
     )
 
 
-def _copies(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
+def _copies(planned: _Planned, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
     """All copies in their order; each is saved when it is made. Raises IocastError."""
 
     def tick(_bytes: int) -> bool:
         return not stopping()
 
-    run = replace(run, digest=source_digest(fitted.source, tick))
-    for number, cell in enumerate(fitted.plan.cells, 1):
+    run = replace(run, digest=source_digest(planned.source, tick))
+    for number, cell in enumerate(planned.plan.cells, 1):
         trial = (
             None
             if stopping()
-            else one_copy(fitted.source, fitted.to, fitted.plan, cell, run.digest, _cached_bytes, tick)
+            else one_copy(planned.source, planned.to, planned.plan, cell, run.digest, _cached_bytes, tick)
         )
         if trial is None:
             return run
         run = replace(run, trials=(*run.trials, trial))
         copy_folder.save(folder, run)
-        listener.tell(CopyMade(trial, number, len(fitted.plan.cells)))
+        listener.tell(CopyMade(trial, number, len(planned.plan.cells)))
     return run
 
 
-def _kept(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
+def _kept(planned: _Planned, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
     """One more copy in the usual way, which stays. Raises IocastError."""
     whole = next((trial.cell for trial in run.trials if trial.whole), None)
     if whole is None or not keep_copy(
-        fitted.source, fitted.to, fitted.plan, whole, run.digest, lambda _bytes: not stopping()
+        planned.source, planned.to, planned.plan, whole, run.digest, lambda _bytes: not stopping()
     ):
         return run
-    run = replace(run, kept=str(fitted.to))
+    run = replace(run, kept=str(planned.to))
     copy_folder.save(folder, run)
     return run
 

@@ -22,18 +22,13 @@ ROOM = 3  # times the size of the data set must be free
 _TELL_EVERY_S = 0.2
 
 
-class DatabaseRequest(Struct, frozen=True, kw_only=True):
-    """A database, and who is asked for its password. `beside_others`: although others work there, or may."""
+class BuildRequest(Struct, frozen=True, kw_only=True):
+    """A database, and the data set to build in it. `ask`: for a password; `force`: although room is short."""
 
     url: str
+    data_set: DataSet
     ask: AskPassword | None = None
     beside_others: bool = False
-
-
-class BuildRequest(DatabaseRequest, frozen=True, kw_only=True):
-    """The data set to build. `force`: although room is short."""
-
-    data_set: DataSet
     force: bool = False
 
 
@@ -41,7 +36,7 @@ def build(request: BuildRequest, listener: Listener) -> Built | None:
     """Builds the data set, or goes on where one was interrupted; None when it was stopped. Raises IocastError."""
     server = connect(request.url, request.ask, building=True)
     try:
-        guard(server, request, listener)
+        guard(server, listener, beside_others=request.beside_others)
         _require_room(server, request)
         with listener.working() as stopping:
             begun, told = time.monotonic(), 0.0
@@ -68,9 +63,9 @@ def build(request: BuildRequest, listener: Listener) -> Built | None:
         server.close()
 
 
-def guard(server: LoadServer, request: DatabaseRequest, listener: Listener) -> None:
+def guard(server: LoadServer, listener: Listener, *, beside_others: bool) -> None:
     """Others who work on the server are not disturbed without a word. Raises TargetError."""
-    for said in refuse_disturbing(server, beside_others=request.beside_others, way_out="give --beside-others"):
+    for said in refuse_disturbing(server, beside_others=beside_others, way_out="give --beside-others"):
         listener.tell(DatabaseNoted(said))
 
 

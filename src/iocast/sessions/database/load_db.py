@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from iocast.formats.database_access.address import AskPassword
 from iocast.load.database.load_server import Dropped
 from iocast.load.database.servers import connect
-from iocast.model.database.database_load import CommitRamp, LoadRamp
+from iocast.model.database.database_load import LoadRamp
 from iocast.model.target import Target
 from iocast.sessions.comparing import Repeats
 from iocast.sessions.comparing import repeat as measure_again
-from iocast.sessions.database.build_data_set import DatabaseRequest, guard
+from iocast.sessions.database.build_data_set import guard
 from iocast.sessions.database.database_finding import data_folder, find_database
 from iocast.sessions.database.database_guards import held
 from iocast.sessions.database.database_rows import commit_job, load_job
@@ -19,36 +20,23 @@ from iocast.sessions.events import DatabaseNoted, DataSetDropped
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measure_job
 from iocast.sessions.requests.compare import RepeatRequest
+from iocast.sessions.requests.load_db import CommitRequest, LoadRequest
 from iocast.sessions.requests.measure import MeasureRequest
-
-
-class LoadRequest(DatabaseRequest, frozen=True, kw_only=True):
-    """The load to run, and what is made of its run. `measure.job` and `measure.path` are not read."""
-
-    load: LoadRamp = LoadRamp()
-    measure: MeasureRequest = MeasureRequest(job="", path="")
-
-
-class CommitRequest(DatabaseRequest, frozen=True, kw_only=True):
-    """The commit test to run."""
-
-    commits: CommitRamp = CommitRamp()
-    anchor: bool = False  # run pg_test_fsync first, where it is found
-    measure: MeasureRequest = MeasureRequest(job="", path="")
+from iocast.sessions.requests.run_options import RunOptions
 
 
 def run(request: LoadRequest, listener: Listener) -> Measured:
     """One row for each number of sessions. Raises IocastError."""
     target = _guarded_target(request, listener)
     assert target.database is not None
-    return measure_job(load_job(request.load, target.database), target, request.measure, listener)
+    return measure_job(load_job(_ramp(request), target.database), target, _measure(request), listener)
 
 
 def repeat_run(request: LoadRequest, times: int, listener: Listener) -> Repeats | None:
     """The load several times, each with the next seed; None when it was stopped. Raises IocastError."""
     target = _guarded_target(request, listener)
     assert target.database is not None
-    job, options = load_job(request.load, target.database), request.measure.options
+    job, options = load_job(_ramp(request), target.database), _measure(request).options
     return measure_again(RepeatRequest(job=job, path=request.url, times=times, options=options), listener)
 
 
@@ -62,12 +50,12 @@ def commit_test(request: CommitRequest, listener: Listener) -> Measured:
         if why:
             listener.tell(DatabaseNoted(why))
     assert target.database is not None
-    return measure_job(commit_job(request.commits, target.database), target, request.measure, listener)
+    return measure_job(commit_job(request.commits.ramp(), target.database), target, _measure(request), listener)
 
 
-def drop(request: DatabaseRequest, listener: Listener) -> Dropped:
+def drop(url: str, ask: AskPassword | None, listener: Listener) -> Dropped:
     """Removes what `build` made, and nothing else. Raises IocastError."""
-    server = connect(request.url, request.ask, building=True)
+    server = connect(url, ask, building=True)
     try:
         for said in held(server):
             listener.tell(DatabaseNoted(said))
@@ -78,10 +66,20 @@ def drop(request: DatabaseRequest, listener: Listener) -> Dropped:
         server.close()
 
 
-def _guarded_target(request: DatabaseRequest, listener: Listener) -> Target:
+def _ramp(request: LoadRequest) -> LoadRamp:
+    return request.ramp or request.load.ramp()
+
+
+def _measure(request: LoadRequest | CommitRequest) -> MeasureRequest:
+    """What is made of the run; its job is chosen here."""
+    options = RunOptions(seed=request.seed, out=request.out)
+    return MeasureRequest(job="", path=request.url, options=options, asked=request.asked, page=request.page)
+
+
+def _guarded_target(request: LoadRequest | CommitRequest, listener: Listener) -> Target:
     server = connect(request.url, request.ask)
     try:
-        guard(server, request, listener)
+        guard(server, listener, beside_others=request.beside_others)
     finally:
         server.close()
     return find_database(request.url, request.ask)

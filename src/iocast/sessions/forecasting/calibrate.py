@@ -16,7 +16,7 @@ from iocast.results.calibration import calibrated
 from iocast.runner.scripts.calibrating import Bench, first_phases
 from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerMade
-from iocast.sessions.job_run import Ran, run_job
+from iocast.sessions.job_run import Ran, plan, run
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.calibrate import CalibrateRequest
 from iocast.sessions.requests.run_options import RunOptions, option_value
@@ -103,7 +103,8 @@ def calibrate(request: CalibrateRequest, listener: Listener) -> Calibrated | Non
     """Plans, announces, searches, judges, leaves a page; None when nothing was measured. Raises IocastError."""
     asked = calibration_asked(request)
     target = find_target(request.path)
-    ran = run_job(calibration_job(asked, request.options, target), target, request.options, listener)
+    work = plan(calibration_job(asked, request.options, target), target, request.options, listener)
+    ran = run(work, listener)
     found = _judge(ran, request.page, listener)
     ran.or_error()
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,17 +18,14 @@ from iocast.forecast.storage.measured_device import MeasuredDevice, measured_dev
 from iocast.forecast.storage.size_storage import RatedDevice, TooSlow, size_storage
 from iocast.forecast.storage.size_volumes import size_volumes
 from iocast.forecast.storage.storage_device import StorageDevice, built_in, built_in_devices, read_device
-from iocast.forecast.storage.storage_need import Layout
+from iocast.forecast.storage.storage_need import Layout, StorageNeed
+from iocast.model.codes import NeedCode
+from iocast.model.report import Report
 from iocast.model.run import PhaseRecord
 from iocast.report.forecast.size_report import NotSized, SizedDevice, overview, size_report
 from iocast.sessions.forecasting.sizing_need import assumptions, need_of
 from iocast.sessions.requests.size import SizeRequest
 from iocast.sessions.run_card import open_card
-
-if TYPE_CHECKING:
-    from iocast.forecast.storage.storage_need import Layout, StorageNeed
-    from iocast.model.codes import NeedCode
-    from iocast.model.report import Report
 
 USUAL_GROUP = {"raid5": 8, "raid6": 10}  # [J] devices of a parity group: larger ones take long to rebuild
 BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on

@@ -119,7 +119,7 @@ def request_of(request: type[R], given: Mapping[str, Any]) -> R:
 def _read(field: Field, name: str, value: Any) -> Any:
     several = get_origin(field.kind) is tuple and not isinstance(value, str)
     if field.option is not None and field.option.read is not None:
-        text = ",".join(value) if several else value
+        text = ",".join(map(str, value)) if several else value
         return field.option.read(text, name) if isinstance(text, str) else text
     return tuple(value) if several else value
 

@@ -81,7 +81,7 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
         side = _side(plan, folder, label)
         cells, runs = progress(side, plan.repeats)
         listener.tell(StudyBegun(plan=plan, label=label, folder=folder, cells_done=cells, runs_done=runs))
-        stopped = _missing(plan, side, held, request, listener)
+        stopped = _run_rest(plan, side, held, request, listener)
     made = open_study(folder)
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
@@ -114,7 +114,7 @@ def _refuse_unfit(plan: StudyPlan, request: StudyRequest) -> None:
     refuse_unfit(_job(plan.cells[0], request.options), target, request.options)
 
 
-def _missing(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: StudyRequest, listener: Listener) -> bool:
+def _run_rest(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: StudyRequest, listener: Listener) -> bool:
     """Runs the repeats that are missing, cell by cell; returns whether it was stopped. Raises IocastError."""
     warmed, failed = "", 0
     quiet = _Short(listener)
