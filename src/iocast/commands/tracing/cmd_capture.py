@@ -43,7 +43,7 @@ def capture(request: CaptureRequest, iostat: bool, interval: str | None, as_json
 
 def _log_counters(asked: CaptureRequest, interval: str, listener: TerminalListener, as_json: bool) -> int:
     """The counters of disks instead of their I/Os."""
-    from iocast.sessions.live.watch_blocks import interval_of
+    from iocast.sessions.requests.run_options import interval_of
     from iocast.sessions.tracing.capture_trace import log_counters
 
     if asked.command or asked.pids or asked.path or asked.ring_kb:

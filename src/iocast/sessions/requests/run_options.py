@@ -14,6 +14,7 @@ from iocast.units import parse_duration, parse_size
 
 RUNS = "iocast-runs"  # where run folders go
 MIB = 1 << 20
+SHORTEST_NS = 10_000_000  # of an interval
 
 
 def size_of_files(text: str, name: str = "--size") -> int:
@@ -35,6 +36,14 @@ def time_of_rows(text: str, name: str = "--time") -> int:
 def seconds_of_rows(text: str, name: str = "--time") -> float:
     """The same in seconds."""
     return time_of_rows(text, name) / 1e9
+
+
+def interval_of(text: str, name: str = "--interval") -> int:
+    """What is given as the length of an interval, in nanoseconds. Raises SpecError, which names the option."""
+    interval_ns = option_value(name, text, parse_duration)
+    if interval_ns < SHORTEST_NS:
+        raise SpecError(f"{name} {text} is too short", "give 10ms or more")
+    return interval_ns
 
 
 def option_value(name: str, text: str, parse: Callable[[str], int]) -> int:
