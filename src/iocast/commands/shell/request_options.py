@@ -80,8 +80,6 @@ def _of_option(field: Field, given: Option) -> dict[str, Any]:
         told["show_default"] = True
     if field.kind is bool:
         return {**told, "is_flag": True}
-    if given.alone is not None:
-        told |= {"is_flag": False, "flag_value": given.alone}
     # What is read is one text, with commas where it has several values.
     several = get_origin(field.kind) is tuple and given.read is None
     told |= {"metavar": given.metavar, "type": _type(field, given), "multiple": several}

@@ -22,8 +22,7 @@ class Option(Struct, frozen=True):
     """An option; an argument where `spelt` is None.
 
     `usual` is what the command line takes where nothing is given, if that is not the field's default: its text, or
-    what only a person at a terminal wants. A `quiet` default is not shown in help. `alone` is the value of an option
-    that is given without one.
+    what only a person at a terminal wants. A `quiet` default is not shown in help.
     """
 
     says: str
@@ -32,7 +31,6 @@ class Option(Struct, frozen=True):
     read: Reader | None = None
     usual: Any = UNSET
     quiet: bool = False
-    alone: str | None = None
 
 
 def option(
@@ -43,10 +41,9 @@ def option(
     read: Reader | None = None,
     usual: Any = UNSET,
     quiet: bool = False,
-    alone: str | None = None,
 ) -> Meta:
     """For Annotated: the field is an option, called after the field unless it is spelt otherwise."""
-    return Meta(extra={"option": Option(says, metavar, tuple(spelt.split()), read, usual, quiet, alone)})
+    return Meta(extra={"option": Option(says, metavar, tuple(spelt.split()), read, usual, quiet)})
 
 
 def argument(says: str = "", metavar: str | None = None) -> Meta:
