@@ -77,7 +77,7 @@ def series_of(target: str, seed: int) -> Series:
     """Two hours of a simulated device."""
     made, _ = make_plan(parse_job(JOB, "steadiness.toml"), parse_target(target), seed=seed, memory_bytes=1 << 30)
     with tempfile.TemporaryDirectory() as out:
-        done = runner.perform(made, load.lay_out(made), out, _Quiet(), lambda: False)
+        done = runner.run(runner.Work(made, load.lay_out(made), out), _Quiet(), lambda: False)
     (record,) = done.run.measured
     return record.series
 

@@ -26,7 +26,7 @@ def tree(root: Path, files: dict[str, str]) -> Path:
         ("diagnose/x.py", "from iocast.report import listing", "diagnose → report"),
         ("forecast/x.py", "from iocast.diagnose import trust", "forecast → diagnose"),
         ("model/run.py", "from iocast.archive import load", "model → archive"),
-        ("runner/performing.py", "from iocast.commands import card", "runner → commands"),
+        ("runner/run_loop.py", "from iocast.commands import card", "runner → commands"),
         ("commands/cmd_card.py", "from iocast import runner", "commands → runner"),
         ("web/app.py", "from iocast.commands import card", "web → commands"),
         ("observe/x.py", "def f():\n    from iocast import load", "observe → load"),
@@ -47,7 +47,7 @@ def test_arrows_along_the_map_are_silent(tmp_path: Path) -> None:
     files = {
         "src/iocast/commands/cmd_card.py": "from iocast import sessions, __version__\n",
         "src/iocast/sessions/measure.py": "from iocast import runner, report\n",
-        "src/iocast/runner/performing.py": "from iocast.load import engine\nfrom iocast import archive\n",
+        "src/iocast/runner/run_loop.py": "from iocast.load import engine\nfrom iocast import archive\n",
         "src/iocast/report/card/card_report.py": "from iocast.diagnose import trust\nfrom . import format\n",
         "src/iocast/load/engine.py": "from iocast import _core\nfrom iocast.model.run import Run\n",
     }

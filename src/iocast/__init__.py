@@ -71,13 +71,17 @@ def card(
 
     `through`: "postgres", or "postgres:DIR" of its programs; the card then has the storage as that database sees it,
     as `iocast card --with` does.
-    """
-    job = f"card-{preset}"
-    if through:
-        from iocast.sessions import public
 
-        return public.beside_server(job, path, through, public.options(size, time, seed, out, destroy), listener)
-    return run(job, path, size=size, time=time, seed=seed, destroy=destroy, out=out, listener=listener)
+    path: A directory, a file, a block device, or a simulated device such as sim:hdd.
+    size: Size of each work file, e.g. 4GiB; overrides the job.
+    time: Duration of every row, e.g. 10s; overrides the job.
+    seed: Random seed; the same seed gives the same offsets.
+    destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
+    out: Directory for run folders.
+    """
+    from iocast.sessions import public
+
+    return public.measured({**locals(), "job": f"card-{preset}", "server": through})
 
 
 def run(
@@ -91,11 +95,19 @@ def run(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Card:
-    """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does."""
+    """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does.
+
+    job: The name of a preset, the path of a job file, or a Job.
+    path: A directory, a file, a block device, or a simulated device such as sim:hdd.
+    size: Size of each work file, e.g. 4GiB; overrides the job.
+    time: Duration of every row, e.g. 10s; overrides the job.
+    seed: Random seed; the same seed gives the same offsets.
+    destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
+    out: Directory for run folders.
+    """
     from iocast.sessions import public
 
-    options = public.options(size, time, seed, out, destroy)
-    return public.measured(job, path, options, listener)
+    return public.measured(locals())
 
 
 def load_db(
@@ -111,11 +123,20 @@ def load_db(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Card:
-    """Loads the data set in the database at a URL, a row for each number of sessions, as `iocast load-db run` does."""
+    """Loads the data set in the database at a URL, a row for each number of sessions, as `iocast load-db run` does.
+
+    url: The URL of the database, without a password.
+    sessions: A row for each.
+    time: Of each row.
+    rate_per_s: Open loop: statements of all sessions, e.g. 2000/s.
+    until_steady: End a row as soon as it is steady, time at the latest.
+    beside_others: Although sessions of others are active, or cannot be judged.
+    seed: Random seed; the same seed gives the same offsets.
+    out: Directory for run folders.
+    """
     from iocast.sessions import public
 
-    ramp = public.load_ramp(sessions, time, load, rate_per_s, until_steady)
-    return public.database_loaded(url, ramp, public.options(None, None, seed, out, ""), beside_others, listener)
+    return public.database_loaded(locals())
 
 
 def open(folder: str) -> Card:
@@ -142,10 +163,14 @@ def compare(first: Card | str, *others: Card | str) -> Comparison:
 def diagnose(
     run: Card | str, *, budget: str = "10min", most_bytes: str = "64GiB", listener: Listener | None = None
 ) -> Card:
-    """Tests by experiment what looks abnormal about a finished run, and judges it again, as `iocast diagnose` does."""
+    """Tests by experiment what looks abnormal about a finished run, and judges it again, as `iocast diagnose` does.
+
+    budget: Time limit for all experiments.
+    most_bytes: I/O limit for all experiments.
+    """
     from iocast.sessions import public
 
-    return public.diagnosed(run, budget, most_bytes, listener)
+    return public.diagnosed(locals())
 
 
 def experiment(
@@ -164,12 +189,25 @@ def experiment(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Answered:
-    """Asks one question about a path by a named experiment, as `iocast experiment` does."""
+    """Asks one question about a path by a named experiment, as `iocast experiment` does.
+
+    name: Which experiment: `iocast experiment` lists them.
+    paths: The paths that it is about; most take one.
+    size: Size of each work file, e.g. 4GiB; overrides the job.
+    time: Duration of every row, e.g. 10s; overrides the job.
+    rounds: Repeats of each row; at least 3 for a verdict.
+    block: I/O size, unless the experiment varies it.
+    depth: Queue depth of each user.
+    streams: Writers of `noise`, readers of `concurrent-readers`.
+    sync: dsync: each write of `noise` is durable before the next (O_DSYNC), as a log writer's; sync: O_SYNC.
+    sizes: Working-set sizes of `working-set`.
+    seed: Random seed; the same seed gives the same offsets.
+    destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
+    out: Directory for run folders.
+    """
     from iocast.sessions import public
 
-    options = public.options(size, time, seed, out, destroy)
-    request = public.trial(name, paths, options, rounds, block, depth, streams, sync, sizes)
-    return public.answered(request, listener)
+    return public.answered(locals())
 
 
 def size(
@@ -190,28 +228,28 @@ def size(
     spares: int = 0,
     price: float | None = None,
 ) -> Sizing:
-    """Sizes storage for a need, as `iocast size` does: on one device, or on all of the library without one."""
-    from iocast.sessions.forecasting.size_devices import size as sized
-    from iocast.sessions.forecasting.sizing_request import SizeRequest
+    """Sizes storage for a need, as `iocast size` does: on one device, or on all of the library without one.
 
-    request = SizeRequest(
-        capacity=capacity,
-        iops=iops,
-        mbps=mbps,
-        read=read,
-        size=size,
-        slo=slo,
-        raid=raid,
-        group=group,
-        device=device,
-        device_capacity=device_capacity,
-        growth=growth,
-        years=years,
-        utilisation=utilisation,
-        spares=spares,
-        price=price,
-    )
-    return sized(request)
+    capacity: Data to hold, e.g. 2TB.
+    iops: Reads and writes a second at peak.
+    mbps: MB/s (1000 x 1000) at peak: scans, loads, backups.
+    read: Share of reads; default 70%.
+    size: I/O size; default 8k.
+    slo: Response time: 5ms (p99), p95=5ms, mean=2ms.
+    raid: 10, 5, 6, 1 or 0; default 10, of cloud volumes 0.
+    group: Devices of a parity group, 0: one of all.
+    device: hdd-15k, hdd-10k, hdd-7200, sata-ssd, nvme, gp2, gp3, io2, premium-ssd-v2, a device file (.toml), or a
+        run folder, whose ladder is used; default: all of the library beside each other.
+    device_capacity: What the device of a run folder holds.
+    growth: Growth a year, e.g. 20%/year, with years.
+    years: Years of growth.
+    utilisation: At most; default 60% of disks, 70% of others.
+    spares: Spare devices.
+    price: Price of one device, in any currency.
+    """
+    from iocast.sessions import public
+
+    return public.sized(locals())
 
 
 def forecast(
@@ -231,21 +269,24 @@ def forecast(
     out: str = _RUNS,
     listener: Listener | None = None,
 ) -> Forecasted:
-    """Foretells the response of a load from the ladder of a run, as `iocast forecast --on` does; `load`: a profile."""
-    from iocast.sessions.forecasting import asked_load
-    from iocast.sessions.forecasting.forecast import foretold
+    """Foretells the response of a load from the ladder of a run, as `iocast forecast --on` does; `load`: a profile.
 
-    asked = asked_load.LoadOptions(
-        iops=None if iops is None else str(iops),
-        read=read,
-        size=size,
-        slo=slo,
-        burst=burst,
-        rates=rates,
-        cv2=cv2,
-        load=load,
-    )
-    return foretold(run, asked, tuple(what_if), verify, time, out, listener)
+    iops: IOPS of production at its peak, e.g. 4000 or 4k.
+    read: Share of reads.
+    size: I/O size.
+    slo: Service level: p99=5ms, mean=2ms.
+    burst: Bursts above iops: 9000/s:30s/10m is 30 s in every 10 min.
+    rates: CSV of seconds and IOPS, instead of iops.
+    cv2: Squared coefficient of variation of the time between I/Os: 1 random, above 1 bursty.
+    load: A profile of `iocast profile`, instead of iops, read, size, cv2.
+    what_if: load*2, load+20%, cache=50%:200us, volume=gp3.
+    verify: Replay the load on PATH, open loop, at the peak and 1.2 times it.
+    time: Duration of each row of --measure.
+    out: Directory for run folders.
+    """
+    from iocast.sessions import public
+
+    return public.foretold(locals())
 
 
 def calibrate(
@@ -264,11 +305,20 @@ def calibrate(
     """Finds the IOPS that a latency limit allows, the most IOPS and MB/s, as `iocast calibrate` does.
 
     `percentile` is a number from 50 to 99.9, or "mean".
+
+    path: A directory, a file, a block device, or a simulated device such as sim:hdd.
+    max_latency: The limit of the response time, e.g. 10ms; required.
+    percentile: The limit is one of this percentile, 50 to 99.9; `mean`: of the mean, as CALIBRATE_IO has it.
+    disks: Disks below PATH: adds IOPS per disk and a check.
+    block: Size of a random read.
+    size: Size of each work file, e.g. 4GiB; overrides the job.
+    time: Duration of every row, e.g. 10s; overrides the job.
+    seed: Random seed; the same seed gives the same offsets.
+    out: Directory for run folders.
     """
     from iocast.sessions import public
 
-    options = public.options(size, time, seed, out, "")
-    return public.calibrated(path, options, max_latency, str(percentile), disks, block, listener)
+    return public.calibrated(locals())
 
 
 def matrix(
@@ -282,11 +332,19 @@ def matrix(
     files: str = "",
     listener: Listener | None = None,
 ) -> Card:
-    """Measures ORION's data points, as `iocast matrix` does: `matrix("-run simple -num_disks 4", "/mnt/db")`."""
+    """Measures ORION's data points, as `iocast matrix` does: `matrix("-run simple -num_disks 4", "/mnt/db")`.
+
+    paths: A directory, existing files or block devices, or a simulated device.
+    luns: Work files in a directory; default 1.
+    size: Size of each work file in a directory; default 1GiB.
+    seed: Random seed; the same seed gives the same offsets.
+    destroy: Allow the block device with this identity to be overwritten; once for each device.
+    out: Directory for run folders.
+    files: Write ORION's files into DIR: summary, iops, mbps, lat, …
+    """
     from iocast.sessions import public
 
-    request = public.matrix_request(command_line, paths, luns, size, seed, destroy, out, files)
-    return public.points_measured(request, listener)
+    return public.points_measured(locals())
 
 
 def profile(
@@ -300,19 +358,20 @@ def profile(
     caches: Sequence[str] = (),
     out: str = "iocast-profiles",
 ) -> Profiled:
-    """Profiles the workload of traces, as `iocast profile` does; `.events()` gives columns (Arrow, Polars, pandas)."""
-    from iocast.sessions.profiling.profile_traces import profiled
+    """Profiles the workload of traces, as `iocast profile` does; `.events()` gives columns (Arrow, Polars, pandas).
 
-    return profiled(
-        path,
-        format=format,
-        block_size=block_size,
-        oracle_release=oracle_release,
-        latency_unit=latency_unit,
-        block=block,
-        caches=caches,
-        out=out,
-    )
+    format: Format of the traces, where it is not recognised.
+    block_size: Size of a database block in Oracle traces, e.g. 8k.
+    oracle_release: Release of Oracle, where the trace does not say it.
+    latency_unit: Unit of latencies in old fio logs: us or ns.
+    block: Size of a block for working set and caches; `request`: a request is one block. Default: the usual page
+        size.
+    caches: A cache to add to the miss ratios, e.g. 40GiB.
+    out: Directory for profiles.
+    """
+    from iocast.sessions import public
+
+    return public.profiled(locals())
 
 
 def replay(
@@ -335,19 +394,24 @@ def replay(
     """Replays a trace, or its event table, on a path, as `iocast replay` does.
 
     `mapped` instead of a path: for each target of the trace a file or device of its own.
-    """
-    from iocast.sessions.tracing import public_calls
 
-    pairs = tuple(f"{old}={new}" for old, new in (mapped or {}).items())
-    how = {
-        "mode": mode,
-        "speed": speed,
-        "remap": remap,
-        "reads_only": reads_only,
-        "buffered": buffered,
-        "mapped": pairs,
-    }
-    return public_calls.replayed(trace, path, tuple(targets), how, (size, time, destroy, out), listener)
+    trace: A trace of any format that iocast reads, or its event table.
+    path: A directory, a file, a block device, or a simulated device.
+    mode: timed: at the times of the trace. dependent: each I/O a pause after the end of the one that its process
+        waited for. fast: in order, as fast as the storage answers.
+    speed: 2: twice as fast.
+    remap: Offsets outside PATH: refuse them, wrap them round, or scale all offsets to the size of PATH.
+    targets: Only this target of the trace; repeatable.
+    reads_only: Leave out writes, syncs and trims.
+    buffered: Through the page cache; without it direct I/O, rounded to blocks.
+    size: Size of each work file, e.g. 4GiB; overrides the job.
+    time: Duration of every row, e.g. 10s; overrides the job.
+    destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
+    out: Directory for run folders.
+    """
+    from iocast.sessions import public
+
+    return public.replayed(locals())
 
 
 def capture(
@@ -360,7 +424,15 @@ def capture(
     seconds: float | None = None,
     listener: Listener | None = None,
 ) -> TraceReport:
-    """Captures I/Os of this machine into the event table `to`, as `iocast capture` does."""
-    from iocast.sessions.tracing import public_calls
+    """Captures I/Os of this machine into the event table `to`, as `iocast capture` does.
 
-    return public_calls.captured(to, tuple(devices), tuple(pids), path, tuple(command), seconds, listener)
+    to: The trace; default capture.parquet, counters.log.
+    devices: Block requests of this disk; repeatable.
+    pids: System calls of this process; repeatable.
+    path: Only system calls on files below DIR; of all processes, or of those that pids or COMMAND names.
+    command: A command to start and to follow.
+    seconds: Stop after so long; otherwise at Ctrl-C.
+    """
+    from iocast.sessions import public
+
+    return public.captured(locals())

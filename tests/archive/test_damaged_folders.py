@@ -33,7 +33,8 @@ from iocast.errors import ArchiveError
 from iocast.report.card.judged import judge
 from iocast.report.listing import listing
 from iocast.report.renderers import RENDERERS
-from iocast.sessions.profiling.profile_traces import profiled
+from iocast.sessions.profiling.profile_traces import profile_traces
+from iocast.sessions.requests.profile import ProfileRequest
 
 pytestmark = pytest.mark.slow
 
@@ -182,7 +183,7 @@ def test_hostile_tapes_and_profiles_are_one_error(tmp_path: Path) -> None:
     """16 of each, and as many times that as `make fuzz` asks for."""
     tape = Path(tape_of_a_load(tmp_path / "tapes"))
     (trace := tmp_path / "trace.csv").write_text(MSR)
-    profile = Path(profiled(str(trace), out=str(tmp_path / "profiles")).folder)
+    profile = Path(profile_traces(ProfileRequest(traces=(str(trace),), out=str(tmp_path / "profiles"))).folder)
     for kind, whole in (("tape", tape), ("profile", profile)):
         (scratch := tmp_path / kind).mkdir()
         _tried_in_bounds(whole, scratch, 8 * TIMES, kind, side_by_side=2)

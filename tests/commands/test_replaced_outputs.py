@@ -143,17 +143,19 @@ class Told(Quiet):
 
 def test_the_page_of_a_run_is_replaced_but_no_page_of_somebody_and_no_link_in_its_place(place: Path) -> None:
     page, other, told = place / "run" / "report.html", place / "other", Told()
+    card = open_card(str(place / "run"))
+    report = card.report()
     for _ in range(2):
-        leave_page(open_card(str(place / "run")), told)
+        leave_page(card, report, told)
         assert page.read_text().startswith("<!doctype html>")
     page.unlink()
     page.write_text("a page of mine")
-    leave_page(open_card(str(place / "run")), told)
+    leave_page(card, report, told)
     assert page.read_text() == "a page of mine"
     page.unlink()
     other.write_text("mine\n")
     page.symlink_to(other)
-    leave_page(open_card(str(place / "run")), told)
+    leave_page(card, report, told)
     assert [type(event) for event in told.events] == [PageWritten, PageWritten, PageFailed, PageFailed]
     assert other.read_text() == "mine\n"
 

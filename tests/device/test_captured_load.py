@@ -15,7 +15,8 @@ from iocast.analyse.profiling.profile_distances import Distance
 from iocast.errors import TargetError
 from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job
-from iocast.sessions.profiling.profile_traces import ProfileRequest, profile_traces
+from iocast.sessions.profiling.profile_traces import profile_traces
+from iocast.sessions.requests.profile import ProfileRequest
 
 pytestmark = [pytest.mark.device, pytest.mark.alone]
 # Requests come at random to a database larger than its cache; each 25th changes a row. A service does not close its

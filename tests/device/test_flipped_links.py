@@ -81,7 +81,9 @@ class Disks:
 def test_a_run_that_writes_stays_on_its_device(tmp_path: Path, attach: Attach, moment: str) -> None:
     disks = Disks(tmp_path, attach)
     plan = disks.plan(small_job(tmp_path))
-    done = runner.perform(plan, load.lay_out(plan), str(tmp_path / "runs"), Flipper(disks.flip, moment), lambda: False)
+    done = runner.run(
+        runner.Work(plan, load.lay_out(plan), str(tmp_path / "runs")), Flipper(disks.flip, moment), lambda: False
+    )
     assert isinstance(done.error, TargetError)
     assert disks.digest() == disks.before
 
@@ -102,7 +104,9 @@ def test_nor_does_it_leave_it_when_the_link_is_flipped_after_all_checks(
 
     monkeypatch.setattr(core_phases, "measure_together", late)
     image = (tmp_path / "image").read_bytes()
-    done = runner.perform(plan, load.lay_out(plan), str(tmp_path / "runs"), Flipper(lambda: None, ""), lambda: False)
+    done = runner.run(
+        runner.Work(plan, load.lay_out(plan), str(tmp_path / "runs")), Flipper(lambda: None, ""), lambda: False
+    )
     assert done.error is None
     assert disks.digest() == disks.before
     assert (tmp_path / "image").read_bytes() != image
@@ -123,8 +127,8 @@ def test_a_run_that_reads_notices_another_device_between_rows(tmp_path: Path, at
     reading.write_text(job.read_text().replace("randwrite", "randread").replace("write", "read"))
     plan = disks.plan(str(reading))
     assert not any(phase.workload.writes for phase in plan.phases)
-    done = runner.perform(
-        plan, load.lay_out(plan), str(tmp_path / "runs"), Flipper(disks.flip, "begin 1"), lambda: False
+    done = runner.run(
+        runner.Work(plan, load.lay_out(plan), str(tmp_path / "runs")), Flipper(disks.flip, "begin 1"), lambda: False
     )
     assert isinstance(done.error, TargetError)
     assert "replaced during the run" in done.error.message

@@ -307,7 +307,7 @@ def test_a_device_that_changed_since_the_plan_is_not_written_to(tmp_path: Path, 
         command("losetup", device, image if change == "the same file again" else other)
     before = digest(image), digest(other)
     with pytest.raises(TargetError, match="is not the planned device any more") as why:
-        runner.perform(plan, layout, str(tmp_path / "runs"), Silent(), lambda: False)
+        runner.run(runner.Work(plan, layout, str(tmp_path / "runs")), Silent(), lambda: False)
     assert (digest(image), digest(other)) == before
     assert plan.target.identity is not None
     assert plan.target.identity.name in why.value.message
@@ -330,7 +330,7 @@ def test_a_device_is_looked_at_again_before_each_phase_that_writes(tmp_path: Pat
             os.symlink(elsewhere, path)
 
     before = digest(other)
-    done = runner.perform(plan, load.lay_out(plan), str(tmp_path / "runs"), Swapping(), lambda: False)
+    done = runner.run(runner.Work(plan, load.lay_out(plan), str(tmp_path / "runs")), Swapping(), lambda: False)
     assert done.error is not None
     assert "is not the planned device any more" in done.error.message
     assert (done.run.status, len(done.run.measured)) == ("failed", 1)
@@ -349,7 +349,7 @@ def test_nobody_can_mount_what_is_written_to(tmp_path: Path, attach: Attach, mou
             tried = subprocess.run(["mount", device, tmp_path], capture_output=True, text=True, check=False)
             said.append(tried.stderr)
 
-    runner.perform(plan, load.lay_out(plan), str(tmp_path / "runs"), Mounting(), lambda: False)
+    runner.run(runner.Work(plan, load.lay_out(plan), str(tmp_path / "runs")), Mounting(), lambda: False)
     assert said
     assert all("already mounted or mount point busy" in line or "can't open" in line for line in said)
 

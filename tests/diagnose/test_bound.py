@@ -34,7 +34,7 @@ class _Quiet:
 def measured(target: str, fields: str, tmp_path: Path) -> Run:
     job = parse_job(f'name = "j"\n[[phase]]\nsize = "4k"\ntime = "1s"\n{fields}\n', "j.toml")
     made, _ = make_plan(job, parse_target(target), seed=1, memory_bytes=1 << 30)
-    return runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    return runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), _Quiet(), lambda: False).run
 
 
 def by_depth(run: Run) -> dict[int, Bound]:
@@ -123,7 +123,7 @@ def test_a_file_that_is_all_in_memory_is_bound_by_this_machine(tmp_path: Path) -
         'name = "j"\n[defaults]\nengine = "sync"\n[[phase]]\nsize = "4k"\ntime = "1s"\ndirect = false\n', "j"
     )
     made, _ = make_plan(job, find_target(str(file)), seed=1, memory_bytes=1 << 30)
-    run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    run = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), _Quiet(), lambda: False).run
     (found,) = by_depth(run).values()
     assert found.by in ("kernel", "generator"), found
     assert found.evidence["cpu_ns_per_io"] > 0
@@ -219,7 +219,7 @@ def test_a_few_are_not_none(tmp_path: Path) -> None:
     """Two scans on one arm: 99.6% fewer would be rounded to all."""
     job = 'name = "j"\n[[phase]]\nsize = "8k"\npattern = "sequential"\nusers = [1, 2]\ntime = "2s"\n'
     made, _ = make_plan(parse_job(job, "j.toml"), parse_target("sim:hdd"), seed=1, memory_bytes=1 << 30)
-    run = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), _Quiet(), lambda: False).run
+    run = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), _Quiet(), lambda: False).run
     assert "raising the load to 2x1 lost all but " in by_depth(run)[2].says
     assert "% of the IOPS and cost " in by_depth(run)[2].says
 

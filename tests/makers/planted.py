@@ -91,7 +91,7 @@ def long(seconds: int, users: int = 1) -> str:
 def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
     """The run of a job on a simulated target."""
     made, _ = jobs.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
-    done = runner.perform(made, load.lay_out(made), str(out), QuietProgress(), lambda: False)
+    done = runner.run(runner.Work(made, load.lay_out(made), str(out)), QuietProgress(), lambda: False)
     assert done.error is None
     return done.run
 

@@ -53,7 +53,7 @@ def run_of(trial: Trial, device: str, out: Path, **changes: object) -> Run:
         experiment=trial.NAME,
     )
     plan, _ = jobs.plan(job, target, seed=1, memory_bytes=1 << 34)
-    return runner.perform(plan, load.lay_out(plan), str(out), Silent(), lambda: False).run
+    return runner.run(runner.Work(plan, load.lay_out(plan), str(out)), Silent(), lambda: False).run
 
 
 def ruling(trial: Trial, device: str, out: Path, **changes: object) -> Ruling:

@@ -14,9 +14,9 @@ from iocast import archive, observe, runner
 from iocast.diagnose import examination
 from iocast.jobs import load_job
 from iocast.model.run import Sample
-from iocast.sessions.carry_out import carry_out
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Quiet
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
 
 
@@ -65,7 +65,7 @@ def passive_cost(base: Path, job: str = "card-quick") -> Passive:
     with TemporaryDirectory(prefix="iocast-matrix-", dir=base) as place, TemporaryDirectory() as out:
         with patch.object(runner, "Watch", _Timed):
             began = time.perf_counter()
-            done = carry_out(load_job(job), find_target(place), RunOptions(out=out), Quiet())
+            done = run_job(load_job(job), find_target(place), RunOptions(out=out), Quiet())
             run_s = time.perf_counter() - began
         run = archive.load(str(done.folder))
         began = time.perf_counter()

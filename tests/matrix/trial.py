@@ -22,9 +22,10 @@ from iocast.model.finding import Finding
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.target import Target
-from iocast.sessions.carry_out import carry_out
+from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.inquire import diagnose_run
-from iocast.sessions.requests import RunOptions, asked_job, size_of_files
+from iocast.sessions.job_run import run_job
+from iocast.sessions.requests.run_options import RunOptions, size_of_files
 from iocast.sessions.target_finding import find_target, identity_name
 
 JOBS = Path(__file__).parent / "jobs"
@@ -88,7 +89,7 @@ def _diagnosed(
 ) -> tuple[Trial, dict[str, str]]:
     try:
         options = RunOptions(size_bytes=_size(condition), seed=seed, out=out)
-        done = carry_out(_job(condition, options), _target(condition, place), options, listener)
+        done = run_job(_job(condition, options), _target(condition, place), options, listener)
     except IocastError as why:
         if condition.refuses and condition.refuses in why.message:
             return _refused(condition, seed, why)

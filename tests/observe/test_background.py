@@ -25,8 +25,8 @@ from iocast.observe.background.command_output import UnansweredError, output_of
 from iocast.observe.background.zpool_status import works_of
 from iocast.report.card.card_report import card
 from iocast.report.renderers import terminal
-from iocast.sessions.carry_out import carry_out
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.job_run import run_job
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
 
 MDSTAT = """\
@@ -266,7 +266,7 @@ def test_it_is_told_before_the_first_row_and_kept(tmp_path: Path, monkeypatch: p
     place, listener = tmp_path / "place", Recording()
     place.mkdir()
     job, options = load_job(str(tmp_path / "short.toml")), RunOptions(out=str(tmp_path))
-    done = carry_out(job, find_target(str(place)), options, listener)
+    done = run_job(job, find_target(str(place)), options, listener)
     assert listener.names[0] == "Planned"
     assert "note: maintenance is running: ZFS scrub on tank (7.2% done); the rows will show it" in listener.said
     assert "md resync on md127; it may not be below this target" in listener.said

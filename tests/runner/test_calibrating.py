@@ -44,7 +44,9 @@ def performed(tmp_path: Path, size: str, rates: Rates, asked: CalibrationAsked =
     )
     assert bench_of(made, size_bytes) == bench
     script = Calibrating(asked, bench, rates)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path), QuietProgress(), lambda: False, script=script)
+    done = runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path), script=script), QuietProgress(), lambda: False
+    )
     assert (done.error, done.run.status) == (None, "done")
     assert done.run.plan.phases == tuple(record.phase for record in done.run.phases), "what was asked, and no more"
     return [record.phase.name for record in done.run.phases]

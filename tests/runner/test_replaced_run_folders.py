@@ -49,7 +49,7 @@ def _run(tmp_path: Path, swap: Callable[[Path], None], runs: str = "runs") -> Pe
     (tmp_path / "target").mkdir()
     made = plan(tmp_path / "target", 2 * MIB, 1, READS, READS, READS)
     meddler = Meddler(tmp_path / runs, swap)
-    return runner.perform(made, load.lay_out(made), str(tmp_path / runs), meddler, lambda: False)
+    return runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / runs)), meddler, lambda: False)
 
 
 def _foreign(folder: Path) -> dict[str, bytes]:
@@ -203,7 +203,9 @@ def test_a_folder_that_is_replaced_by_a_link_is_neither_swept_nor_discarded(tmp_
                 each.symlink_to(tmp_path / "other")
         return bool(folders)
 
-    done = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), Meddler(tmp_path, print), stop_at_once)
+    done = runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), Meddler(tmp_path, print), stop_at_once
+    )
     assert done.folder is None, "nothing was measured"
     assert _contents(tmp_path / "other") == before
     assert os.path.islink(folders[0])

@@ -96,7 +96,7 @@ def test_between_two_phases_it_is_noticed(tmp_path: Path, swap: str, writes: boo
     place = Place(tmp_path)
     made = plan(place.work.parent, 2 * MIB, 1, *([WRITES, WRITES] if writes else [phase(), phase()]))
     meddler = Meddler(getattr(place, swap), before_phase=2)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), meddler, lambda: False)
+    done = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), meddler, lambda: False)
     assert isinstance(done.error, TargetError)
     assert "moved, removed or replaced" in str(done.error)
     assert done.run.status == "failed"
@@ -112,7 +112,7 @@ def test_in_the_midst_of_a_phase_the_load_stays_on_the_file_that_was_opened(
     place = Place(tmp_path)
     made = plan(place.work.parent, 2 * MIB, 1, replace(WRITES, length=Length(seconds=0.3)), WRITES)
     meddler = Meddler(getattr(place, swap), at_tick_of=number)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), meddler, lambda: False)
+    done = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), meddler, lambda: False)
     assert isinstance(done.error, TargetError)
     assert place.victim.read_bytes() == PRECIOUS
 
@@ -132,7 +132,9 @@ def test_just_before_the_core_opens_it(tmp_path: Path, swap: str, monkeypatch: p
         return real(plans, *arguments, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(core_phases, "measure_together", late)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), Meddler(lambda: None), lambda: False)
+    done = runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), Meddler(lambda: None), lambda: False
+    )
     assert place.victim.read_bytes() == PRECIOUS
     assert done.run.measured[0].measurement.error_count == 0, "it went on with the file that it had opened"
 

@@ -46,7 +46,7 @@ def plan(*phases: Phase, target: str = FOUR_AT_ONCE) -> Plan:
 
 
 def perform(made: Plan, out: Path, script: Script | None, told: Told | None = None) -> runner.Performed:
-    return runner.perform(made, load.lay_out(made), str(out), told or Told(), lambda: False, script=script)
+    return runner.run(runner.Work(made, load.lay_out(made), str(out), script=script), told or Told(), lambda: False)
 
 
 def test_a_ladder_ends_one_rung_after_throughput_stopped_growing(tmp_path: Path) -> None:

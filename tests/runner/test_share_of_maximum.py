@@ -16,7 +16,7 @@ from iocast.model.run import Run
 from iocast.model.workload import Constant, Poisson
 from iocast.runner.scripts.share_of_maximum import ShareOfMaximum
 from iocast.sessions.plan_job import write_job
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.plan import SpecRequest
 
 FOUR_SERVERS = "sim:nvme,service=constant:1ms,servers=4"
 SD = "sd=sd1,threads=8,openflags=o_direct\nwd=w,sd=sd1,xfersize=4k,rdpct={read}\n"
@@ -82,7 +82,9 @@ def test_only_the_rate_of_what_writes_may_differ_from_the_plan(tmp_path: Path) -
             load = replace(phase.workload, users=3, arrival=Poisson(10.0))
             return None if done else Group((replace(phase, workload=load),))
 
-    done = runner.perform(made, load.lay_out(made), str(tmp_path), QuietProgress(), lambda: False, script=Other())
+    done = runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path), script=Other()), QuietProgress(), lambda: False
+    )
     assert isinstance(done.error, LoadError)
     assert "writes and is missing from the plan" in done.error.message
 
@@ -91,4 +93,4 @@ def test_shares_cannot_be_written_as_a_job_file(tmp_path: Path) -> None:
     path = tmp_path / "c.vdb"
     path.write_text(SD.format(read=100) + "rd=r,wd=w,iorate=curve,elapsed=1\n")
     with pytest.raises(SpecError, match="shares of a maximum"):
-        write_job(str(path), "toml", RunOptions())
+        write_job(SpecRequest(job=str(path)))

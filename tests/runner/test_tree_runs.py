@@ -43,7 +43,7 @@ def _run_job(job: Job, place: Path, stop_at: str = "", target: str = "") -> Run:
     def stopped() -> bool:
         return bool(stop_at) and stop_at in begun
 
-    done = runner.perform(plan, load.lay_out(plan), str(place / "runs"), Progress(), stopped)
+    done = runner.run(runner.Work(plan, load.lay_out(plan), str(place / "runs")), Progress(), stopped)
     if done.error is not None:
         raise done.error
     return done.run

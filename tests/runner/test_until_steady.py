@@ -126,11 +126,13 @@ at_most = "240s"
 def test_a_simulated_phase_lasts_exactly_as_long_as_it_takes(tmp_path: Path) -> None:
     target = parse_target("sim:nvme,service=lognormal:5ms:0.3")
     made, _ = make_plan(parse_job(JOB, "settles.toml"), target, seed=1, memory_bytes=1 << 30)
-    never = runner.perform(made, load.lay_out(made), str(tmp_path), _Quiet(), lambda: False, lambda *_: None)
+    never = runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path), judge=lambda *_: None), _Quiet(), lambda: False
+    )
     (longest,) = never.run.measured
     assert longest.steady is not None
     assert (longest.steady.reached, longest.steady.judged, len(longest.series.ios)) == (False, 2, 240)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path), _Quiet(), lambda: False, accepts)
+    done = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path), judge=accepts), _Quiet(), lambda: False)
     (record,) = done.run.measured
     assert record.steady is not None
     assert record.steady.reached
@@ -152,7 +154,7 @@ def test_the_slow_part_is_not_in_the_figures(
 ) -> None:
     job = JOB.replace("60s", at_least).replace('at_most = "240s"', "users = 4")
     made, _ = make_plan(parse_job(job, "settles.toml"), parse_target(device), seed=1, memory_bytes=1 << 30)
-    done = runner.perform(made, load.lay_out(made), str(tmp_path), _Quiet(), lambda: False, accepts)
+    done = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path), judge=accepts), _Quiet(), lambda: False)
     (record,) = done.run.measured
     did = record.measurement
     times = did.response()

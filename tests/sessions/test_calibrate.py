@@ -20,6 +20,7 @@ from iocast.model.results.calibration import MaximumRow
 from iocast.report.forecast.calibration_report import calibration_report
 from iocast.sessions.forecasting.calibrate import Calibrated, calibration_asked
 from iocast.sessions.listener import Quiet, QuietProgress, Stopping
+from iocast.sessions.requests.calibrate import CalibrateRequest
 
 pytestmark = pytest.mark.slow
 
@@ -216,5 +217,5 @@ def test_a_listener_may_stop_it_and_keeps_what_was_measured(tmp_path: Path) -> N
 )
 def test_what_cannot_be_searched_is_refused(limit: str, percentile: str, block: str, said: str) -> None:
     with pytest.raises(SpecError) as refused:
-        calibration_asked(limit, percentile, block, None)
+        calibration_asked(CalibrateRequest(max_latency=limit, percentile=percentile, block=block))
     assert said in refused.value.message

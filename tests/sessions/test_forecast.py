@@ -11,8 +11,9 @@ from makers.recording import Recording
 import iocast
 from iocast.errors import SpecError
 from iocast.forecast.measured_ladder import MeasuredLadder
-from iocast.sessions.forecasting.asked_load import LoadOptions, parse_limit, question_of, read_rates
-from iocast.sessions.forecasting.forecast import Forecasted, ForecastRequest, forecast
+from iocast.sessions.forecasting.asked_load import parse_limit, question_of, read_rates
+from iocast.sessions.forecasting.forecast import Forecasted, forecast
+from iocast.sessions.requests.forecast import ForecastRequest, LoadOptions
 
 LOAD = LoadOptions(iops="4000", slo="p99=8ms")
 

@@ -17,8 +17,9 @@ from iocast import archive
 from iocast.errors import LoadError, SpecError
 from iocast.sessions.card import Card
 from iocast.sessions.import_results import import_results
-from iocast.sessions.inquire import DiagnoseRequest, diagnose
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.inquire import diagnose
+from iocast.sessions.requests.diagnose import DiagnoseRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 

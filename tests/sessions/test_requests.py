@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs import load_job
-from iocast.sessions.requests import MIB, RunOptions, asked_job, size_of_files, time_of_rows
+from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.requests.run_options import MIB, RunOptions, size_of_files, time_of_rows
 
 
 def test_size_and_time_of_a_job_are_changed() -> None:

@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from iocast.commands.shell.options import page_option, presenting, run_options
+from iocast.commands.shell.options import presenting
+from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import print_json, print_listed, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.errors import SpecError
+from iocast.sessions.requests.experiment import TrialRequest
 
 COPY = "copy"  # the one experiment with two paths, which makes no runs
 
-if TYPE_CHECKING:
-    from iocast.sessions.named_experiment import TrialRequest
-
 
 @click.command()
-@click.argument("name", required=False)
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option("--plan", "dry", is_flag=True, help="Show the plan without running it.")
-@click.option("--rounds", type=click.IntRange(1, 100), help="Repeats of each row; at least 3 for a verdict.")
-@click.option("--block", metavar="SIZE", help="I/O size, unless the experiment varies it.")
-@click.option("--depth", type=click.IntRange(1, 1024), help="Queue depth of each user.")
-@click.option("--streams", type=click.IntRange(1, 256), help="Writers of `noise`, readers of `concurrent-readers`.")
-@click.option(
-    "--sync",
-    type=click.Choice(["none", "sync", "dsync"]),
-    default="none",
-    help="dsync: each write of `noise` is durable before the next (O_DSYNC), as a log writer's; sync: O_SYNC.",
-)
-@click.option("--sizes", metavar="SIZE,...", default="", help="Working-set sizes of `working-set`.")
-@click.option("--files", type=click.IntRange(10, 100_000_000), help="Files in the tree of `metadata`.")
-@click.option(
-    "--filesystems",
-    metavar="KIND,...",
-    default="all",
-    show_default=True,
-    help="File systems that `dio-matrix` makes on an image in PATH: raw, ext2 … none tests PATH itself.",
-)
-@click.option("--methods", metavar="WAY,...", default="", help="Ways of copying of `copy`; default: all.")
-@click.option("--keep", is_flag=True, help="Leave one copy at DESTINATION after `copy`.")
-@run_options()
-@page_option
+@asked_by(TrialRequest)
 @presenting
-def experiment(name: str | None, dry: bool, form: str, methods: str, keep: bool, **asked: Any) -> int:
+def experiment(request: TrialRequest, dry: bool, form: str) -> int:
     """Answer one question about PATH (default: the current directory) with the experiment NAME.
 
     Without NAME: list all experiments.
@@ -58,18 +31,15 @@ def experiment(name: str | None, dry: bool, form: str, methods: str, keep: bool,
     """
     from iocast.sessions import named_experiment
 
-    if name is None:
+    if not request.name:
         known = named_experiment.questions()
         if form == "json":
             print_json(known)
             return 0
         print_listed(known)
         return 0
-    if name == COPY:
-        return _copy(asked, methods=methods, keep=keep, dry=dry, form=form)
-    if methods or keep:
-        raise SpecError(f"--methods and --keep belong to `iocast experiment {COPY}`", "omit them")
-    request = named_experiment.trial_request(name, **asked)
+    if request.name == COPY:
+        return _copy(request, dry=dry, form=form)
     if dry and form == "json":
         print_json([planned.plan for planned in named_experiment.plans(request)])
         return 0
@@ -81,12 +51,12 @@ def experiment(name: str | None, dry: bool, form: str, methods: str, keep: bool,
     return listener.exit_code
 
 
-def _copy(asked: dict[str, Any], *, methods: str, keep: bool, dry: bool, form: str) -> int:
+def _copy(asked: TrialRequest, *, dry: bool, form: str) -> int:
     """A file in every way of copying; exits with the signal that stopped it."""
     from iocast.commands.shell.copy_lines import plan_lines
     from iocast.sessions.copying import copy_experiment
 
-    request = copy_experiment.copy_request(asked, methods=methods, keep=keep)
+    request = copy_experiment.copy_request(asked)
     if dry:
         plan = copy_experiment.plan_copies(request)
         if form == "json":

@@ -6,7 +6,7 @@ import rich_click as click
 
 from iocast.commands.shell.options import showing
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.sessions.requests import RUNS
+from iocast.sessions.requests.run_options import RUNS
 
 
 @click.command("import")

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from iocast.commands.shell.options import json_option, run_options
+from iocast.commands.shell.options import json_option
+from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import print_json, print_listed, put, say, width
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.plan import PlanRequest
 
 if TYPE_CHECKING:
     from iocast.sessions.plan_job import Proposed
 
 
 @click.command()
-@click.argument("job", required=False)
-@click.argument("path", default=".")
 @click.option("--schema", is_flag=True, help="Print the JSON Schema of job files instead.")
 @json_option
-@run_options(out=False)
-def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOptions) -> int:
+@asked_by(PlanRequest)
+def plan(request: PlanRequest, schema: bool, as_json: bool) -> int:
     """Show what JOB would do on PATH (default: the current directory) without running it.
 
     Without JOB: list the presets.
@@ -30,14 +29,14 @@ def plan(job: str | None, path: str, schema: bool, as_json: bool, options: RunOp
 
     if schema:
         sys.stdout.write(plan_job.schema_text())
-    elif job is None:
+    elif not request.job:
         known = plan_job.presets()
         if as_json:
             print_json(known)
             return 0
         print_listed(known)
     else:
-        _show(plan_job.plan_job(job, path, options), as_json)
+        _show(plan_job.plan_job(request), as_json)
     return 0
 
 

@@ -4,36 +4,33 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import filing, presenting, run_options
+from iocast.commands.shell.options import filing, presenting
+from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import Into, deliver_measured
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.compare import RepeatRequest
 
 
 @click.command()
-@click.argument("times", type=click.IntRange(1, 1000), metavar="N")
-@click.argument("job")
-@click.argument("path", default=".")
-@run_options(price=True)
+@asked_by(RepeatRequest)
 @filing
 @presenting
-def repeat(times: int, job: str, path: str, options: RunOptions, into: Into | None, form: str) -> int:
+def repeat(request: RepeatRequest, into: Into | None, form: str) -> int:
     """Run JOB N times on PATH (default: the current directory) and show whether its figures repeat.
 
     Each run uses the next seed, so offsets differ. The run folders go into one new folder, which `iocast compare`
     takes as a group.
     """
-    if job == "calibrate":
+    if request.job == "calibrate":
         raise SpecError(
             "calibrate is no job: which rows it runs is chosen as it goes on",
             "for example iocast calibrate PATH --max-latency 10ms --repeat 3",
         )
-    from iocast.sessions.comparing import RepeatRequest
     from iocast.sessions.comparing import repeat as measure_again
 
     listener = TerminalListener()
-    made = measure_again(RepeatRequest(job=job, path=path, times=times, options=options), listener)
+    made = measure_again(request, listener)
     if made is not None:
         deliver_measured(made, form, into)
     return listener.exit_code

@@ -9,7 +9,7 @@ import rich_click as click
 from iocast.archive.catalogue import Found, runs_below
 from iocast.commands.shell.options import filing, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
-from iocast.sessions.requests import RUNS
+from iocast.sessions.requests.run_options import RUNS
 
 
 @click.command()

@@ -14,7 +14,7 @@ from iocast.commands.live.watched_options import is_named, watched_options
 from iocast.commands.shell.options import json_option
 from iocast.commands.shell.showing import print_json, say
 from iocast.errors import LoadError, SpecError
-from iocast.sessions.requests import RUNS
+from iocast.sessions.requests.run_options import RUNS
 
 if TYPE_CHECKING:
     from iocast.sessions.live.asked_sources import Asked

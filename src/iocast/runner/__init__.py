@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from iocast.runner.performing import perform
 from iocast.runner.reporting import Progress
+from iocast.runner.run_loop import Work, run
 from iocast.runner.saving import Performed
 
-__all__ = ["Performed", "Progress", "perform"]
+__all__ = ["Performed", "Progress", "Work", "run"]

@@ -9,7 +9,7 @@ from iocast.model.run import PhaseRecord
 
 
 class Progress(Protocol):
-    """Who is told how far the work is. All calls come from the thread that called `perform`."""
+    """Who is told how far the work is. All calls come from the thread that called `run`."""
 
     def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
         """A phase begins, or a group, for which `phase` stands. `seconds_left` is what all that remains will take as

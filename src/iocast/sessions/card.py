@@ -71,7 +71,11 @@ class Card(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""
-        report = self.judged.report(charts=charts)
+        report = self.with_beside(self.judged.report())
+        return self.judged.charted(report) if charts else report
+
+    def with_beside(self, report: Report) -> Report:
+        """A report of the run with what was measured beside it."""
         at = next((at for at, each in enumerate(report.sections, 1) if each.code == "results"), len(report.sections))
         sections = (*report.sections[:at], *self.beside, *report.sections[at:])
         tables = (table for section in self.beside for table in section.tables)

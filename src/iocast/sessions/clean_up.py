@@ -13,7 +13,7 @@ from iocast.archive.catalogue import Found, runs_below
 from iocast.errors import ArchiveError
 from iocast.load.removal import Cleaned, clean
 from iocast.model.summary import DEAD
-from iocast.sessions.run_card import keep_summary, make_card
+from iocast.sessions.run_card import judge, keep_summary
 
 __all__ = ["Cleaned", "Mended", "clean_up", "mend_runs"]
 
@@ -68,5 +68,5 @@ def _judge(folder: str) -> None:
     """The line in lists has the grade, as that of a run which ended by itself."""
     run = archive.load(folder)
     if run.measured:
-        card = make_card(run, folder)
+        card = judge(run, folder)
         keep_summary(card, card.report())

@@ -15,15 +15,23 @@ from msgspec.structs import replace
 from iocast.archive.catalogue import group_kind, labels, runs_in
 from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
+from iocast.diagnose.comparable import pairs, side
 from iocast.errors import ArchiveError, SpecError
 from iocast.jobs.job import Job
+from iocast.load import lay_out
 from iocast.model.permission import why_outdated
 from iocast.model.report import Report
 from iocast.model.target import Target
-from iocast.sessions.carry_out import Carried, carry_out
+from iocast.observe.target.overwriting import held
+from iocast.report.comparison.comparison_report import compare as report_of
+from iocast.report.comparison.comparison_report import repeats
+from iocast.report.forecast.calibration_repeats import calibration_repeats
 from iocast.sessions.events import RunBegun
+from iocast.sessions.fitted_plan import asked_job, make_plan
+from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.requests.compare import AbRequest, RepeatRequest
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target, identity_name
 
@@ -42,15 +50,11 @@ class Comparison(Struct, frozen=True):
 
     def pairs(self) -> Iterator[tuple[Side, tuple[Pair, ...]]]:
         """Each side but the first, with the rows that it shares with the first."""
-        from iocast.diagnose.comparable import pairs
-
         first, *others = self.sides
         return ((other, pairs(first, other)) for other in others)
 
     def report(self, *, charts: bool = False) -> Report:
         """What else differs, a verdict for each row, percentiles. Raises AnalysisError without a common row."""
-        from iocast.report.comparison.comparison_report import compare as report_of
-
         return report_of(self.sides, charts=charts)
 
 
@@ -63,37 +67,12 @@ class Repeats(Struct, frozen=True):
     def report(self, *, charts: bool = False) -> Report:
         """Whether the figures repeat; of calibrations also whether their maxima do."""
         if all(run.plan.calibration for run in self.side.runs):
-            from iocast.report.forecast.calibration_repeats import calibration_repeats
-
             return calibration_repeats(self.side, charts=charts)
-        from iocast.report.comparison.comparison_report import repeats
-
         return repeats(self.side, charts=charts)
-
-
-class RepeatRequest(Struct, frozen=True, kw_only=True):
-    """A job, where, how often."""
-
-    job: Job | str
-    path: str
-    times: int
-    options: RunOptions = RunOptions()
-
-
-class AbRequest(Struct, frozen=True, kw_only=True):
-    """A job on two targets in turns; `destroy` has the identities of those that may be overwritten."""
-
-    job: Job | str
-    paths: tuple[str, str]
-    rounds: int = 5
-    destroy: tuple[str, ...] = ()
-    options: RunOptions = RunOptions()
 
 
 def compare(folders: tuple[str, ...]) -> Comparison:
     """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError."""
-    from iocast.diagnose.comparable import side
-
     named = zip(labels(folders), folders, strict=True)
     return Comparison(tuple(side(label, runs_in(folder)) for label, folder in named))
 
@@ -114,20 +93,16 @@ def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
 
 def repeats_in(folder: str) -> Repeats:
     """The runs of one job in a folder. Raises ArchiveError."""
-    from iocast.diagnose.comparable import side
-
     return Repeats(folder, side(os.path.basename(os.path.abspath(folder)), runs_in(folder)))
 
 
 def ab(request: AbRequest, listener: Listener) -> Comparison | None:
     """Runs the job on both targets in turns, in an order drawn for each round; None when stopped. Raises
     IocastError."""
-    from iocast.diagnose.comparable import side
-
     job, options = asked_job(request.job, request.options), request.options
-    targets = dict(zip(SIDES, request.paths, strict=True))
+    targets = dict(zip(SIDES, (request.target_a, request.target_b), strict=True))
     _refuse_unknown(request)
-    for path in request.paths:  # both, before the first is measured
+    for path in targets.values():  # both, before the first is measured
         refuse_unfit(job, _side_target(path, request), options)
     with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}") as folder:
         order = random.Random(options.seed)
@@ -149,19 +124,15 @@ def _side_target(path: str, request: AbRequest) -> Target:
 
 def refuse_unfit(job: Job, target: Target, options: RunOptions) -> None:
     """Says what keeps a job from its target before a folder is made; nothing is tried there. Raises IocastError."""
-    from iocast.load import lay_out
-    from iocast.observe.target.overwriting import held
-    from iocast.sessions.fitted_plan import make_plan
-
     plan = make_plan(job, target, options.seed, dry=True).plan
     lay_out(plan)
     with held(target, [phase.name for phase in plan.phases if phase.workload.writes]):
         pass
 
 
-def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
+def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Ran:
     """One run, with its line for lists of runs, also where it failed. Raises IocastError."""
-    done = carry_out(job, target, options, listener)
+    done = run_job(job, target, options, listener)
     if done.folder is not None:
         with suppress(ArchiveError) if done.error else nullcontext():  # what ended the run says more
             keep_judgement(done.folder)
@@ -169,7 +140,7 @@ def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> C
 
 
 def _refuse_unknown(request: AbRequest) -> None:
-    known = {identity_name(find_target(path)) for path in request.paths}
+    known = {identity_name(find_target(path)) for path in (request.target_a, request.target_b)}
     if unknown := [name for name in request.destroy if name not in known]:
         raise SpecError(
             f"--destroy {unknown[0]} matches neither target{why_outdated(unknown[0])}",

@@ -1,4 +1,4 @@
-"""A job is fitted to its target: the plan, and what in it differs from the job."""
+"""A job is read, changed as asked, and fitted to its target: the plan, and what in it differs from the job."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from msgspec.structs import replace
 
 from iocast import jobs
 from iocast.errors import TargetError
-from iocast.jobs import Job
+from iocast.jobs.job import FileSize, Job
+from iocast.jobs.library import load_job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.work_files import permission_of, work_paths
-from iocast.model.plan import Plan
+from iocast.model.database.database_load import CommitRamp, DatabaseRamp
+from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
+from iocast.observe.host import describe_host
+from iocast.observe.target.overwriting import refuse_overwriting, refuse_used_files
+from iocast.sessions.database.database_job import on_data_set
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
 
 _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its own work files"
@@ -26,20 +32,38 @@ class Fitted(Struct, frozen=True):
     left_out: tuple[str, ...] = ()
 
 
+def asked_job(job: Job | str, options: RunOptions) -> Job:
+    """The job with the size of its work files and the time of its rows changed. Raises SpecError."""
+    job = load_job(job) if isinstance(job, str) else job
+    if options.size_bytes is not None:
+        job = replace(job, file_size=FileSize(size_bytes=options.size_bytes))
+    if options.duration_ns is not None:
+        seconds = options.duration_ns / 1e9
+        phases = tuple(_with_time(phase, seconds) for phase in job.phases)
+        job = replace(job, phases=phases, database=tuple(_with_length(ramp, seconds) for ramp in job.database))
+    return job
+
+
+def _with_length(ramp: DatabaseRamp, seconds: float) -> DatabaseRamp:
+    if isinstance(ramp, CommitRamp):
+        return replace(ramp, seconds=seconds)
+    return replace(ramp, seconds=seconds, until_steady=False)
+
+
+def _with_time(phase: Phase, seconds: float) -> Phase:
+    if phase.length.seconds is None:
+        return phase
+    return replace(phase, length=replace(phase.length, seconds=seconds), until=None)
+
+
 def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitted:
     """The plan of a job on a target. With `dry` nothing at all is tried on the target. Raises IocastError."""
-    from iocast.observe.host import describe_host
-
     said: list[str] = []
     if job.database:
-        from iocast.sessions.database.database_job import on_data_set
-
         job, said = on_data_set(job, target, dry=dry)
     allowed = permission_of(target)
     writing = [phase.name for phase in job.phases if phase.workload.writes]
     if target.kind == "block" and writing and (allowed.may_write or not job.fits_target):
-        from iocast.observe.target.overwriting import refuse_overwriting
-
         refuse_overwriting(target, writing)
     job, target, notes = _with_access(job, target if dry else with_direct_tried(target))
     if target.size_bytes == 0:
@@ -54,8 +78,6 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
     if target.kind in ("directory", "file") and writing and allowed.may_write:
         # Before anything is announced; the runner looks again.
-        from iocast.observe.target.overwriting import refuse_used_files
-
         refuse_used_files(work_paths(target, plan.files.count), writing)
     return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(left_out))
 

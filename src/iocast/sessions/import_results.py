@@ -11,7 +11,7 @@ from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerMade, CardMade, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
-from iocast.sessions.run_card import keep_summary, make_card, shown_folder
+from iocast.sessions.run_card import judge, keep_summary, shown_folder
 from iocast.sessions.tracing.refused_traces import traces_named
 
 
@@ -32,7 +32,7 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
         if run.tape is not None:
             listener.tell(AnswerMade(report_of_tape(str(folder.path))))
             continue
-        cards.append(make_card(run, shown))
+        cards.append(judge(run, shown))
         report = cards[-1].report()
         keep_summary(cards[-1], report)
         listener.tell(CardMade(cards[-1], report))

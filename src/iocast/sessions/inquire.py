@@ -6,23 +6,22 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import archive
+from iocast import archive, load
 from iocast.diagnose import detectors, examination
 from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
-from iocast.diagnose.experiments.next_step import USUAL_BUDGET, Budget
+from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError, SpecError
-from iocast.jobs.job import Job
+from iocast.load.work_files import permission_of
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.runner import Work
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import carry_out, perform
 from iocast.sessions.events import (
     CardMade,
     Decided,
@@ -33,23 +32,16 @@ from iocast.sessions.events import (
     Suspected,
     Untested,
 )
+from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.job_run import run_job, run_plan
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, asked_job, option_value
+from iocast.sessions.requests.diagnose import DiagnoseRequest
+from iocast.sessions.requests.run_options import RunOptions, option_value
 from iocast.sessions.run_card import keep_judgement, keep_summary, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size
 
 SURVEY_BYTES = 1 << 30  # what the regions of the survey need
-
-
-class DiagnoseRequest(Struct, frozen=True, kw_only=True):
-    """A path that is measured first, or the folder of a run that was (one of them), and what experiments may cost."""
-
-    path: str | None = None
-    folder: str | None = None
-    job: Job | str | None = None  # what is measured first; None: the survey where it fits
-    options: RunOptions = RunOptions()
-    budget: Budget = USUAL_BUDGET
 
 
 class Inquiry(NamedTuple):
@@ -72,17 +64,18 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
         raise SpecError(
             "give either PATH or --for RUN", "iocast diagnose /mnt/db, or iocast diagnose --for iocast-runs/..."
         )
+    budget = budget_of(request.budget, request.most_bytes)
     folder = request.folder
     if folder is None:
         target = find_target(request.path or "")
         job = asked_job(request.job or _first_job(target, request.options), request.options)
-        done = carry_out(job, target, request.options, listener).or_error()
+        done = run_job(job, target, request.options, listener).or_error()
         if done.whole is None:
             if done.folder is not None:
                 keep_judgement(done.folder)
             return None
         folder = str(done.whole)
-    diagnose_run(folder, request.budget, listener)
+    diagnose_run(folder, budget, listener)
     card = open_card(folder)
     card = replace(card, judged=card.judged._replace(folder=shown_folder(Path(folder))))
     report = card.report()
@@ -128,8 +121,6 @@ class _Asking:
     """One inquiry as it goes on: its steps, what is left of its budget, whether it was stopped."""
 
     def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
-        from iocast.load.work_files import permission_of
-
         self.run, self.out, self.listener = run, out, listener
         self.budget = budget if permission_of(run.plan.target).may_write else replace(budget, writes=False)
         self.steps: list[Step] = []
@@ -152,33 +143,31 @@ class _Asking:
                 self.leave(finding, why_not, again=step is not None)
                 break
             self.listener.tell(ExperimentBegun(finding, attempt))
-            done, name = self._carry_out(finding, attempt)
+            done, name = self._run(finding, attempt)
             left = self.budget.seconds - attempt.seconds, int(self.budget.bytes - moved)
             self.budget = replace(self.budget, seconds=left[0], bytes=left[1])
             if done is None:
                 break
-            step = self._decided(finding, attempt, done, name)
+            step = self._judge(finding, attempt, done, name)
             if self.stopped or step.outcome.verdict != "undecided":
                 break
         if step is not None:
             self.steps.append(step)
 
-    def _carry_out(self, finding: Finding, experiment: Experiment) -> tuple[Run | None, str]:
+    def _run(self, finding: Finding, experiment: Experiment) -> tuple[Run | None, str]:
         """The run of an experiment, None when nothing was measured, and the name of its folder."""
-        from iocast import load
-
         of = self.run.plan
         plan = plan_of(finding.detector or finding.code, experiment, of.target, of.files, of.seed)
         layout = load.lay_out(plan)
         self.listener.tell(Planned(plan=plan, layout=layout))
-        done = perform(plan, layout, self.out, self.listener)
+        done = run_plan(Work(plan, layout, self.out), self.listener)
         self.stopped = done.stopped
         if done.error is not None:
             self.listener.tell(ExperimentFailed(done.error))
         folder = "" if done.folder is None else os.path.relpath(done.folder, self.out)
         return (done.run if done.run.measured else None), folder
 
-    def _decided(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
+    def _judge(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
         try:
             outcome = judge(experiment, done)
         except IocastError as error:

@@ -1,4 +1,4 @@
-"""card, run: a job is carried out, what looks abnormal is tested if asked for, and the run becomes a card."""
+"""card, run: a job is planned and run, the run is judged, and its card told."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
 from iocast.jobs.job import Job
-from iocast.model.report import Section
+from iocast.model.report import Report, Section
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import CardMade
+from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.inquire import diagnose_run
+from iocast.sessions.job_run import plan, run
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import check_floor, keep_summary, leave_page, make_card, open_card, shown_folder
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.run_card import check_floor, judge, keep_summary, leave_page, open_card, shown_folder
 from iocast.sessions.target_finding import find_target
 
 
@@ -30,54 +33,60 @@ class Measured(Struct, frozen=True):
     passed: bool = True  # the grade asked for was earned, and nothing that was verified is bad
 
 
-def measure(request: MeasureRequest, listener: Listener) -> Measured:
-    """Plans, announces, lays out, performs, tests, judges, leaves a page. Raises IocastError."""
-    job = asked_job(request.job, request.options)
-    target = find_target(request.path, request.options.destroy)
-    return measured_on(job, target, request, listener)
-
-
 # What else is measured once a run is whole, and told in its card.
 Beside = Callable[[Card], Section | None]
 
 
-def measured_on(
+def measure(request: MeasureRequest, listener: Listener) -> Measured:
+    """A job on a path, with a database beside it where one is asked for. Raises IocastError."""
+    job = asked_job(request.job, request.options)
+    target = find_target(request.path, request.options.destroy)
+    if not request.server:
+        return measure_job(job, target, request, listener)
+    from iocast.sessions.database.with_server import plan_server
+
+    job, beside = plan_server(job, target, request, listener)
+    return measure_job(job, target, request, listener, beside)
+
+
+def measure_job(
     job: Job, target: Target, request: MeasureRequest, listener: Listener, beside: Beside | None = None
 ) -> Measured:
-    """The same for a job that was read and a target that was found. What `beside` raises is raised after the card was
-    told without it. Raises IocastError."""
-    done = carry_out(job, target, request.options, listener)
-    if request.diagnosing and done.whole is not None:
-        from iocast.diagnose.experiments.next_step import USUAL_BUDGET
-        from iocast.sessions.inquire import diagnose_run
-
-        diagnose_run(str(done.whole), USUAL_BUDGET, listener)
-    measured, failed = _judged(done, request, listener, beside if done.whole else None)
-    done.or_error()
+    """A job that was read, on a target that was found. What `beside` raises is raised after the card was told without
+    it. Raises IocastError."""
+    work = plan(job, target, request.options, listener)
+    ran = run(work, listener, request.options.beside)
+    if ran.folder is None:
+        ran.or_error()
+        return Measured(ran.run, None)
+    if request.diagnosing and ran.whole is not None:
+        diagnose_run(str(ran.whole), USUAL_BUDGET, listener)
+    card = judge(ran.run, shown_folder(ran.folder), request.asked)
+    report = card.report()
+    keep_summary(card, report)  # before anything is shown: who reads may stop after a page
+    added, failed = _added(card, beside if ran.whole else None)
+    card = replace(card, beside=added)
+    passed = _tell(card, card.with_beside(report), request, listener)
+    ran.or_error()
     if failed is not None:
         raise failed
-    return measured
+    return Measured(ran.run, card, passed)
 
 
-def _judged(
-    done: Carried, request: MeasureRequest, listener: Listener, beside: Beside | None
-) -> tuple[Measured, IocastError | None]:
-    """Judges the run, saves its line for lists, and leaves the page last: the card can be read meanwhile."""
-    if done.folder is None:
-        return Measured(done.run, None), None
-    page = request.page and done.run.status == "done"
-    folder = shown_folder(done.folder)
-    card = make_card(done.run, folder, request.asked)
-    keep_summary(card, card.report())  # before anything is shown: who reads may stop after a page
-    added, failed = _added(card, beside)
-    with copies_of((folder,), request.names) as copied:
-        shown = card if request.names is None else open_card(copied.folders[0], request.asked)
-        card, shown = replace(card, beside=added), replace(shown, beside=added)
-        listener.tell(CardMade(shown, copied.told(shown.report())))
+def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listener) -> bool:
+    """Tells the card, of a copy where names are hidden, and leaves its page last: the card can be read meanwhile.
+    Whether the card has what was asked for."""
+    page = request.page and card.run.status == "done"
+    with copies_of((card.folder,), request.names) as copied:
+        shown = card
+        if request.names is not None:
+            shown = replace(open_card(copied.folders[0], request.asked), beside=card.beside)
+            report = shown.report()
+        listener.tell(CardMade(shown, copied.told(report)))
         passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
         if page:
-            leave_page(shown, listener, folder, copied.told)
-    return Measured(done.run, card, passed), failed
+            leave_page(shown, report, listener, card.folder, copied.told)
+    return passed
 
 
 def _added(card: Card, beside: Beside | None) -> tuple[tuple[Section, ...], IocastError | None]:

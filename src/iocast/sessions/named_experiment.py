@@ -6,49 +6,32 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import archive
+from iocast import archive, load
+from iocast.diagnose.experiments.named import TRIALS, Asked, Trial, find_trial, question
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
+from iocast.jobs.problems import meant
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
-from iocast.model.workload import Sync
+from iocast.report.diagnosis.experiment_report import trial_report
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import carry_out
+from iocast.sessions.copying import copy_experiment
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
+from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MIB, RunOptions, option_value
-from iocast.sessions.run_card import keep_judgement, leave_page, make_card, shown_folder
+from iocast.sessions.requests.experiment import TrialRequest
+from iocast.sessions.requests.run_options import MIB
+from iocast.sessions.run_card import judge, keep_summary, leave_page, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
-from iocast.units import parse_size
-
-if TYPE_CHECKING:
-    from iocast.diagnose.experiments.named import Asked, Trial
-
-
-class TrialRequest(Struct, frozen=True, kw_only=True):
-    """A named experiment, where, and what is changed about it; None: as the experiment has it."""
-
-    name: str
-    paths: tuple[str, ...]
-    filesystems: str = "all"
-    rounds: int | None = None
-    block_bytes: int | None = None
-    depth: int | None = None
-    streams: int | None = None
-    sync: Sync = "none"
-    sizes: tuple[int, ...] = ()
-    files: int | None = None
-    options: RunOptions = RunOptions()
-    page: bool = False
 
 
 class Answered(Struct, frozen=True):
@@ -66,30 +49,15 @@ class Answered(Struct, frozen=True):
 
     def report(self) -> Report:
         """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
-        from iocast.report.diagnosis.experiment_report import trial_report
-
         return trial_report(self.run, self.folder)
 
     def card(self) -> Card:
         """The card of the run, headed by the answer."""
-        return make_card(self.run, self.folder)
-
-
-def trial_request(name: str, *, block: str | None, sizes: str, **asked: Any) -> TrialRequest:
-    """The request of options as they are written on a command line. Raises SpecError, which names the option."""
-    return TrialRequest(
-        name=name,
-        block_bytes=None if block is None else option_value("--block", block, parse_size),
-        sizes=tuple(option_value("--sizes", each, parse_size) for each in sizes.split(",") if each.strip()),
-        **asked,
-    )
+        return judge(self.run, self.folder)
 
 
 def questions() -> dict[str, str]:
     """The name of every experiment, and what it asks."""
-    from iocast.diagnose.experiments.named import TRIALS, question
-    from iocast.sessions.copying import copy_experiment
-
     return {**{each.NAME: question(each) for each in TRIALS}, copy_experiment.NAME: copy_experiment.QUESTION}
 
 
@@ -106,7 +74,7 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
             job = _job(trial, _asked(trial, request, with_direct_tried(target)))
             listener.tell(TrialPlanned(job.phases))
             inside = request.options.out if first is None else str(first / archive.EXPERIMENTS)
-            done = carry_out(job, target, replace(request.options, out=inside), listener)
+            done = run_job(job, target, replace(request.options, out=inside), listener)
             first = first or done.folder
             if done.error is not None and not done.run.measured:
                 raise done.error
@@ -115,24 +83,24 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
             if done.stopped:
                 stopped = True
                 break
-    return None if first is None else _answered(first, request.page and not stopped, listener)
+    return None if first is None else _judge(first, request.page and not stopped, listener)
 
 
-def _answered(folder: Path, page: bool, listener: Listener) -> Answered:
-    """Judges what was measured, and leaves the page of its card last: the answer can be read meanwhile."""
+def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
+    """Judges what was measured and tells the answer; the page of its card is left last: the answer can be read
+    meanwhile."""
     answered = Answered(archive.load(str(folder)), shown_folder(folder))
-    keep_judgement(folder)
+    card = answered.card()
+    report = card.report()
+    keep_summary(card, report)
     listener.tell(AnswerMade(answered.report()))
     if page:
-        leave_page(answered.card(), listener)
+        leave_page(card, report, listener)
     return answered
 
 
 def plans(request: TrialRequest) -> Iterator[Planned]:
     """What it would do on each path; nothing is done. Raises IocastError."""
-    from iocast import load
-    from iocast.sessions.fitted_plan import make_plan
-
     trial, places = _found(request), _places(request)
     for path in places.paths:
         target = find_target(path, places.destroy)
@@ -147,13 +115,12 @@ def images_of(request: TrialRequest) -> tuple[str, ...]:
 
 
 def _found(request: TrialRequest) -> Trial:
-    from iocast.diagnose.experiments.named import find_trial
-    from iocast.jobs.problems import meant
-
     trial = find_trial(request.name)
     if trial is None:
         said = f'unknown experiment "{request.name}"{meant(request.name, questions())}'
         raise SpecError(said, "`iocast experiment` lists them")
+    if request.methods or request.keep:
+        raise SpecError("--methods and --keep belong to `iocast experiment copy`", "omit them")
     return trial
 
 
@@ -164,8 +131,6 @@ def _places(request: TrialRequest) -> Places:
 
 def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
     """What is asked of a trial on a target, defaults filled in. Raises TargetError."""
-    from iocast.diagnose.experiments.named import Asked
-
     usual, options, allowed = trial.DEFAULTS, request.options, permission_of(target)
     wanted = options.size_bytes or usual.size_bytes
     if trial.WRITES and not allowed.may_write:

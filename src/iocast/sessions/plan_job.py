@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
+from iocast.jobs import presets as known
+from iocast.jobs.fio.fio_writing import fio_text, notes_on
 from iocast.jobs.job import Job
+from iocast.jobs.toml.job_schema import schema_text as text
+from iocast.jobs.toml.job_writing import toml_notes, toml_text
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
-from iocast.sessions.fitted_plan import Fitted, make_plan
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.runner.tree_keeping import make_phase
+from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan
+from iocast.sessions.requests.plan import PlanRequest, SpecRequest
 from iocast.sessions.target_finding import find_target
 
 
@@ -44,8 +47,6 @@ SIMULATED_FILES = 20_000  # of a tree, from which the time of all of them follow
 
 def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
     """A part of the files is made in virtual time."""
-    from iocast.runner.tree_keeping import make_phase
-
     loader = loader_of(plan)
     phase = make_phase(plan, tree)
     files = phase.length.ios or 0
@@ -57,23 +58,20 @@ def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
     return made.measurement.elapsed_ns / 1e9 * files / part
 
 
-def plan_job(job: str, path: str, options: RunOptions) -> Proposed:
+def plan_job(request: PlanRequest) -> Proposed:
     """The plan of a job on a path; nothing at all is tried there. Raises IocastError."""
-    wanted = asked_job(job, options)
-    return Proposed(wanted, make_plan(wanted, find_target(path, options.destroy), options.seed, dry=True))
+    options = request.options
+    wanted, target = asked_job(request.job, options), find_target(request.path, options.destroy)
+    return Proposed(wanted, make_plan(wanted, target, options.seed, dry=True))
 
 
 def presets() -> dict[str, str]:
     """The name of every preset with its description in one line."""
-    from iocast.jobs import presets as known
-
     return known()
 
 
 def schema_text() -> str:
     """The JSON Schema of job files."""
-    from iocast.jobs.toml.job_schema import schema_text as text
-
     return text()
 
 
@@ -84,12 +82,9 @@ class Written(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Written:
+def write_job(request: SpecRequest) -> Written:
     """The job as a job file of fio, or of iocast. Raises SpecError for what that cannot say."""
-    from iocast.jobs.fio.fio_writing import fio_text, notes_on
-    from iocast.jobs.toml.job_writing import toml_notes, toml_text
-
-    wanted = asked_job(job, options)
+    wanted = asked_job(request.job, request.options)
     if wanted.database:
         raise SpecError(
             f"{wanted.name}: a load of a database cannot be written as another job file", "run the file as it is"
@@ -104,6 +99,6 @@ def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Writ
             f"{wanted.name}: phases in different trees, or on different work files, cannot be written as a job file",
             "run the file as it is, or give each tree or storage a file of its own",
         )
-    if to == "fio":
+    if request.to == "fio":
         return Written(fio_text(wanted), (*wanted.notes, *notes_on(wanted)))
     return Written(toml_text(wanted), (*wanted.notes, *toml_notes(wanted)))

@@ -1,76 +1,60 @@
-"""What the functions of `iocast` itself do with what they are given."""
+"""What the functions of `iocast` itself do with what they are called with: a request each, and its session."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec.structs import asdict
 
 from iocast.errors import LoadError, SpecError
 from iocast.formats.orion.command_line import parse
-from iocast.jobs.job import Job
-from iocast.model.database.database_load import DatabaseLoad, LoadRamp
+from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.finding import Examination
 from iocast.model.run import Run
-from iocast.model.workload import Sync
 from iocast.sessions.card import Card
 from iocast.sessions.comparing import Comparison, compare
-from iocast.sessions.forecasting.calibrate import Calibrated, CalibrateRequest, calibrate, calibration_asked
-from iocast.sessions.forecasting.matrix import MatrixRequest, run_matrix
-from iocast.sessions.inquire import DiagnoseRequest, budget_of, diagnose
+from iocast.sessions.forecasting.calibrate import Calibrated, calibrate
+from iocast.sessions.forecasting.forecast import Forecasted, forecast
+from iocast.sessions.forecasting.matrix import run_matrix
+from iocast.sessions.forecasting.size_devices import Sizing, size
+from iocast.sessions.inquire import diagnose
 from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import Measured, measure
-from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
-from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
+from iocast.sessions.named_experiment import Answered, experiment
+from iocast.sessions.requests.calibrate import CalibrateRequest
+from iocast.sessions.requests.capture import CaptureRequest
+from iocast.sessions.requests.diagnose import DiagnoseRequest
+from iocast.sessions.requests.experiment import TrialRequest
+from iocast.sessions.requests.forecast import ForecastRequest
+from iocast.sessions.requests.load_db import LoadRequest
+from iocast.sessions.requests.matrix import MatrixRequest
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.option import request_of
+from iocast.sessions.requests.profile import ProfileRequest
+from iocast.sessions.requests.replay import ReplayRequest
+from iocast.sessions.requests.size import SizeRequest
+
+if TYPE_CHECKING:
+    from iocast.sessions.profiling.profile_traces import Profiled
+    from iocast.traces.read_traces import TraceReport
+
+T = TypeVar("T")
+Given = Mapping[str, Any]  # what a function was called with, by the names of its parameters
 
 
-def options(size: str | None, time: str | None, seed: int, out: str, destroy: str) -> RunOptions:
-    """What is changed about a job. Raises SpecError, which names the argument."""
-    size_bytes = None if size is None else size_of_files(size, "size")
-    duration_ns = None if time is None else time_of_rows(time, "time")
-    return RunOptions(size_bytes=size_bytes, duration_ns=duration_ns, seed=seed, out=out, destroy=destroy)
-
-
-def measured(job: str | Job, path: str, options: RunOptions, listener: Listener | None) -> Card:
+def measured(given: Given) -> Card:
     """The card of a job on a path. Raises IocastError."""
-    return _card_of(measure(MeasureRequest(job=job, path=path, options=options), listener or Quiet()), path)
+    return _card_of(measure(request_of(MeasureRequest, given), _listener(given)), given["path"])
 
 
-def beside_server(job: str, path: str, server: str, options: RunOptions, listener: Listener | None) -> Card:
-    """The card of a job on a path, with a database beside it. Raises IocastError."""
-    from iocast.sessions.database.with_server import measure_with_server
-
-    request = MeasureRequest(job=job, path=path, options=options)
-    return _card_of(measure_with_server(request, server, listener or Quiet()), path)
-
-
-def load_ramp(
-    sessions: Sequence[int], time: str, load: DatabaseLoad | None, rate_per_s: float | None, until_steady: bool
-) -> LoadRamp:
-    """The load of a database. Raises SpecError for a time that is none."""
-    return LoadRamp(
-        load=load or DatabaseLoad(),
-        sessions=tuple(sessions),
-        seconds=time_of_rows(time, "time") / 1e9,
-        rate_per_s=rate_per_s,
-        until_steady=until_steady,
-    )
-
-
-def database_loaded(
-    url: str, ramp: LoadRamp, options: RunOptions, beside_others: bool, listener: Listener | None
-) -> Card:
+def database_loaded(given: Given) -> Card:
     """The card of a load through a database. Raises IocastError."""
-    from iocast.sessions.database.load_db import LoadRequest, run
+    from iocast.sessions.database.load_db import run
 
-    measure = MeasureRequest(job="", path=url, options=options)
-    request = LoadRequest(url=url, beside_others=beside_others, load=ramp, measure=measure)
-    return _card_of(run(request, listener or Quiet()), "load-db")
-
-
-def _card_of(measured: Measured, name: str) -> Card:
-    if measured.card is None:
-        raise LoadError(f"{name}: nothing was measured", "the listener stopped it before the first row finished")
-    return measured.card
+    load = asdict(given["load"] or DatabaseLoad())
+    return _card_of(run(request_of(LoadRequest, {**given, **load}), _listener(given)), "load-db")
 
 
 def examined(run: Run | Card | str) -> Examination:
@@ -92,89 +76,94 @@ def compared(runs: Sequence[Card | str]) -> Comparison:
     return compare(tuple(_folder(each) for each in runs))
 
 
-def diagnosed(run: Card | str, budget: str, most_bytes: str, listener: Listener | None) -> Card:
+def diagnosed(given: Given) -> Card:
     """The card of a run after its experiments. Raises IocastError."""
-    allowed = budget_of(budget, most_bytes)
-    card = diagnose(DiagnoseRequest(folder=_folder(run), budget=allowed), listener or Quiet())
+    card = diagnose(request_of(DiagnoseRequest, {**given, "folder": _folder(given["run"])}), _listener(given))
     assert card is not None  # there is a run already
     return card
 
 
-def trial(
-    name: str,
-    paths: tuple[str, ...],
-    options: RunOptions,
-    rounds: int | None,
-    block: str | None,
-    depth: int | None,
-    streams: int | None,
-    sync: Sync,
-    sizes: Sequence[str],
-) -> TrialRequest:
-    """The request of a named experiment. Raises SpecError, which names the option."""
-    changes = {"rounds": rounds, "depth": depth, "streams": streams, "sync": sync}
-    return trial_request(name, block=block, sizes=",".join(sizes), paths=paths, options=options, **changes)
-
-
-def answered(request: TrialRequest, listener: Listener | None) -> Answered:
+def answered(given: Given) -> Answered:
     """What a named experiment found. Raises IocastError."""
-    found = experiment(request, listener or Quiet())
+    return _made(experiment(request_of(TrialRequest, given), _listener(given)), f"experiment {given['name']}")
+
+
+def sized(given: Given) -> Sizing:
+    """What a need takes. Raises IocastError."""
+    return size(request_of(SizeRequest, given))
+
+
+def foretold(given: Given) -> Forecasted:
+    """The forecast of a run's folder or card. Raises IocastError."""
+    found = forecast(request_of(ForecastRequest, {**given, "folder": _folder(given["run"])}), _listener(given))
     if found is None:
-        raise LoadError(
-            f"experiment {request.name}: nothing was measured", "the listener stopped it before the first row finished"
-        )
+        raise LoadError("the forecast was not verified", _STOPPED)
     return found
 
 
-def calibrated(
-    path: str,
-    options: RunOptions,
-    max_latency: str,
-    percentile: str,
-    disks: int | None,
-    block: str,
-    listener: Listener | None,
-) -> Calibrated:
+def calibrated(given: Given) -> Calibrated:
     """What a calibration of a path came to. Raises IocastError."""
-    row_seconds = None if options.duration_ns is None else options.duration_ns / 1e9
-    asked = calibration_asked(max_latency, percentile, block, disks, row_seconds)
-    found = calibrate(CalibrateRequest(path=path, asked=asked, options=options), listener or Quiet())
-    if found is None:
-        raise LoadError(f"{path}: nothing was measured", "the listener stopped it before the first row finished")
-    return found
+    return _made(calibrate(request_of(CalibrateRequest, given), _listener(given)), given["path"])
 
 
-def matrix_request(
-    command_line: str,
-    paths: tuple[str, ...],
-    luns: int | None,
-    size: str | None,
-    seed: int,
-    destroy: Sequence[str],
-    out: str,
-    files: str,
-) -> MatrixRequest:
-    """The request of an ORION command line. Raises SpecError."""
+def points_measured(given: Given) -> Card:
+    """The card of an ORION command line. Raises IocastError."""
+    line = given["command_line"]
     try:
-        words = shlex.split(command_line)
+        words = shlex.split(line)
     except ValueError as error:
-        raise SpecError(f"{command_line}: {error}", "for example -run simple -num_disks 4") from None
-    return MatrixRequest(
-        settings=parse(words),
-        paths=paths,
-        luns=luns,
-        destroy=tuple(destroy),
-        options=options(size, None, seed, out, " ".join(destroy)),
-        files=files,
-    )
-
-
-def points_measured(request: MatrixRequest, listener: Listener | None) -> Card:
-    """The card of an ORION run. Raises IocastError."""
-    card = run_matrix(request, listener or Quiet()).card
+        raise SpecError(f"{line}: {error}", "for example -run simple -num_disks 4") from None
+    request = request_of(MatrixRequest, {**given, "settings": parse(words)})
+    card = run_matrix(request, _listener(given)).card
     if card is None:
         raise LoadError("no data point was measured", "the listener stopped it before the first one finished")
     return card
+
+
+def profiled(given: Given) -> Profiled:
+    """The profile of traces. Raises IocastError."""
+    from iocast.sessions.profiling.profile_traces import profile_traces
+
+    path = given["path"]
+    traces = (path,) if isinstance(path, str) else tuple(path)
+    if not traces:
+        raise SpecError("no trace is given", 'for example iocast.profile("trace.csv.gz")')
+    return profile_traces(request_of(ProfileRequest, {**given, "traces": traces}))
+
+
+def replayed(given: Given) -> Card:
+    """The card of a replay. Raises IocastError."""
+    from iocast.sessions.tracing.replay_trace import replay
+
+    pairs = tuple(f"{old}={new}" for old, new in (given["mapped"] or {}).items())
+    card = replay(request_of(ReplayRequest, {**given, "mapped": pairs}), _listener(given)).card
+    if card is None:
+        raise LoadError(f"{given['path']}: nothing was measured", "the listener stopped it before the first I/O ended")
+    return card
+
+
+def captured(given: Given) -> TraceReport:
+    """What became of every record of a capture. Raises IocastError."""
+    from iocast.sessions.tracing.capture_trace import capture
+
+    return capture(request_of(CaptureRequest, given), _listener(given))
+
+
+_STOPPED = "the listener stopped it before the first row finished"
+
+
+def _listener(given: Given) -> Listener:
+    return given["listener"] or Quiet()
+
+
+def _made(found: T | None, name: str) -> T:
+    if found is None:
+        raise LoadError(f"{name}: nothing was measured", _STOPPED)
+    return found
+
+
+def _card_of(measured: Measured, name: str) -> Card:
+    return _made(measured.card, name)
 
 
 def _folder(run: Card | str) -> str:

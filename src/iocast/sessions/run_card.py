@@ -1,4 +1,4 @@
-"""Makes the card of a run, and leaves its page and its summary in the folder."""
+"""A run is judged: its card, and the page and the summary that are left in its folder."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from iocast import archive
 from iocast.analyse.facts import Facts
+from iocast.archive import REPORT_PAGE, open_run
 from iocast.errors import ArchiveError, IocastError
 from iocast.model.grading import GradeAsked, Letter
 from iocast.model.report import Report
 from iocast.model.run import Run
+from iocast.report.card import judged
 from iocast.sessions.card import Card
 from iocast.sessions.events import FloorMissed, PageFailed, PageWritten
 from iocast.sessions.listener import Listener
+from iocast.sessions.report_files import put_page
 
 
-def make_card(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Card:
+def judge(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Card:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
-    from iocast.report.card.judged import judge
-
-    return Card(judge(run, folder, asked))
+    return Card(judged.judge(run, folder, asked))
 
 
 def open_card(folder: str, asked: GradeAsked | None = None) -> Card:
     """The card of the run in a folder, which is only read. Raises ArchiveError."""
-    from iocast import archive
-
-    return make_card(archive.load(folder), folder, asked)
+    return judge(archive.load(folder), folder, asked)
 
 
 def keep_summary(card: Card, report: Report) -> None:
     """Puts the grade into the folder, for lists of runs; they do without it where the disk is full."""
-    from iocast import archive
-
     with contextlib.suppress(ArchiveError):
         archive.keep_summary(card.folder, card.judged.summary(report))
 
@@ -54,19 +52,19 @@ def check_floor(card: Card, floor: Letter | None, listener: Listener) -> bool:
 
 
 def leave_page(
-    card: Card, listener: Listener, folder: str = "", told: Callable[[Report], Report] | None = None
+    card: Card,
+    report: Report,
+    listener: Listener,
+    folder: str = "",
+    told: Callable[[Report], Report] = lambda report: report,
 ) -> None:
-    """Writes the page into the run folder; the measurement is safe whether it can or not.
+    """Writes the page of a card, whose report was made, into the run folder; the measurement is safe in any case.
 
     `folder` is that of the run where the card is of a copy, `told` what becomes of its report then.
     """
-    from iocast.archive import REPORT_PAGE, open_run
-    from iocast.sessions.report_files import put_page
-
     folder = folder or card.folder
     try:
-        report = card.report(charts=True)
-        put_page(told(report) if told else report, open_run(folder, card.run.run_id))
+        put_page(told(card.judged.charted(report)), open_run(folder, card.run.run_id))
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:

@@ -24,7 +24,7 @@ from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import check_file, form_of, write_file, write_flatfile
-from iocast.sessions.run_card import check_floor, make_card
+from iocast.sessions.run_card import check_floor, judge
 from iocast.sessions.studies.study_runs import Studied, open_study
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _card(folder: str, asked: GradeAsked) -> Card | None:
     if is_copy(folder) or is_study(folder) or is_group(folder):
         return None
     run = archive.load(folder)
-    return None if run.tape is not None else make_card(run, folder, asked)
+    return None if run.tape is not None else judge(run, folder, asked)
 
 
 def _report(folder: str, asked: GradeAsked, *, charts: bool = False) -> Report:

@@ -12,10 +12,12 @@ from msgspec.structs import replace
 
 from iocast.archive.writing.held_directories import directory_of, holding
 from iocast.errors import IocastError, LoadError, SpecError
+from iocast.load.file_system_images import blank, check_mount_place, file_system, image_path, loop_device
 from iocast.model.target import Target
+from iocast.observe.target.overwriting import refuse_used_files
 from iocast.sessions.events import ImageAnnounced, ImageLeftOut, TrialFailed
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import MIB
+from iocast.sessions.requests.run_options import MIB
 from iocast.sessions.target_finding import find_target, identity_name
 
 if TYPE_CHECKING:
@@ -51,9 +53,6 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
         for path in places.paths:
             yield find_target(path, places.destroy)
         return
-    from iocast.load.file_system_images import image_path
-    from iocast.observe.target.overwriting import refuse_used_files
-
     directory = places.paths[0]
     image = image_path(directory)
     with holding(directory_of(image)):
@@ -62,8 +61,6 @@ def targets_of(places: Places, listener: Listener) -> Generator[Target, None, No
 
 
 def _images_in(directory: str, places: Places, listener: Listener) -> Generator[Target, None, None]:
-    from iocast.load.file_system_images import check_mount_place, loop_device
-
     if places.images != ("raw",):
         check_mount_place(directory)
     listener.tell(ImageAnnounced(directory, IMAGE_BYTES))
@@ -83,8 +80,6 @@ def _images_in(directory: str, places: Places, listener: Listener) -> Generator[
 @contextmanager
 def _on_image(kind: str, device: str, directory: str, note: Callable[[IocastError], None]) -> Iterator[Target]:
     """The device itself, or a new file system on it."""
-    from iocast.load.file_system_images import blank, file_system
-
     if kind == "raw":
         blank(device)
         target = find_target(device)

@@ -11,10 +11,13 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.errors import IocastError
+from iocast.load import verify_journal
+from iocast.load.marks import held, read_mark
 from iocast.model.plan import Length
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.verification import Verification
+from iocast.report.card.verification_section import report
 from iocast.sessions.events import Interrupted, NotKept
 from iocast.sessions.listener import Listener
 from iocast.sessions.run_card import keep_judgement, shown_folder
@@ -32,8 +35,6 @@ class Verified(Struct, frozen=True):
 
     def report(self) -> Report:
         """Each block that is not as it must be."""
-        from iocast.report.card.verification_section import report
-
         return report(self.run, self.found, self.folder)
 
 
@@ -42,8 +43,6 @@ def verify(name: str, listener: Listener, *, after_crash: bool = False) -> Verif
 
     After a crash, or where the machine was down since, only what was made durable must be there.
     """
-    from iocast.load import verify_journal
-
     folder = Path(name).parent if Path(name).name == archive.RUN_FILE else Path(name)
     run = archive.load(str(folder))
     description = verify_journal.read_description(folder)
@@ -65,9 +64,6 @@ def _read_back(
     folder: Path, run: Run, description: Description, durable_only: bool, listener: Listener
 ) -> Verification:
     """Reads the files back, which nobody else may use meanwhile."""
-    from iocast.load import verify_journal
-    from iocast.load.marks import held, read_mark
-
     with ExitStack() as stack:
         for file in description.files:
             if file.inode is not None and read_mark(file.path) is not None:

@@ -123,7 +123,7 @@ def test_the_order_of_arms_makes_no_write_cliff(tmp_path: Path) -> None:
 
     def outcome(device: str) -> Run:
         plan = plan_of("cliff", experiment, parse_target(device), WorkFiles(1, 4 << 30))
-        return runner.perform(plan, load.lay_out(plan), str(tmp_path), QuietProgress(), lambda: False).run
+        return runner.run(runner.Work(plan, load.lay_out(plan), str(tmp_path)), QuietProgress(), lambda: False).run
 
     assert judge(experiment, outcome(target)).verdict == "confirmed"
     assert judge(experiment, outcome("sim:qlc-ssd,slc=none")).verdict == "rejected"

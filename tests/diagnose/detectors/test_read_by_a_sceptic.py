@@ -85,7 +85,7 @@ def card(target: str, out: Path, seconds: int = 3) -> Run:
 
 def survey(target: str, out: Path, preset: str = "survey", seed: int = 1) -> Run:
     made, _ = jobs.plan(load_job(preset), parse_target(target), seed=seed, memory_bytes=8 << 30)
-    return runner.perform(made, load.lay_out(made), str(out), QuietProgress(), lambda: False).run
+    return runner.run(runner.Work(made, load.lay_out(made), str(out)), QuietProgress(), lambda: False).run
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def measured(device: str, out: Path, *, users: int = 1, ios: int = 20_000) -> Me
     phase = Phase(name="randread", test="randread", workload=reads, length=Length(ios=ios))
     job = Job(name="vectors", phases=(phase,), file_size=FileSize(1 << 20))
     plan, _ = jobs.plan(job, parse_target(device), seed=1, memory_bytes=1 << 34)
-    (record,) = runner.perform(plan, load.lay_out(plan), str(out), Silent(), lambda: False).run.measured
+    (record,) = runner.run(runner.Work(plan, load.lay_out(plan), str(out)), Silent(), lambda: False).run.measured
     return record.measurement
 
 

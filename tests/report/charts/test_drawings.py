@@ -38,8 +38,8 @@ from iocast.report.renderers.page.plots import drawing_html
 from iocast.report.renderers.pictures import write_pictures
 from iocast.report.result_tables import chart_table
 from iocast.sessions.forecasting.size_devices import size
-from iocast.sessions.forecasting.sizing_request import SizeRequest
 from iocast.sessions.live.tape_card import report_of_tape
+from iocast.sessions.requests.size import SizeRequest
 
 KINDS = list(CHARTS)
 

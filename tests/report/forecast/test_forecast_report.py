@@ -37,8 +37,8 @@ def facts() -> Facts:
 
 def told(of: Answer, facts: Facts, **more: object) -> Report:
     trust = {row.name: "A" for row in facts.rows}
-    about = (subject(facts.run, "runs/one"),)
-    return forecast_report(of, about, trust, path="/mnt/db", options=OPTIONS, **more)  # type: ignore[arg-type]
+    about = (replace(subject(facts.run, "runs/one"), target="/mnt/db"),)
+    return forecast_report(of, about, trust, options=OPTIONS, **more)  # type: ignore[arg-type]
 
 
 def said(of: Answer) -> str:
@@ -49,7 +49,7 @@ def said(of: Answer) -> str:
 
 def test_the_verdict_comes_first_with_its_figures(facts: Facts) -> None:
     report = told(answer(ASK, facts, {}, {}), facts)
-    assert report.title.startswith("Forecast · random 8k reads at 4,000 IOPS on sim:nvme")
+    assert report.title.startswith("Forecast · random 8k reads at 4,000 IOPS on /mnt/db")
     assert report.verdict.startswith("OK: at 4,000 IOPS the p99 will be 4.")
     assert "within the SLO of 8.00 ms; utilisation 50%. It stays OK up to 5," in report.verdict
     codes = [section.code for section in report.sections]

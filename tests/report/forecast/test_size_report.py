@@ -12,7 +12,8 @@ from iocast.errors import SpecError
 from iocast.model.report import Report
 from iocast.report.renderers import RENDERERS, documents, json_report
 from iocast.sessions.forecasting.size_devices import size
-from iocast.sessions.forecasting.sizing_request import SizeRequest, growth_of, limit_of
+from iocast.sessions.forecasting.sizing_need import growth_of, limit_of
+from iocast.sessions.requests.size import SizeRequest
 
 ASKED = SizeRequest(capacity="2TB", iops=30_000, mbps=800, read="70%", size="8k", slo="5ms")
 

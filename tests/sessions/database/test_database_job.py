@@ -12,8 +12,8 @@ from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.plan import Until
 from iocast.sessions.database.database_job import on_data_set
-from iocast.sessions.fitted_plan import make_plan
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.fitted_plan import asked_job, make_plan
+from iocast.sessions.requests.run_options import RunOptions
 
 SERVER = DatabaseServer(
     product="PostgreSQL", version="18.6", block_bytes=8192, cache_bytes=1 << 30, data_bytes=8 << 20, table_blocks=1024

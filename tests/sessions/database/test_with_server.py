@@ -15,13 +15,15 @@ from makers.recording import Recording
 import iocast
 from iocast.databases.postgresql.server_programs import find_programs
 from iocast.errors import DatabaseError, SpecError, TargetError
-from iocast.jobs import library
 from iocast.jobs.job import FileSize, Job
 from iocast.jobs.library import load_job
-from iocast.sessions.database.with_server import measure_with_server, with_twins
+from iocast.sessions import fitted_plan
+from iocast.sessions import measure as session
+from iocast.sessions.database.with_server import with_twins
 from iocast.sessions.events import CardMade
 from iocast.sessions.measure import Measured
-from iocast.sessions.requests import MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 pytestmark = pytest.mark.slow
 
@@ -52,8 +54,8 @@ def measure(
     place: str, out: Path, server: str = "postgres", *, listener: Recording | None = None, seconds: float = 0.2
 ) -> Measured:
     options = RunOptions(out=str(out), size_bytes=32 << 20, duration_ns=round(seconds * 1e9))
-    request = MeasureRequest(job=small(), path=place, options=options)
-    return measure_with_server(request, server, listener or Recording())
+    request = MeasureRequest(job=small(), path=place, server=server, options=options)
+    return session.measure(request, listener or Recording())
 
 
 def test_the_twins_are_those_that_a_job_has_not() -> None:
@@ -75,7 +77,7 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(
 ) -> None:
     """By the way that Python takes, with the rows that are needed."""
     listener, asked = Recording(), list[str]()
-    monkeypatch.setattr(library, "load_job", lambda name: asked.append(name) or small())
+    monkeypatch.setattr(fitted_plan, "load_job", lambda name: asked.append(name) or small())
     card = iocast.card(place, through="postgres", size="32MiB", time="200ms", out=str(tmp_path), listener=listener)
     assert asked == ["card-quick"]
     (told,) = [each for each in listener.events if isinstance(each, CardMade)]

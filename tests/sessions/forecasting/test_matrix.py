@@ -22,9 +22,9 @@ from iocast.model.workload import Sequential
 from iocast.report.matrix.measured_points import orion_result
 from iocast.runner import Progress
 from iocast.sessions.events import Event, FileWritten
-from iocast.sessions.forecasting.matrix import MatrixRequest, plan_matrix, run_matrix, write_orion_files
+from iocast.sessions.forecasting.matrix import plan_matrix, run_matrix, write_orion_files
 from iocast.sessions.listener import Quiet, QuietProgress
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.matrix import MatrixRequest
 
 SAMPLE = """\
 ORION VERSION 11.1.0.7.0
@@ -69,7 +69,7 @@ FOUR_SERVERS = "sim:nvme,service=constant:1ms,servers=4"
 
 
 def request(line: str, *paths: str, out: Path, **more: object) -> MatrixRequest:
-    return MatrixRequest(settings=parse(shlex.split(line)), paths=paths, options=RunOptions(out=str(out)), **more)  # type: ignore[arg-type]
+    return MatrixRequest(settings=parse(shlex.split(line)), paths=paths, out=str(out), **more)  # type: ignore[arg-type]
 
 
 def measured(line: str, path: str, tmp_path: Path) -> Run:

@@ -14,10 +14,10 @@ from iocast.forecast.repeated_maxima import repeated_maxima
 from iocast.model.report import Report
 from iocast.report.renderers import RENDERERS, documents, json_report
 from iocast.sessions.comparing import Repeats
-from iocast.sessions.forecasting.calibrate import CalibrateRequest, calibration_asked
 from iocast.sessions.forecasting.repeat_calibration import repeat_calibration
 from iocast.sessions.listener import Quiet
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.calibrate import CalibrateRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 DEVICE = "sim:nvme,service=exponential:1ms,servers=4,bandwidth=none"
 
@@ -25,7 +25,7 @@ DEVICE = "sim:nvme,service=exponential:1ms,servers=4,bandwidth=none"
 @pytest.fixture(scope="module")
 def repeats(tmp_path_factory: pytest.TempPathFactory) -> Repeats:
     options = RunOptions(out=str(tmp_path_factory.mktemp("runs")), duration_ns=5_000_000_000)
-    request = CalibrateRequest(path=DEVICE, asked=calibration_asked("8ms", "mean", "8k", None, 5.0), options=options)
+    request = CalibrateRequest(path=DEVICE, max_latency="8ms", percentile="mean", options=options)
     made = repeat_calibration(request, 3, Quiet())
     assert made is not None
     return made

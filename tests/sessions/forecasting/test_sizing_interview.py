@@ -6,7 +6,7 @@ import pytest
 
 from iocast.errors import SpecError
 from iocast.sessions.forecasting.sizing_interview import Interview
-from iocast.sessions.forecasting.sizing_request import SizeRequest
+from iocast.sessions.requests.size import SizeRequest
 
 
 def answered(interview: Interview, answers: dict[str, str]) -> list[str]:

@@ -14,7 +14,8 @@ from iocast.sessions.listener import Quiet
 from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watched_databases import local_endpoints
 from iocast.sessions.measure import measure
-from iocast.sessions.requests import MeasureRequest, RunOptions
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import RunOptions
 
 
 @pytest.mark.parametrize(

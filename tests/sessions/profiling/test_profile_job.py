@@ -7,7 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from makers.made_traces import OPTIONS, database_load, random_reads, write_trace
+from makers.made_traces import COLUMNS, database_load, random_reads, write_trace
 from makers.swapped_rooms import swapping
 
 from iocast.errors import SpecError
@@ -19,7 +19,8 @@ from iocast.sessions.profiling import check_likeness as check_module
 from iocast.sessions.profiling import profile_job as job_module
 from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job, language_of
-from iocast.sessions.profiling.profile_traces import Profiled, ProfileRequest, profile_traces
+from iocast.sessions.profiling.profile_traces import Profiled, profile_traces
+from iocast.sessions.requests.profile import ProfileRequest
 
 CALLS = """
 COPY (
@@ -36,7 +37,7 @@ COPY (
 def profiled(tmp_path_factory: pytest.TempPathFactory) -> Profiled:
     folder = tmp_path_factory.mktemp("made")
     trace = write_trace(folder / "db.csv", database_load())
-    return profile_traces(ProfileRequest(traces=(str(trace),), options=OPTIONS, out=str(folder / "out")))
+    return profile_traces(ProfileRequest(traces=(str(trace),), columns=COLUMNS, out=str(folder / "out")))
 
 
 def test_iocast_reads_its_own_job(profiled: Profiled, tmp_path: Path) -> None:
@@ -127,7 +128,7 @@ def test_a_file_of_no_job_is_refused() -> None:
 
 def _check(folder: Path, *sides: object) -> str:
     traces = tuple(str(write_trace(folder / f"{at}.csv", ios)) for at, ios in enumerate(sides))  # type: ignore[arg-type]
-    request = ProfileRequest(traces=traces, options=OPTIONS, out=str(folder / "out"))
+    request = ProfileRequest(traces=traces, columns=COLUMNS, out=str(folder / "out"))
     return check_likeness(request).check.verdict
 
 

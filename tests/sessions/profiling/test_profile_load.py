@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from makers.made_traces import OPTIONS, database_load, random_reads, write_trace
+from makers.made_traces import COLUMNS, database_load, random_reads, write_trace
 
 from iocast.errors import SpecError
-from iocast.sessions.forecasting.asked_load import LoadOptions, command_options, question_of
+from iocast.sessions.forecasting.asked_load import command_options, question_of
 from iocast.sessions.profiling.profile_load import profile_load
-from iocast.sessions.profiling.profile_traces import ProfileRequest, profile_traces
+from iocast.sessions.profiling.profile_traces import profile_traces
+from iocast.sessions.requests.forecast import LoadOptions
+from iocast.sessions.requests.profile import ProfileRequest
 
 
 def _saved(folder: Path, ios: object) -> str:
     trace = str(write_trace(folder / "a.csv", ios))  # type: ignore[arg-type]
-    return profile_traces(ProfileRequest(traces=(trace,), options=OPTIONS, out=str(folder / "out"))).folder
+    return profile_traces(ProfileRequest(traces=(trace,), columns=COLUMNS, out=str(folder / "out"))).folder
 
 
 def test_the_question_has_the_rate_the_mix_and_the_size(tmp_path: Path) -> None:

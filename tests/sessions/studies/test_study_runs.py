@@ -13,8 +13,8 @@ from makers.command_line import in_this_process, iocast, start
 
 from iocast.archive.catalogue import run_folders
 from iocast.errors import LoadError
-from iocast.sessions.carry_out import Carried
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.job_run import Ran
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.studies import study_runs
 from iocast.sessions.studies.study_runs import open_study
 
@@ -148,13 +148,13 @@ def test_a_directory_of_somebody_that_has_the_name_of_a_label_stays_as_it_is(
 def test_an_empty_directory_of_somebody_in_the_place_of_a_cell_is_not_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(*_: Any) -> Carried:
+    def refused(*_: Any) -> Ran:
         raise LoadError("no", "none")
 
     study, out = _study(tmp_path), tmp_path / "out"
     (out / "bare" / "cached-read").mkdir(parents=True)
     (out / "bare" / ".iocast-study.lock").touch()
-    monkeypatch.setattr(study_runs, "carry_out", refused)
+    monkeypatch.setattr(study_runs, "run_job", refused)
     assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
     assert sorted(os.listdir(out / "bare")) == [".iocast-study.lock", "cached-read"]
 
@@ -175,14 +175,14 @@ def test_what_takes_the_name_of_a_folder_in_the_midst_gets_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
 ) -> None:
     study, out, foreign = _study(tmp_path), tmp_path / "out", tmp_path / "foreign"
-    carry_out = study_runs.carry_out
+    run_job = study_runs.run_job
 
-    def swap(*given: Any) -> Carried:
+    def swap(*given: Any) -> Ran:
         if not foreign.exists():
             _link(out / swapped, foreign)
-        return carry_out(*given)
+        return run_job(*given)
 
-    monkeypatch.setattr(study_runs, "carry_out", swap)
+    monkeypatch.setattr(study_runs, "run_job", swap)
     in_this_process("study", str(study), BARE, "--out", str(out), "--time", "10ms")
     assert list(foreign.iterdir()) == []
     assert _runs((out / swapped).with_name("aside"))
@@ -193,10 +193,10 @@ def test_a_run_that_fails_is_told_by_the_name_of_its_folder(
 ) -> None:
     study, out = _study(tmp_path), tmp_path / "out"
 
-    def fail(job: object, target: object, options: RunOptions, listener: object) -> Carried:
+    def fail(job: object, target: object, options: RunOptions, listener: object) -> Ran:
         raise LoadError(f"{options.out}/run is full", f"iocast report {os.path.relpath(options.out)}/run lists it")
 
-    monkeypatch.setattr(study_runs, "carry_out", fail)
+    monkeypatch.setattr(study_runs, "run_job", fail)
     monkeypatch.chdir(tmp_path)
     assert in_this_process("study", str(study), BARE, "--out", str(out)) == 2
     said = capsys.readouterr().err

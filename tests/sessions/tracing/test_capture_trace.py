@@ -19,8 +19,8 @@ import iocast
 from iocast.errors import IocastError, SpecError, TargetError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.sessions.listener import Quiet, Stopping
+from iocast.sessions.requests.capture import CaptureRequest
 from iocast.sessions.tracing import capture_trace
-from iocast.sessions.tracing.capture_trace import CaptureRequest
 from iocast.traces.read_traces import TraceReport
 
 READ, WRITE, FLUSH, DATASYNC = range(4)

@@ -12,8 +12,8 @@ import iocast
 from iocast.errors import IocastError, SourceError, SpecError, TargetError
 from iocast.model.measurement import Measurement
 from iocast.sessions.listener import Quiet
-from iocast.sessions.requests import RunOptions
-from iocast.sessions.tracing.replay_request import ReplayRequest
+from iocast.sessions.requests.replay import ReplayRequest
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.tracing.replay_trace import replay
 from iocast.sessions.tracing.target_mapping import Mapping, needed_bytes
 

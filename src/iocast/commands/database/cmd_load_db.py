@@ -8,29 +8,19 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
+from msgspec.structs import replace
 
 from iocast.commands.database.conf_options import conf_option, data_set_of, ramp_with_conf
-from iocast.commands.shell.options import (
-    full_option,
-    grading,
-    json_option,
-    page_option,
-    seed_option,
-    showing,
-)
+from iocast.commands.shell.options import full_option, json_option, showing
+from iocast.commands.shell.request_options import asked_by, field_options
 from iocast.commands.shell.showing import deliver_measured, print_json
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.errors import SpecError
-from iocast.model.grading import GradeAsked
-from iocast.sessions.requests import RUNS, MeasureRequest, RunOptions
+from iocast.sessions.requests.load_db import CommitRequest, LoadOptions, LoadRequest
 
 if TYPE_CHECKING:
     from iocast.sessions.measure import Measured
 
-_BESIDE = click.option(
-    "--beside-others", is_flag=True, help="Although sessions of others are active, or cannot be judged."
-)
-_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
+_SEED, _BESIDE = field_options(LoadRequest, "seed"), field_options(LoadRequest, "beside_others")
 
 
 @click.group()
@@ -71,7 +61,7 @@ def _ask(question: str) -> str:
     show_default=True,
     help="How much of each block is random bytes: a tenth, half, or all of it (then nothing can be updated).",
 )
-@seed_option
+@_SEED
 @_BESIDE
 @click.option("--force", is_flag=True, help="Although less than three times the size is free.")
 @json_option
@@ -89,7 +79,7 @@ def build(
 ) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
     from iocast.commands.database.build_listener import BuildListener
-    from iocast.sessions.database import load_db as session
+    from iocast.sessions.database import build_data_set as session
 
     listener = BuildListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
@@ -99,77 +89,21 @@ def build(
     return listener.exit_code
 
 
-def load_options(command: Callable[..., int]) -> Callable[..., int]:
-    options = (
-        click.option("--sessions", default="1,4,8,16", show_default=True, metavar="N,...", help="A row for each."),
-        click.option("--time", "length", default="10s", show_default=True, metavar="TIME", help="Of each row."),
-        click.option("--until-steady", is_flag=True, help="End a row as soon as it is steady, --time at the latest."),
-        click.option(
-            "--driver",
-            type=click.Choice(["server", "client"]),
-            default="server",
-            show_default=True,
-            help="Statements come from a loop on the server, or one by one from here, as those of an application.",
-        ),
-        click.option(
-            "--update-pct", type=click.IntRange(0, 100), default=0, show_default=True, help="Share of updates."
-        ),
-        click.option(
-            "--scan-pct", type=click.IntRange(0, 100), default=0, show_default=True, help="Of the others: scans."
-        ),
-        click.option("--scan-blocks", type=click.IntRange(1), default=128, show_default=True, help="Blocks of a scan."),
-        click.option(
-            "--work-unit", type=click.IntRange(1), default=1, show_default=True, help="Blocks of a statement."
-        ),
-        click.option("--hot", metavar="SIZE[@OFFSET][:EVERY]", help="Every EVERY-th statement goes to this part."),
-        click.option("--zipf", type=float, metavar="THETA", help="Some keys come more often: 0.99 is usual."),
-        click.option("--think", metavar="MIN[..MAX][:EVERY]", help="A pause before every EVERY-th statement."),
-        click.option(
-            "--redo",
-            type=click.Choice(["lite", "heavy"]),
-            default="lite",
-            show_default=True,
-            help="What updates write.",
-        ),
-        click.option("--rate", metavar="RATE", help="Open loop: statements of all sessions, e.g. 2000/s."),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+_REPEAT = click.option(
+    "--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all."
+)
 
 
 @load_db.command()
-@click.argument("url")
 @conf_option
-@load_options
-@click.option("--repeat", "times", type=click.IntRange(1, 1000), default=1, show_default=True, help="Runs of it all.")
-@seed_option
-@_BESIDE
-@_OUT
-@full_option
-@showing
-@page_option
-@grading
+@asked_by(LoadRequest, seed=(_REPEAT,), page=(full_option, showing))
 @_asking
-def run(
-    url: str,
-    conf: str,
-    times: int,
-    seed: int,
-    beside_others: bool,
-    out: str,
-    form: str,
-    page: bool,
-    asked: GradeAsked,
-    ask: Any,
-    **how: Any,
-) -> int:
+def run(request: LoadRequest, conf: str, times: int, form: str, ask: Any) -> int:
     """Load the data set at URL: one row for each number of sessions, and a card as of any other run."""
     from iocast.sessions.database import load_db as session
 
-    measure = _measure(url, seed, out, asked, page)
-    ramp = ramp_with_conf(conf, url, ask, ramp_of(**how)) if conf else ramp_of(**how)
-    request = session.LoadRequest(url=url, ask=ask, beside_others=beside_others, load=ramp, measure=measure)
+    ramp = ramp_with_conf(conf, request.url, ask, request.load.ramp()) if conf else None
+    request = replace(request, ramp=ramp, ask=ask)
     listener = TerminalListener(form)
     if times > 1:
         made = session.repeat_run(request, times, listener)
@@ -179,70 +113,20 @@ def run(
     return _code(session.run(request, listener), listener)
 
 
-def _measure(url: str, seed: int, out: str, asked: GradeAsked, page: bool) -> MeasureRequest:
-    """What is made of the run of a load or a commit test; the job is the session's."""
-    return MeasureRequest(job="", path=url, options=RunOptions(seed=seed, out=out), asked=asked, page=page)
-
-
 def _code(measured: Measured, listener: TerminalListener) -> int:
     """The exit code: of the signal that stopped it, or whether a grade was missed."""
     return listener.exit_code or int(not measured.passed)
 
 
-def ramp_of(
-    *, sessions: str, length: str, until_steady: bool, hot: str | None, zipf: float | None, think: str | None,
-    rate: str | None, **plain: Any
-) -> Any:  # fmt: skip
-    """The options as a LoadRamp. Raises SpecError."""
-    from iocast.model.database.database_load import DatabaseLoad, LoadRamp
-    from iocast.model.database.load_texts import parse_hot, parse_think
-    from iocast.units import parse_rate
-
-    load = DatabaseLoad(
-        hot=parse_hot(hot) if hot is not None else None,
-        zipf_theta=zipf,
-        think=parse_think(think) if think is not None else None,
-        **plain,
-    )
-    return LoadRamp(
-        load=load,
-        sessions=numbers(sessions),
-        seconds=_seconds(length),
-        rate_per_s=None if rate is None else parse_rate(rate),
-        until_steady=until_steady,
-    )
-
-
 @load_db.command()
-@click.argument("url")
-@click.option("--sessions", default="1,4,8", show_default=True, metavar="N,...", help="Two rows for each.")
-@click.option("--time", "length", default="5s", show_default=True, metavar="TIME", help="Of each row.")
-@click.option("--row-bytes", type=click.IntRange(1), default=200, show_default=True, help="Inserted by a commit.")
-@click.option("--floor/--no-floor", default=True, show_default=True, help="Also without waiting for the log.")
-@click.option("--anchor", is_flag=True, help="Run pg_test_fsync first, in the server's folder, and show it beside.")
-@seed_option
-@_BESIDE
-@_OUT
-@full_option
-@showing
-@page_option
-@grading
+@asked_by(CommitRequest, page=(full_option, showing))
 @_asking
-def commit(
-    url: str, sessions: str, length: str, row_bytes: int, floor: bool, anchor: bool, seed: int,
-    beside_others: bool, out: str, form: str, page: bool, asked: GradeAsked, ask: Any,
-) -> int:  # fmt: skip
+def commit(request: CommitRequest, form: str, ask: Any) -> int:
     """Test commits at URL: sessions insert a row and commit; beside them the floor, which does not wait for the log."""
-    from iocast.model.database.database_load import CommitRamp
     from iocast.sessions.database import load_db as session
 
-    ramp = CommitRamp(sessions=numbers(sessions), seconds=_seconds(length), row_bytes=row_bytes, floor=floor)
     listener = TerminalListener(form)
-    measure = _measure(url, seed, out, asked, page)
-    request = session.CommitRequest(
-        url=url, ask=ask, beside_others=beside_others, commits=ramp, measure=measure, anchor=anchor
-    )
-    return _code(session.commit_test(request, listener), listener)
+    return _code(session.commit_test(replace(request, ask=ask), listener), listener)
 
 
 @load_db.command()
@@ -258,8 +142,8 @@ def commit(
     help="Of each block: random bytes.",
 )
 @conf_option
-@load_options
-@seed_option
+@asked_by(LoadOptions)
+@_SEED
 @click.option("--force", is_flag=True, help="Replace scripts that are there.")
 @json_option
 def script(
@@ -271,7 +155,7 @@ def script(
     seed: int,
     force: bool,
     as_json: bool,
-    **how: Any,
+    request: LoadOptions,
 ) -> int:
     """Write SQL*Plus scripts into DIRECTORY that build, run and drop such a load on Oracle.
 
@@ -282,7 +166,7 @@ def script(
     from iocast.sessions.database.oracle_scripts import write_scripts
 
     data_set = data_set_of(conf, size, tables, filling, seed)
-    ramp = ramp_of_conf(conf, data_set.tables, ramp_of(**how)) if conf else ramp_of(**how)
+    ramp = ramp_of_conf(conf, data_set.tables, request.ramp()) if conf else request.ramp()
     written = write_scripts(directory, data_set, ramp, force=force)
     if as_json:
         print_json(written)
@@ -300,21 +184,7 @@ def drop(url: str, as_json: bool, ask: Any) -> int:
     from iocast.sessions.database import load_db as session
 
     listener = TerminalListener()
-    dropped = session.drop(session.DatabaseRequest(url=url, ask=ask), listener)
+    dropped = session.drop(url, ask, listener)
     if as_json:
         print_json(dropped)
     return listener.exit_code
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """ "1,4,8" as numbers. Raises SpecError."""
-    try:
-        return tuple(int(each) for each in text.split(","))
-    except ValueError:
-        raise SpecError(f'--sessions "{text}" is not a list of numbers', "for example --sessions 1,4,8,16") from None
-
-
-def _seconds(text: str) -> float:
-    from iocast.units import parse_duration
-
-    return parse_duration(text) / 1e9

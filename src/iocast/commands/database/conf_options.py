@@ -19,12 +19,6 @@ conf_option = click.option(
     default="",
     help="A slob.conf or pgio.conf; options beside it override what it says.",
 )
-# Options of a load → their fields; those of the ramp itself first.
-_OF_RAMP = {"sessions": "sessions", "length": "seconds", "rate": "rate_per_s", "until_steady": "until_steady"}
-_OF_LOAD = {
-    **{name: name for name in ("driver", "update_pct", "scan_pct", "scan_blocks", "work_unit", "hot", "think", "redo")},
-    "zipf": "zipf_theta",
-}
 
 
 def read(conf: str) -> ConfLoad:
@@ -70,10 +64,13 @@ def changed(ramp: LoadRamp, options: LoadRamp) -> LoadRamp:
     """A ramp with what the command line itself says."""
     from msgspec.structs import replace
 
-    given = {name for name in {**_OF_RAMP, **_OF_LOAD} if _is_given(name)}
-    load = replace(ramp.load, **{to: getattr(options.load, to) for name, to in _OF_LOAD.items() if name in given})
-    own = {to: getattr(options, to) for name, to in _OF_RAMP.items() if name in given}
-    return replace(ramp, load=load, **own)
+    from iocast.model.database.database_load import DatabaseLoad
+    from iocast.sessions.requests.load_db import LoadOptions
+
+    given = [name for name in LoadOptions.__struct_fields__ if _is_given(name)]
+    told = {name: getattr(options.load, name) for name in given if name in DatabaseLoad.__struct_fields__}
+    own = {name: getattr(options, name) for name in given if name not in told}
+    return replace(ramp, load=replace(ramp.load, **told), **own)
 
 
 def _is_given(name: str) -> bool:

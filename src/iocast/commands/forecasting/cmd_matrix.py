@@ -5,27 +5,20 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import wraps
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from iocast.commands.shell.options import (
-    Command,
-    force_option,
-    full_option,
-    grading,
-    page_option,
-    seed_option,
-    showing_matrices,
-)
+from iocast.commands.shell.options import Command, full_option, showing_matrices
+from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import print_json, put, say, width
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.sessions.requests import RUNS, RunOptions
+from iocast.sessions.requests.matrix import MatrixRequest
 
 if TYPE_CHECKING:
-    from iocast.formats.orion.command_line import Settings
-    from iocast.sessions.forecasting.matrix import Matrix, MatrixRequest
+    from iocast.sessions.forecasting.matrix import Matrix
 
 _LIKE_OPTION = re.compile(r"-[A-Za-z][A-Za-z_-]+(?==|$)")
 
@@ -68,57 +61,68 @@ def _one_of(*choices: str) -> click.Choice[str]:
     return click.Choice(choices, case_sensitive=False)
 
 
+_ORION = (
+    _of_orion(
+        "run",
+        _one_of("simple", "normal", "oltp", "dss", "advanced"),
+        "Which points: simple (small alone, then large alone), normal (all combinations), oltp (small), dss (large), "
+        "advanced (as the other options say).",
+        required=True,
+    ),
+    _of_orion("testname", str, "First part of the names of ORION's files, and of NAME.lun.", "NAME", default="orion"),
+    _of_orion("num_disks", click.IntRange(1, 1024), "Disks that the loads count by; default: the paths or --luns."),
+    _of_orion("size_small", _KB, "Size of small I/Os.", "KB", default=8, show_default=True),
+    _of_orion("size_large", _KB, "Size of large I/Os.", "KB", default=1024, show_default=True),
+    _of_orion("type", _one_of("rand", "seq"), "Large I/Os: random, or sequential streams.", default="rand"),
+    _of_orion("num_streamIO", click.IntRange(1), "Outstanding I/Os of each sequential stream; default 4."),
+    _of_orion("simulate", _one_of("concat", "raid0"), "How several paths are one volume.", default="concat"),
+    _of_orion("stripe", _KB, "Stripe of raid0; default 1024.", "KB"),
+    _of_orion("write", click.IntRange(0, 100), "Share of writes.", "PERCENT", default=0, show_default=True),
+    _of_orion(
+        "cache_size", click.IntRange(0), "Random I/Os before each sequential point; default 2 minutes of them.", "MB"
+    ),
+    _of_orion("duration", str, "Time of each point.", "SECONDS", default="60", show_default=True, callback=_seconds),
+    _of_orion("num_small", click.IntRange(0), "Outstanding small I/Os of --matrix point, col and max."),
+    _of_orion("num_large", click.IntRange(0), "Outstanding large I/Os, or streams, of --matrix point, row and max."),
+    _of_orion(
+        "matrix",
+        _one_of("basic", "detailed", "point", "col", "row", "max"),
+        "Points of --run advanced: first row and column, all, one, one column, one row, or all up to --num-small and "
+        "--num-large; default basic.",
+    ),
+    click.option("--verbose", "-verbose", is_flag=True, help="Print what was measured at each point, too."),
+    click.option("--hugenotneeded", "-hugenotneeded", is_flag=True, help="Accepted; iocast never requires huge pages."),
+    click.option(
+        "--storax", "-storax", default="skgfr", metavar="LAYER", help="Accepted for skgfr: the operating system."
+    ),
+)
+
+
+def _orion_options(command: Command) -> Command:
+    """ORION's options, handed over as one `settings`."""
+
+    @wraps(command)
+    def with_settings(*args: Any, storax: str, hugenotneeded: bool, **given: Any) -> Any:
+        from iocast.formats.orion.command_line import Settings, check_storax, checked
+
+        check_storax(storax)
+        names = {name: name.lower() for name in Settings.__struct_fields__}
+        settings = checked(Settings(**{name: given.pop(dest) for name, dest in names.items()}))
+        return command(*args, settings=settings, **given)
+
+    made: Command = with_settings
+    for option in reversed(_ORION):
+        made = option(made)
+    return made
+
+
+_PLAN = click.option("--plan", "dry", is_flag=True, help="Show the data points without running them.")
+
+
 @click.command(cls=_OrionCommand)
-@click.argument("paths", metavar="[PATH]...", nargs=-1)
-@_of_orion(
-    "run",
-    _one_of("simple", "normal", "oltp", "dss", "advanced"),
-    "Which points: simple (small alone, then large alone), normal (all combinations), oltp (small), dss (large), "
-    "advanced (as the other options say).",
-    required=True,
-)
-@_of_orion("testname", str, "First part of the names of ORION's files, and of NAME.lun.", "NAME", default="orion")
-@_of_orion("num_disks", click.IntRange(1, 1024), "Disks that the loads count by; default: the paths or --luns.")
-@_of_orion("size_small", _KB, "Size of small I/Os.", "KB", default=8, show_default=True)
-@_of_orion("size_large", _KB, "Size of large I/Os.", "KB", default=1024, show_default=True)
-@_of_orion("type", _one_of("rand", "seq"), "Large I/Os: random, or sequential streams.", default="rand")
-@_of_orion("num_streamIO", click.IntRange(1), "Outstanding I/Os of each sequential stream; default 4.")
-@_of_orion("simulate", _one_of("concat", "raid0"), "How several paths are one volume.", default="concat")
-@_of_orion("stripe", _KB, "Stripe of raid0; default 1024.", "KB")
-@_of_orion("write", click.IntRange(0, 100), "Share of writes.", "PERCENT", default=0, show_default=True)
-@_of_orion(
-    "cache_size", click.IntRange(0), "Random I/Os before each sequential point; default 2 minutes of them.", "MB"
-)
-@_of_orion("duration", str, "Time of each point.", "SECONDS", default="60", show_default=True, callback=_seconds)
-@_of_orion("num_small", click.IntRange(0), "Outstanding small I/Os of --matrix point, col and max.")
-@_of_orion("num_large", click.IntRange(0), "Outstanding large I/Os, or streams, of --matrix point, row and max.")
-@_of_orion(
-    "matrix",
-    _one_of("basic", "detailed", "point", "col", "row", "max"),
-    "Points of --run advanced: first row and column, all, one, one column, one row, or all up to --num-small and "
-    "--num-large; default basic.",
-)
-@click.option("--verbose", "-verbose", is_flag=True, help="Print what was measured at each point, too.")
-@click.option("--hugenotneeded", "-hugenotneeded", is_flag=True, help="Accepted; iocast never requires huge pages.")
-@click.option("--storax", "-storax", default="skgfr", metavar="LAYER", help="Accepted for skgfr: the operating system.")
-@click.option("--luns", type=click.IntRange(1, 1024), help="Work files in a directory; default 1.")
-@click.option("--size", metavar="SIZE", help="Size of each work file in a directory; default 1GiB.")
-@seed_option
-@click.option(
-    "--destroy",
-    metavar="IDENTITY",
-    multiple=True,
-    help="Allow the block device with this identity to be overwritten; once for each device.",
-)
-@click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
-@click.option("--files", metavar="DIR", default="", help="Write ORION's files into DIR: summary, iops, mbps, lat, …")
-@force_option
-@click.option("--plan", "dry", is_flag=True, help="Show the data points without running them.")
-@full_option
-@showing_matrices
-@page_option
-@grading
-def matrix(dry: bool, form: str, **asked: Any) -> int:
+@_orion_options
+@asked_by(MatrixRequest, page=(_PLAN, full_option, showing_matrices))
+def matrix(request: MatrixRequest, dry: bool, form: str) -> int:
     """Measure small I/Os, large I/Os and both together at rising loads, as Oracle's ORION does.
 
     PATH is a directory, where iocast lays out --luns work files, one or several existing files or block devices, or a
@@ -127,7 +131,6 @@ def matrix(dry: bool, form: str, **asked: Any) -> int:
     """
     from iocast.sessions.forecasting.matrix import plan_matrix, run_matrix
 
-    request = _request(**asked)
     if dry:
         _show(plan_matrix(request), as_json=form == "json")
         return 0
@@ -136,47 +139,6 @@ def matrix(dry: bool, form: str, **asked: Any) -> int:
     if request.settings.verbose and measured.card is not None:
         _say_points(measured.run)
     return listener.exit_code or int(not measured.passed)
-
-
-def _request(
-    *,
-    paths: tuple[str, ...],
-    luns: int | None,
-    size: str | None,
-    seed: int,
-    destroy: tuple[str, ...],
-    out: str,
-    files: str,
-    force: bool,
-    page: bool,
-    asked: Any,
-    storax: str,
-    hugenotneeded: bool,
-    **orion: Any,
-) -> MatrixRequest:
-    from iocast.formats.orion.command_line import check_storax, checked
-    from iocast.sessions.forecasting.matrix import MatrixRequest
-    from iocast.sessions.requests import size_of_files
-
-    check_storax(storax)
-    size_bytes = None if size is None else size_of_files(size)
-    return MatrixRequest(
-        settings=checked(_settings(orion)),
-        paths=paths,
-        luns=luns,
-        destroy=destroy,
-        options=RunOptions(size_bytes=size_bytes, seed=seed, destroy=" ".join(destroy), out=out),
-        asked=asked,
-        page=page,
-        files=files,
-        force=force,
-    )
-
-
-def _settings(orion: dict[str, Any]) -> Settings:
-    from iocast.formats.orion.command_line import Settings
-
-    return Settings(num_streamIO=orion.pop("num_streamio"), **orion)
 
 
 def _show(proposed: Matrix, *, as_json: bool) -> None:

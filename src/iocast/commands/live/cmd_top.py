@@ -43,8 +43,8 @@ def top(
     Keys: space pauses, the arrows step through time, h shows heat maps, ? all keys. In a pipe it prints lines.
     """
     from iocast.sessions.live.line_watch import TapeRequest, reel_of
-    from iocast.sessions.live.watch_blocks import interval_of
     from iocast.sessions.live.watching import LiveRequest
+    from iocast.sessions.requests.run_options import interval_of
 
     as_lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if count is not None and not as_lines:

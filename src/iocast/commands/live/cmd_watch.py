@@ -139,8 +139,8 @@ def _request(
     listens: bool,
 ) -> LiveRequest | TapeRequest:
     from iocast.sessions.live.line_watch import TapeRequest
-    from iocast.sessions.live.watch_blocks import interval_of
     from iocast.sessions.live.watching import LiveRequest
+    from iocast.sessions.requests.run_options import interval_of
 
     if tape is not None:
         if is_named(asked) or record or listens or count is not None:

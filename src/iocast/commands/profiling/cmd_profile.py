@@ -7,60 +7,26 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from iocast.commands.shell.options import anonymous_option, filing_with_force, presenting
+from iocast.commands.shell.options import filing_with_force, presenting
+from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import Into, deliver_report, say
+from iocast.sessions.requests.profile import ProfileRequest
 from iocast.text import harmless
 
 if TYPE_CHECKING:
-    from iocast.model.anonymity.pseudonyms import Pseudonyms
-    from iocast.model.codes import CountingEngine
     from iocast.sessions.profiling.profile_traces import Profiled
+
+_INSTEAD = (
+    click.option(
+        "--to", metavar="JOB", help="Write a load like it: job.toml, job.fio, job.vdbench; or toml, fio, vdbench."
+    ),
+    click.option("--check", is_flag=True, help="Hold TRACE 2, a generated load, against TRACE 1, the original."),
+)
 
 
 @click.command()
-@click.argument("traces", nargs=-1, required=True, metavar="TRACE...")
-@click.option("--input-format", "format_", metavar="NAME", help="Format of the traces, where it is not recognised.")
-@click.option("--block-size", metavar="SIZE", help="Size of a database block in Oracle traces, e.g. 8k.")
-@click.option("--oracle-release", metavar="RELEASE", help="Release of Oracle, where the trace does not say it.")
-@click.option("--latency-unit", metavar="UNIT", help="Unit of latencies in old fio logs: us or ns.")
-@click.option(
-    "--block",
-    metavar="SIZE",
-    help="Size of a block for working set and caches; `request`: a request is one block. Default: the usual page size.",
-)
-@click.option("--cache", "caches", multiple=True, metavar="SIZE", help="A cache to add to the miss ratios, e.g. 40GiB.")
-@click.option(
-    "--engine",
-    type=click.Choice(("duckdb", "spark")),
-    default="duckdb",
-    show_default=True,
-    help="Who counts; spark for tables that outgrow this machine (pip install iocast[spark], and Java).",
-)
-@click.option(
-    "--to", metavar="JOB", help="Write a load like it: job.toml, job.fio, job.vdbench; or toml, fio, vdbench."
-)
-@click.option("--check", is_flag=True, help="Hold TRACE 2, a generated load, against TRACE 1, the original.")
-@click.option("--out", default="iocast-profiles", show_default=True, metavar="DIR", help="Directory for profiles.")
-@filing_with_force
-@presenting
-@anonymous_option
-def profile(
-    traces: tuple[str, ...],
-    format_: str | None,
-    block_size: str | None,
-    oracle_release: str | None,
-    latency_unit: str | None,
-    block: str | None,
-    caches: tuple[str, ...],
-    engine: CountingEngine,
-    to: str | None,
-    check: bool,
-    out: str,
-    into: Into | None,
-    force: bool,
-    form: str,
-    names: Pseudonyms | None,
-) -> int:
+@asked_by(ProfileRequest, out=_INSTEAD, names=(filing_with_force, presenting))
+def profile(request: ProfileRequest, to: str | None, check: bool, into: Into | None, force: bool, form: str) -> int:
     """Profile a workload from traces of its I/Os.
 
     TRACE is a trace (blktrace, blkparse, Oracle 10046, fio logs, MSR and other block traces), a folder of traces, a
@@ -70,20 +36,8 @@ def profile(
     whether a generated load is like its original.
     """
     from iocast.errors import SpecError
-    from iocast.sessions.profiling.profile_traces import profile_request, profile_traces
+    from iocast.sessions.profiling.profile_traces import profile_traces
 
-    request = profile_request(
-        traces,
-        format=format_,
-        block_size=block_size,
-        oracle_release=oracle_release,
-        latency_unit=latency_unit,
-        block=block,
-        caches=caches,
-        engine=engine,
-        out=out,
-        names=names,
-    )
     if check:
         from iocast.sessions.profiling.check_likeness import check_likeness
 

@@ -11,84 +11,9 @@ import rich_click as click
 from iocast.commands.shell.showing import FORMATS, OF_FILES, OF_MATRICES, OF_ONE_RUN, THEMES, Into
 from iocast.errors import SpecError
 from iocast.model.grading import LETTERS
-from iocast.sessions.requests import RUNS, RunOptions
+from iocast.sessions.requests.run_options import RUNS
 
 Command = Callable[..., Any]
-
-
-def _seed(_context: click.Context, _param: click.Parameter, text: str) -> int:
-    if text.isascii() and text.isdecimal() and int(text) < 2**32:
-        return int(text)
-    raise click.BadParameter(f'"{text}" is not a whole number from 0 to {2**32 - 1}')
-
-
-def sizing(command: Command) -> Command:
-    """--size and --time, handed over as `size_bytes` and `duration_ns`."""
-    from functools import wraps
-
-    @click.option("--size", metavar="SIZE", help="Size of each work file, e.g. 4GiB; overrides the job.")
-    @click.option("--time", metavar="TIME", help="Duration of every row, e.g. 10s; overrides the job.")
-    @wraps(command)
-    def sized(*args: Any, size: str | None, time: str | None, **kwargs: Any) -> Any:
-        from iocast.sessions.requests import size_of_files, time_of_rows
-
-        size_bytes = None if size is None else size_of_files(size)
-        duration_ns = None if time is None else time_of_rows(time)
-        return command(*args, size_bytes=size_bytes, duration_ns=duration_ns, **kwargs)
-
-    return sized
-
-
-def run_options(*, destroy: bool = True, out: bool = True, price: bool = False) -> Callable[[Command], Command]:
-    """--size, --time, --seed, and --destroy, --out and --price where they are wanted, handed over as one `options`."""
-    from functools import wraps
-
-    def bundle(command: Command) -> Command:
-        @wraps(command)
-        def bundled(*args: Any, **kwargs: Any) -> Any:
-            wanted = {"destroy": destroy, "out": out, "price": price}
-            names = ("size_bytes", "duration_ns", "seed", *(name for name, has in wanted.items() if has))
-            options = RunOptions(**{name: kwargs.pop(name) for name in names})
-            return command(*args, options=options, **kwargs)
-
-        made: Command = _OUT(bundled) if out else bundled
-        made = _PRICE(made) if price else made
-        return sizing(seed_option(_DESTROY(made) if destroy else made))
-
-    return bundle
-
-
-seed_option = click.option(
-    "--seed",
-    metavar="NUMBER",
-    callback=_seed,
-    default="1",
-    show_default=True,
-    help="Random seed; the same seed gives the same offsets.",
-)
-_DESTROY = click.option(
-    "--destroy",
-    metavar="IDENTITY",
-    default="",
-    help="Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.",
-)
-_PRICE = click.option(
-    "--price",
-    type=click.FloatRange(0, min_open=True),
-    metavar="AMOUNT",
-    help="Price of the storage, in any currency: the card adds the price per GB and per IOPS.",
-)
-_OUT = click.option("--out", default=RUNS, show_default=True, metavar="DIR", help="Directory for run folders.")
-
-
-def page_option(command: Command) -> Command:
-    """--page/--no-page."""
-    return click.option(
-        "--page/--no-page",
-        default=True,
-        show_default=True,
-        help="Write the card with charts to report.html in the run folder.",
-    )(command)
 
 
 def full_option(command: Command) -> Command:
@@ -293,7 +218,7 @@ def grading(command: Command) -> Command:
     )
     @wraps(command)
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
-        from iocast.sessions.requests import grade_asked
+        from iocast.sessions.requests.measure import grade_asked
 
         return command(*args, asked=grade_asked(scale, slo, fail_under), **kwargs)
 

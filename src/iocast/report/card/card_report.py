@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from msgspec.structs import replace
+
 from iocast import archive, text
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.bound import RULE
@@ -70,20 +72,15 @@ def card(
         failed=failed,
         untestable=guesses,
     )
-    glance = charts_at("glance", ExaminedRun(facts, examination)) if courses is not None else ()
     sections = (
         target_section(run, result.layers, void),
-        replay_section.section(run, result.replays, charts=courses is not None),
-        section("results", tables=(results(facts, result.rows),), charts=glance) if run.measured else None,
+        replay_section.section(run, result.replays),
+        section("results", tables=(results(facts, result.rows),)) if run.measured else None,
         database_section.section(facts, result.database_loads, result.database_commits),
         time_section.section(facts, result.whereabouts),
         layers_section.section(facts, result.row_layers),
         observed_devices.section(run, result.devices),
-        graded_section(
-            grades,
-            result.grades,
-            charts_at("grade", GradedRun(facts, grades)) if grades is not None and courses is not None else (),
-        ),
+        graded_section(grades, result.grades),
         _why(run, result.trust),
         findings_section(run, examination, guesses),
         tested_section(result.tested),
@@ -91,10 +88,9 @@ def card(
         verification_section.section(run),
         _errors(result.errors),
         _slowest(result.slowest),
-        *(chart_sections(facts, examination, courses) if courses is not None else ()),
         blind_section(run, failed),
     )
-    return Report(
+    report = Report(
         title=" · ".join(filter(None, (run.plan.name, run.plan.target.path))),
         verdict=verdict(facts, examination)
         if run.measured or not result.devices
@@ -110,6 +106,23 @@ def card(
         failed=failed,
         result=result,
     )
+    return report if courses is None else with_charts(report, facts, examination, courses, grades)
+
+
+def with_charts(
+    report: Report, facts: Facts, examination: Examination, courses: dict[int, Course], grades: Grades | None = None
+) -> Report:
+    """A card with its charts: in its own sections, and in sections of their own before the remarks."""
+    drawn = {"results": charts_at("glance", ExaminedRun(facts, examination))}
+    drawn["replay"] = tuple(chart for each in replay_section.replays(facts.run) for chart in charts_at("replay", each))
+    if grades is not None:
+        drawn["grade"] = charts_at("grade", GradedRun(facts, grades))
+    own = tuple(
+        replace(each, charts=drawn[each.code]) if each.code in drawn and (each.tables or each.code != "grade") else each
+        for each in report.sections
+    )
+    at = next((at for at, each in enumerate(own) if each.code == "remarks"), len(own))
+    return replace(report, sections=(*own[:at], *chart_sections(facts, examination, courses), *own[at:]))
 
 
 def _why(run: Run, rows: Sequence[TrustReason]) -> Section | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iocast.model.grading import Grades
-from iocast.model.report import Chart, Section
+from iocast.model.report import Section
 from iocast.model.results.card import GradeRow
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section
@@ -18,7 +18,7 @@ SCALES = {
 }
 
 
-def graded_section(grades: Grades | None, rows: Sequence[GradeRow], charts: tuple[Chart, ...] = ()) -> Section | None:
+def graded_section(grades: Grades | None, rows: Sequence[GradeRow]) -> Section | None:
     """The overall letter in a sentence, and a row for each aspect where any has one; None for a run without rows."""
     if grades is None:
         return None
@@ -35,4 +35,4 @@ def graded_section(grades: Grades | None, rows: Sequence[GradeRow], charts: tupl
     leave = () if any(map(words["best"], rows)) else ("best",)
     notes = (f"Graded on {SCALES[grades.scale]}.",)
     table = result_table(GradeRow, rows, key="grades", words=words, leave=leave, notes=notes)
-    return section("grade", (head,), tables=(table,), charts=charts)
+    return section("grade", (head,), tables=(table,))

@@ -18,10 +18,10 @@ from iocast.model.report import Report, Section
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
 from iocast.report import wording
-from iocast.report.card.card_report import card
+from iocast.report.card.card_report import card, with_charts
 from iocast.report.card.headline import worst_trust
 from iocast.report.diagnosis.experiment_report import with_trial
-from iocast.report.forecast.calibration_report import with_calibration
+from iocast.report.forecast.calibration_report import with_calibration, with_calibration_charts
 from iocast.report.matrix.matrix_section import with_matrix
 
 
@@ -42,12 +42,20 @@ class Judged(NamedTuple):
 
     def report(self, *, charts: bool = False) -> Report:
         """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
-        courses = archive.load_courses(self.folder) if charts and self.folder else None
-        plain = card(self.facts, self.examination, self.folder, courses, self.diagnosis, self.grades)
+        plain = card(self.facts, self.examination, self.folder, None, self.diagnosis, self.grades)
         told = _notes(self.folder) if self.folder else None
         plain = replace(plain, sections=(told, *plain.sections)) if told else plain
-        plain = with_calibration(with_matrix(plain, self.run), self.facts, self.examination, charts=charts)
-        return with_trial(plain, self.run, self.folder)
+        plain = with_calibration(with_matrix(plain, self.run), self.facts, self.examination)
+        report = with_trial(plain, self.run, self.folder)
+        return self.charted(report) if charts else report
+
+    def charted(self, report: Report) -> Report:
+        """The same card with its charts. Raises ArchiveError for a damaged folder."""
+        drawn = report
+        if self.folder:
+            courses = archive.load_courses(self.folder)
+            drawn = with_charts(report, self.facts, self.examination, courses, self.grades)
+        return with_calibration_charts(drawn, self.facts, self.examination)
 
     def summary(self, report: Report) -> Summary:
         """The line for lists of runs."""

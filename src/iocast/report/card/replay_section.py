@@ -10,7 +10,6 @@ from iocast.model.measurement import LeftOut, Measurement, ReplayFacts
 from iocast.model.report import Section, Table
 from iocast.model.results.replay import IssueError, ReplayChange, Replayed, ReplayedRate, ReplayedTime
 from iocast.model.run import PhaseRecord, Run
-from iocast.report.charts import charts_at
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
 from iocast.results.replayed import LATE_NS
@@ -33,14 +32,18 @@ CHANGES: dict[LeftOut | Literal["rounded", "moved", "independent"], str] = {
 }
 
 
-def section(run: Run, results: Sequence[Replayed], *, charts: bool = False) -> Section | None:
-    """The replays of a run, with charts where wanted; None without any."""
-    replayed = [record for record in run.measured if record.measurement.replay is not None]
+def replays(run: Run) -> tuple[PhaseRecord, ...]:
+    """The rows that replayed a trace."""
+    return tuple(record for record in run.measured if record.measurement.replay is not None)
+
+
+def section(run: Run, results: Sequence[Replayed]) -> Section | None:
+    """The replays of a run; None without any."""
+    replayed = replays(run)
     if not replayed:
         return None
     tables = [table for each in results for table in _tables(each)]
-    drawn = tuple(chart for record in replayed for chart in charts_at("replay", record)) if charts else ()
-    return titled("replay", tuple(sentence(record) for record in replayed), tuple(tables), drawn)
+    return titled("replay", tuple(sentence(record) for record in replayed), tuple(tables))
 
 
 def sentence(record: PhaseRecord) -> str:

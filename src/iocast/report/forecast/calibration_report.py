@@ -49,7 +49,7 @@ def calibration_report(facts: Facts, examination: Examination, folder: str, *, c
     )
 
 
-def with_calibration(report: Report, facts: Facts, examination: Examination, *, charts: bool = False) -> Report:
+def with_calibration(report: Report, facts: Facts, examination: Examination) -> Report:
     """The card of a run, headed by what the calibration came to; others stay as they are."""
     found = calibrated(facts, examination)
     if found is None:
@@ -58,10 +58,20 @@ def with_calibration(report: Report, facts: Facts, examination: Examination, *, 
     return replace(
         report,
         verdict=_verdict(found, examination),
-        sections=(*_sections(found, result, charts=charts), *report.sections),
+        sections=(*_sections(found, result, charts=False), *report.sections),
         figures=tuple(_figures(found)),
         result=replace(report.result, calibration=result) if report.result is not None else None,
     )
+
+
+def with_calibration_charts(report: Report, facts: Facts, examination: Examination) -> Report:
+    """The same card with the charts of the calibration; others stay as they are."""
+    found = calibrated(facts, examination)
+    if found is None:
+        return report
+    drawn = charts_at("calibration", found)
+    own = (replace(each, charts=drawn) if each.code == "calibration_curve" else each for each in report.sections)
+    return replace(report, sections=tuple(own))
 
 
 def _result(found: Calibration, examination: Examination) -> CalibrationResult:

@@ -49,7 +49,6 @@ def forecast_report(
     trust: Mapping[str, Grade],
     *,
     what_ifs: Sequence[WhatIf] = (),
-    path: str = "",
     options: str = "",
     caution: str = "",
     explain: bool = False,
@@ -68,12 +67,12 @@ def forecast_report(
     remarks = tuple(reservations(of))
     if remarks:
         parts.append(section("remarks", paragraphs=remarks))
-    target = about[0].target if about else path
+    target, folder = (about[0].target, about[0].folder) if about else ("", "RUN")
     return Report(
         title=f"Forecast · {asked_text(question.load)} at {iops(question.peak_per_s)} on {target}",
         verdict=f"{verdict_sentence(of)} {'' if of.reason == 'stalled' else caution}".rstrip(),
         sections=tuple(each for each in parts if each is not None),
-        next_steps=tuple(tests(of, path, about[0].folder if about else "RUN", options)),
+        next_steps=tuple(tests(of, target, folder, options)),
         figures=tuple(_heads(of)),
         kind="forecast",
         subjects=tuple(about),

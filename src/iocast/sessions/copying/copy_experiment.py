@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import random
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast import text
+from iocast import __version__, text
 from iocast._core import unix_ns
+from iocast.archive import REPORT_PAGE
 from iocast.archive.copying import copy_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import IocastError, SpecError
+from iocast.jobs.problems import meant
 from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
+from iocast.load.copying.one_copy import keep_copy, one_copy, source_digest
 from iocast.model.copying.copy_trials import (
     CACHES,
     METHODS,
@@ -27,9 +29,15 @@ from iocast.model.copying.copy_trials import (
     MethodCode,
 )
 from iocast.model.report import Report
+from iocast.observe.host import describe_host
+from iocast.observe.residency import by_cachestat, by_mincore
+from iocast.observe.target.device_stack import describe
+from iocast.report.copying.copy_report import copy_report
 from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
-from iocast.sessions.requests import RUNS
+from iocast.sessions.report_files import put_page
+from iocast.sessions.requests.experiment import TrialRequest
+from iocast.sessions.requests.run_options import RUNS
 from iocast.sessions.run_card import shown_folder
 
 NAME = "copy"
@@ -59,30 +67,30 @@ class CopiedFile(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The verdict, the ways side by side, and what must be known of them."""
-        from iocast.report.copying.copy_report import copy_report
-
         return copy_report(self.run, self.folder, charts=charts)
 
 
-class _Fitted(Struct, frozen=True):
+class _Planned(Struct, frozen=True):
     source: Source
     to: Path
     plan: CopyPlan
 
 
-# Of the options of `iocast experiment`, those that mean nothing here, and what they are where nobody gave them.
-_OF_OTHERS = {"block": None, "depth": None, "streams": None, "sync": "none", "sizes": "", "filesystems": "all"}
+# Of what is asked of an experiment, what means nothing here, and the options that say it.
+_OF_OTHERS = {"block_bytes": "block", "depth": "", "streams": "", "sync": "", "sizes": "", "filesystems": ""}
 
 
-def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequest:
-    """The request of options as they are written on a command line. Raises SpecError."""
-    paths, options = asked["paths"], asked["options"]
+def copy_request(asked: TrialRequest) -> CopyRequest:
+    """The request of what is asked of a named experiment. Raises SpecError."""
+    paths, options, usual = asked.paths, asked.options, TrialRequest()
     if len(paths) != 2:
         raise SpecError(
             f"{NAME} takes SOURCE and DESTINATION, got {text.counted(len(paths), 'path')}",
             "iocast experiment copy FILE DIRECTORY",
         )
-    given = {f"--{name}" for name, usual in _OF_OTHERS.items() if asked[name] != usual}
+    given = {
+        f"--{option or name}" for name, option in _OF_OTHERS.items() if getattr(asked, name) != getattr(usual, name)
+    }
     given |= {"--size"} if options.size_bytes is not None else set()
     given |= {"--time"} if options.duration_ns is not None else set()
     given |= {"--destroy"} if options.destroy else set()
@@ -91,36 +99,36 @@ def copy_request(asked: dict[str, Any], *, methods: str, keep: bool) -> CopyRequ
     return CopyRequest(
         source=paths[0],
         destination=paths[1],
-        methods=tuple(each.strip() for each in methods.split(",") if each.strip()),
-        rounds=asked["rounds"],
+        methods=tuple(each.strip() for each in asked.methods.split(",") if each.strip()),
+        rounds=asked.rounds,
         seed=options.seed,
-        keep=keep,
+        keep=asked.keep,
         out=options.out,
-        page=asked["page"],
+        page=asked.page,
     )
 
 
 def plan_copies(request: CopyRequest) -> CopyPlan:
     """What would be copied; nothing is done. Raises IocastError."""
-    return _fitted(request).plan
+    return _plan(request).plan
 
 
 def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | None:
     """Makes all copies; None where it was stopped before the first. Raises IocastError."""
-    fitted = _fitted(request)
-    listener.tell(CopyPlanned(fitted.plan, str(fitted.to) if request.keep else ""))
-    folder = copy_folder.create(request.out, os.path.basename(fitted.source.path))
-    run = _begun(fitted.plan)
+    planned = _plan(request)
+    listener.tell(CopyPlanned(planned.plan, str(planned.to) if request.keep else ""))
+    folder = copy_folder.create(request.out, os.path.basename(planned.source.path))
+    run = _begun(planned.plan)
     try:
         with listener.working() as stopping:
-            run = _copies(fitted, run, folder, stopping, listener)
+            run = _copies(planned, run, folder, stopping, listener)
             if request.keep and run.complete:
-                run = _kept(fitted, run, folder, stopping)
+                run = _kept(planned, run, folder, stopping)
     except BaseException:
         folder.remove_if_empty()
         raise
     if not run.complete:
-        listener.tell(Stopped(measured=len(run.trials), planned=len(fitted.plan.cells), kept=bool(run.trials)))
+        listener.tell(Stopped(measured=len(run.trials), planned=len(planned.plan.cells), kept=bool(run.trials)))
     if not run.trials:
         folder.remove_if_empty()
         return None
@@ -136,7 +144,7 @@ def open_copies(folder: str) -> CopiedFile:
     return CopiedFile(copy_folder.load(folder), folder)
 
 
-def _fitted(request: CopyRequest) -> _Fitted:
+def _plan(request: CopyRequest) -> _Planned:
     """The places are looked at, and the order of the copies is drawn. Raises IocastError."""
     methods = _methods(request.methods)
     source = find_source(request.source)
@@ -153,12 +161,10 @@ def _fitted(request: CopyRequest) -> _Fitted:
         rounds=rounds,
         seed=request.seed,
     )
-    return _Fitted(source, to, plan)
+    return _Planned(source, to, plan)
 
 
 def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
-    from iocast.jobs.problems import meant
-
     chosen = []
     for name in names:
         found = next((method for method in METHODS if method == name.replace("-", "_")), None)
@@ -181,17 +187,12 @@ def _drawn(methods: tuple[MethodCode, ...], rounds: int, seed: int) -> tuple[Cop
 
 
 def _file(path: str) -> CopyFile:
-    from iocast.observe.target.device_stack import describe
-
     target = describe(path)
     found = os.stat(path).st_dev
     return CopyFile(path=target.path, filesystem=target.filesystem or "", device=f"{os.major(found)}:{os.minor(found)}")
 
 
 def _begun(plan: CopyPlan) -> CopyRun:
-    from iocast import __version__
-    from iocast.observe.host import describe_host
-
     host = describe_host()
     return CopyRun(
         schema_version=VERSION,
@@ -203,45 +204,40 @@ def _begun(plan: CopyPlan) -> CopyRun:
     )
 
 
-def _copies(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
+def _copies(planned: _Planned, run: CopyRun, folder: HeldFolder, stopping: Stopping, listener: Listener) -> CopyRun:
     """All copies in their order; each is saved when it is made. Raises IocastError."""
-    from iocast.load.copying.one_copy import one_copy, source_digest
 
     def tick(_bytes: int) -> bool:
         return not stopping()
 
-    run = replace(run, digest=source_digest(fitted.source, tick))
-    for number, cell in enumerate(fitted.plan.cells, 1):
+    run = replace(run, digest=source_digest(planned.source, tick))
+    for number, cell in enumerate(planned.plan.cells, 1):
         trial = (
             None
             if stopping()
-            else one_copy(fitted.source, fitted.to, fitted.plan, cell, run.digest, _cached_bytes, tick)
+            else one_copy(planned.source, planned.to, planned.plan, cell, run.digest, _cached_bytes, tick)
         )
         if trial is None:
             return run
         run = replace(run, trials=(*run.trials, trial))
         copy_folder.save(folder, run)
-        listener.tell(CopyMade(trial, number, len(fitted.plan.cells)))
+        listener.tell(CopyMade(trial, number, len(planned.plan.cells)))
     return run
 
 
-def _kept(fitted: _Fitted, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
+def _kept(planned: _Planned, run: CopyRun, folder: HeldFolder, stopping: Stopping) -> CopyRun:
     """One more copy in the usual way, which stays. Raises IocastError."""
-    from iocast.load.copying.one_copy import keep_copy
-
     whole = next((trial.cell for trial in run.trials if trial.whole), None)
     if whole is None or not keep_copy(
-        fitted.source, fitted.to, fitted.plan, whole, run.digest, lambda _bytes: not stopping()
+        planned.source, planned.to, planned.plan, whole, run.digest, lambda _bytes: not stopping()
     ):
         return run
-    run = replace(run, kept=str(fitted.to))
+    run = replace(run, kept=str(planned.to))
     copy_folder.save(folder, run)
     return run
 
 
 def _cached_bytes(descriptor: int) -> int | None:
-    from iocast.observe.residency import by_cachestat, by_mincore
-
     for ask in (by_cachestat, lambda fd: by_mincore(fd, os.fstat(fd).st_size)):
         try:
             return ask(descriptor).cached_bytes
@@ -251,9 +247,6 @@ def _cached_bytes(descriptor: int) -> int | None:
 
 
 def _leave_page(made: CopiedFile, folder: HeldFolder, listener: Listener) -> None:
-    from iocast.archive import REPORT_PAGE
-    from iocast.sessions.report_files import put_page
-
     try:
         put_page(made.report(charts=True), folder)
     except IocastError as error:

@@ -13,17 +13,16 @@ from iocast.jobs.job import Job
 from iocast.model.database.database_load import CommitRamp, DatabaseLoad, DataSet, LoadRamp
 from iocast.model.plan import Phase
 from iocast.model.report import Section
+from iocast.model.target import Target
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import carry_out
+from iocast.sessions.database.build_data_set import ROOM, BuildRequest, build
 from iocast.sessions.database.database_finding import find_database
 from iocast.sessions.database.database_rows import commit_job, load_job
-from iocast.sessions.database.load_db import ROOM, BuildRequest, build
 from iocast.sessions.events import DatabaseNoted, Imported
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MeasureRequest, asked_job
-from iocast.sessions.run_card import keep_summary, make_card, shown_folder
-from iocast.sessions.target_finding import find_target
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.run_card import judge, keep_summary, shown_folder
 from iocast.text import capacity
 
 if TYPE_CHECKING:
@@ -40,21 +39,23 @@ LEAST_SECONDS: Final = 1.0
 Starting = Callable[[], "AbstractContextManager[OwnServer]"]
 
 
-def measure_with_server(request: MeasureRequest, server: str, listener: Listener) -> Measured:
-    """The card of a directory, and in it the section of a server there. `server`: "postgres", or "postgres:DIR" with
-    the folder of its programs. Raises IocastError."""
+def plan_server(
+    job: Job, target: Target, request: MeasureRequest, listener: Listener
+) -> tuple[Job, Callable[[Card], Section | None]]:
+    """The job with the rows that a database is held against, and what measures one beside its card.
+    `request.server`: "postgres", or "postgres:DIR" with the folder of its programs. Raises IocastError."""
     from iocast.databases.postgresql.own_server import own_server
     from iocast.databases.postgresql.server_programs import find_programs
 
+    server = request.server
     kind, _, folder = server.partition(":")
     if kind not in SERVERS:
         raise SpecError(f'--with "{server}" is not a server that iocast can start', "--with postgres, or postgres:DIR")
-    target = find_target(request.path, request.options.destroy)
     if target.kind != "directory":
         raise TargetError(f"{request.path} is not a directory: a database needs one", "give a directory on the storage")
     _require_driver()
     programs = find_programs(folder)  # before minutes of load, not after them
-    job = with_twins(asked_job(request.job, request.options))
+    job = with_twins(job)
     size_bytes = min(request.options.size_bytes or DATA_BYTES, DATA_BYTES)
 
     def beside(card: Card) -> Section | None:
@@ -72,7 +73,7 @@ def measure_with_server(request: MeasureRequest, server: str, listener: Listener
 
         return _loaded(card, request, size_bytes, listener, starting)
 
-    return measured_on(job, target, request, listener, beside)
+    return job, beside
 
 
 def _require_driver() -> None:
@@ -119,11 +120,11 @@ def _loaded(
         reads = load_job(LoadRamp(load=DatabaseLoad(), sessions=READ_SESSIONS, seconds=seconds), target.database)
         commits = commit_job(CommitRamp(sessions=COMMIT_SESSIONS, seconds=seconds, floor=False), target.database)
         job = replace(reads, name="card with postgres", phases=(*reads.phases, *commits.phases))
-        done = carry_out(job, target, replace(request.options, price=None), listener)
+        done = run_job(job, target, replace(request.options, price=None), listener)
     if done.folder is None:
         done.or_error()
         return None
-    loaded = make_card(done.run, shown_folder(done.folder))
+    loaded = judge(done.run, shown_folder(done.folder))
     keep_summary(loaded, loaded.report())
     done.or_error()
     listener.tell(Imported(loaded.folder))

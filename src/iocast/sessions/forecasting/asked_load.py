@@ -8,33 +8,19 @@ import re
 import shlex
 from pathlib import Path
 
-from msgspec import Struct
-
 from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import Profile, burst_profile
-from iocast.sessions.requests import option_value
+from iocast.sessions.requests.forecast import LoadOptions
+from iocast.sessions.requests.run_options import option_value
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
 SLO_FORMS = "for example --slo p99=5ms, or --slo mean=2ms"
 BURST_FORMS = "for example --burst 9000/s:30s/10m: at 9000 IOPS for 30 s in every 10 minutes"
 RATES_FORM = "lines of seconds and IOPS, as in 60,4000; a line with one number is a second of that rate"
-
-
-class LoadOptions(Struct, frozen=True, kw_only=True):
-    """What is asked for, as text."""
-
-    iops: str | None = None
-    read: str = "100%"
-    size: str = "8k"
-    slo: str = "p99=5ms"
-    burst: str | None = None
-    rates: str | None = None  # a CSV file
-    cv2: float = 1.0
-    load: str | None = None  # a profile of `iocast profile`, instead of all but the service level
 
 
 def question_of(load: LoadOptions) -> Question:
@@ -50,7 +36,7 @@ def question_of(load: LoadOptions) -> Question:
         profile = read_rates(load.rates)
         rate = profile.mean_per_s
     else:
-        rate = _iops(load.iops or "", "--iops")
+        rate = _iops(str(load.iops), "--iops")
     if load.burst is not None:
         profile = _burst(load.burst, rate)
     q, limit_s = parse_limit(load.slo)

@@ -11,13 +11,16 @@ from iocast.jobs.job import FileSize, Job
 from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.report.forecast.calibration_report import calibration_report
+from iocast.results.calibration import calibrated
 from iocast.runner.scripts.calibrating import Bench, first_phases
 from iocast.sessions.card import Card
-from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.events import AnswerMade
+from iocast.sessions.job_run import Ran, plan, run
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions, option_value
-from iocast.sessions.run_card import keep_summary, leave_page, make_card, shown_folder
+from iocast.sessions.requests.calibrate import CalibrateRequest
+from iocast.sessions.requests.run_options import RunOptions, option_value
+from iocast.sessions.run_card import judge, keep_summary, leave_page, shown_folder
 from iocast.sessions.target_finding import find_target
 from iocast.units import parse_duration, parse_size
 
@@ -29,15 +32,6 @@ FILE_BYTES = 4 << 30
 NAME = "calibrate"
 BLOCKS = (512, 1 << 20)  # the sizes of random reads that a calibration takes
 INTERVALS_MS = (500, 100)  # how fine the course of a row is kept: real, virtual
-
-
-class CalibrateRequest(Struct, frozen=True, kw_only=True):
-    """What is searched, where, and what is changed about it."""
-
-    path: str
-    asked: CalibrationAsked
-    options: RunOptions = RunOptions()
-    page: bool = False  # leave the card with charts in the run folder
 
 
 class Calibrated(Struct, frozen=True):
@@ -58,8 +52,6 @@ class Calibrated(Struct, frozen=True):
     @property
     def found(self) -> Calibration:
         """The maxima, the curve, its knees, and what is refused. Raises SpecError for a run that was no calibration."""
-        from iocast.results.calibration import calibrated
-
         found = calibrated(self.card.judged.facts, self.card.examination)
         if found is None:
             raise SpecError(f"{self.folder} is not a calibration", "make one with `iocast calibrate PATH`")
@@ -67,27 +59,30 @@ class Calibrated(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The maxima, the curve, the knees and what is refused."""
-        from iocast.report.forecast.calibration_report import calibration_report
-
         return calibration_report(self.card.judged.facts, self.card.examination, self.folder, charts=charts)
 
 
-def calibration_asked(
-    max_latency: str, percentile: str, block: str, disks: int | None, row_seconds: float | None = None
-) -> CalibrationAsked:
-    """The search of options as they are written. Raises SpecError, which names the option."""
-    limit_ns = option_value("--max-latency", max_latency, parse_duration)
+def calibration_asked(request: CalibrateRequest) -> CalibrationAsked:
+    """The search that is asked for. Raises SpecError, which names the option."""
+    if not request.max_latency:
+        raise SpecError(
+            "--max-latency is missing: the IOPS are searched that keep it", "for example --max-latency 10ms"
+        )
+    limit_ns = option_value("--max-latency", request.max_latency, parse_duration)
     if limit_ns <= 0:
-        raise SpecError(f"--max-latency {max_latency}: the limit must be above 0", "for example --max-latency 10ms")
-    block_bytes = option_value("--block", block, parse_size)
+        raise SpecError(
+            f"--max-latency {request.max_latency}: the limit must be above 0", "for example --max-latency 10ms"
+        )
+    block_bytes = option_value("--block", request.block, parse_size)
     if not BLOCKS[0] <= block_bytes <= BLOCKS[1]:
-        raise SpecError(f"--block {block}: random reads are of 512 bytes to 1MiB", "for example --block 8k")
+        raise SpecError(f"--block {request.block}: random reads are of 512 bytes to 1MiB", "for example --block 8k")
+    duration_ns = request.options.duration_ns
     return CalibrationAsked(
         max_latency_ns=limit_ns,
-        quantile=_quantile(percentile),
+        quantile=_quantile(str(request.percentile)),
         block_bytes=block_bytes,
-        disks=disks,
-        row_seconds=row_seconds,
+        disks=request.disks,
+        row_seconds=None if duration_ns is None else duration_ns / 1e9,
     )
 
 
@@ -106,30 +101,32 @@ def _quantile(text: str) -> float | None:
 
 def calibrate(request: CalibrateRequest, listener: Listener) -> Calibrated | None:
     """Plans, announces, searches, judges, leaves a page; None when nothing was measured. Raises IocastError."""
+    asked = calibration_asked(request)
     target = find_target(request.path)
-    done = carry_out(calibration_job(request, target), target, request.options, listener)
-    found = _judged(done, request.page, listener)
-    done.or_error()
+    work = plan(calibration_job(asked, request.options, target), target, request.options, listener)
+    ran = run(work, listener)
+    found = _judge(ran, request.page, listener)
+    ran.or_error()
     return found
 
 
-def _judged(done: Carried, page: bool, listener: Listener) -> Calibrated | None:
+def _judge(ran: Ran, page: bool, listener: Listener) -> Calibrated | None:
     """Judges what was measured, and leaves the page of its card last: the answer can be read meanwhile."""
-    if done.folder is None:
+    if ran.folder is None:
         return None
-    card = make_card(done.run, shown_folder(done.folder))
-    keep_summary(card, card.report())
+    card = judge(ran.run, shown_folder(ran.folder))
+    report = card.report()
+    keep_summary(card, report)
     found = Calibrated(card)
     listener.tell(AnswerMade(found.report()))
-    if page and done.run.status == "done":
-        leave_page(card, listener)
+    if page and ran.run.status == "done":
+        leave_page(card, report, listener)
     return found
 
 
-def calibration_job(request: CalibrateRequest, target: Target) -> Job:
+def calibration_job(asked: CalibrationAsked, options: RunOptions, target: Target) -> Job:
     """The search as a job: what it may run is checked and planned as any other; it only reads."""
-    size_bytes = request.options.size_bytes or FILE_BYTES
-    asked, virtual = request.asked, target.kind == "sim"
+    size_bytes, virtual = options.size_bytes or FILE_BYTES, target.kind == "sim"
     there_bytes = size_bytes if target.size_bytes is None else target.size_bytes
     return Job(
         name=NAME,

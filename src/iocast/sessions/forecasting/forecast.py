@@ -7,37 +7,25 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast import archive
+from iocast.analyse.facts import Facts
+from iocast.diagnose.examination import examine
+from iocast.diagnose.left_out import met_another_state
+from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
 from iocast.errors import LoadError, SpecError
 from iocast.forecast.answer import Answer, answer
 from iocast.forecast.outlook import Verdict
 from iocast.forecast.what_if import WhatIf, parse_change, what_if
 from iocast.model.finding import Grade
 from iocast.model.report import Report, Subject
-from iocast.sessions.forecasting.asked_load import LoadOptions, command_options, question_of
-from iocast.sessions.listener import Listener, Quiet
-from iocast.sessions.requests import RUNS
+from iocast.report.forecast.forecast_report import forecast_report
+from iocast.report.subjects import subject
+from iocast.sessions.forecasting.asked_load import command_options, question_of
+from iocast.sessions.forecasting.load_runs import measure_ladder, replay
+from iocast.sessions.listener import Listener
+from iocast.sessions.requests.forecast import ForecastRequest
 
 if TYPE_CHECKING:
-    from iocast.analyse.facts import Facts
     from iocast.model.finding import Examination
-    from iocast.sessions.card import Card
-
-
-class ForecastRequest(Struct, frozen=True, kw_only=True):
-    """A load, and what is known of the storage: the folder of a run, or a path on which a ladder is to be measured.
-
-    `verify`: a path on which the load is to be replayed.
-    """
-
-    load: LoadOptions
-    folder: str | None = None
-    measure: str | None = None
-    verify: str | None = None
-    what_ifs: tuple[str, ...] = ()
-    seconds: float = 30.0  # of each row that is measured
-    file_bytes: int | None = None  # of the work file, where one is laid out
-    seed: int = 1
-    out: str = RUNS
 
 
 class Forecasted(Struct, frozen=True):
@@ -48,7 +36,6 @@ class Forecasted(Struct, frozen=True):
     subjects: tuple[Subject, ...]
     trust: dict[str, Grade]
     what_ifs: tuple[WhatIf, ...]
-    path: str
     options: str
     caution: str = ""  # of a run that the figures do not show whole
 
@@ -59,14 +46,11 @@ class Forecasted(Struct, frozen=True):
 
     def report(self, *, charts: bool = False, explain: bool = False) -> Report:
         """The forecast as sections and tables; with `explain` the arithmetic behind it."""
-        from iocast.report.forecast.forecast_report import forecast_report
-
         return forecast_report(
             self.answer,
             self.subjects,
             self.trust,
             what_ifs=self.what_ifs,
-            path=self.path,
             options=self.options,
             caution=self.caution,
             explain=explain,
@@ -82,16 +66,12 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         raise SpecError("give either --on RUN or --measure PATH", "for example --on last, or --measure /mnt/db")
     folder = request.folder
     if request.measure is not None:
-        from iocast.sessions.forecasting.load_runs import measure_ladder
-
         folder = measure_ladder(request.measure, question, _limits(request), listener)
     if folder is None:
         return None
     known = _Known(folder)
     probe = None
     if request.verify is not None:
-        from iocast.sessions.forecasting.load_runs import replay
-
         found = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
         replayed = replay(request.verify, question, found, _limits(request), listener)
         if replayed is None:
@@ -105,33 +85,9 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         subjects=(known.subject,),
         trust=known.trust,
         what_ifs=tuple(what_if(says, change, given) for says, change in changes),
-        path=known.facts.run.plan.target.path,
         options=command_options(request.load),
         caution=known.caution,
     )
-
-
-def foretold(
-    run: Card | str,
-    load: LoadOptions,
-    what_ifs: tuple[str, ...],
-    verify: str | None,
-    time: str,
-    out: str,
-    listener: Listener | None,
-) -> Forecasted:
-    """The forecast of a run's folder or card. Raises IocastError."""
-    from iocast.sessions.requests import time_of_rows
-
-    folder = run if isinstance(run, str) else run.folder
-    if not folder:
-        raise SpecError("this run was not saved and has no folder", "forecast from a run folder instead")
-    seconds = time_of_rows(time, "time") / 1e9
-    request = ForecastRequest(load=load, folder=folder, what_ifs=what_ifs, verify=verify, seconds=seconds, out=out)
-    found = forecast(request, listener or Quiet())
-    if found is None:
-        raise LoadError("the forecast was not verified", "the listener stopped it before the first row finished")
-    return found
 
 
 def _limits(request: ForecastRequest) -> tuple[float, int | None, int, str]:
@@ -142,12 +98,6 @@ class _Known:
     """A run with what is thought of its rows."""
 
     def __init__(self, folder: str) -> None:
-        from iocast.analyse.facts import Facts
-        from iocast.diagnose.examination import examine
-        from iocast.diagnose.left_out import met_another_state
-        from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
-        from iocast.report.subjects import subject
-
         run = archive.load(folder)
         if not run.measured:
             raise LoadError(

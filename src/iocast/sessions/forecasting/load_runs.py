@@ -11,9 +11,9 @@ from iocast.jobs.job import FileSize, Job
 from iocast.model.plan import Length, Phase
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workload
-from iocast.sessions.carry_out import carry_out
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
 from iocast.units import size_text
@@ -86,7 +86,7 @@ def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, l
     _, file_bytes, seed, out = limits
     job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
     options = RunOptions(size_bytes=file_bytes, seed=seed, out=out)
-    done = carry_out(job, target, options, listener).or_error()
+    done = run_job(job, target, options, listener).or_error()
     if done.whole is None:
         return None
     keep_judgement(done.whole)

@@ -6,39 +6,30 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from iocast import archive
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
+from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
 from iocast.errors import SpecError
 from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
 from iocast.formats.orion.data_points import data_points
 from iocast.formats.orion.result_files import Point
 from iocast.jobs.job import Job
 from iocast.jobs.orion.matrix_job import matrix_job
-from iocast.model.grading import GradeAsked
+from iocast.load import lay_out
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
+from iocast.report.matrix.orion_files import has_points, orion_files
 from iocast.sessions.events import FileWritten, Planned
+from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MIB, MeasureRequest, RunOptions
+from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.requests.matrix import MatrixRequest
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.run_options import MIB, RunOptions
 
 WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
-
-
-class MatrixRequest(Struct, frozen=True, kw_only=True):
-    """An ORION run: on the paths, or on those of TESTNAME.lun. `files` is where ORION's files go; "" for nowhere;
-    `force` replaces files there that iocast did not make."""
-
-    settings: Settings
-    paths: tuple[str, ...] = ()
-    luns: int | None = None  # work files in a directory
-    destroy: tuple[str, ...] = ()  # the identities of devices that may be overwritten
-    options: RunOptions = RunOptions()
-    asked: GradeAsked = GradeAsked()
-    page: bool = False
-    files: str = ""
-    force: bool = False
 
 
 class Matrix(Struct, frozen=True):
@@ -56,26 +47,20 @@ class Matrix(Struct, frozen=True):
 
 def plan_matrix(request: MatrixRequest) -> Matrix:
     """The points and the plan; nothing is done. Raises IocastError."""
-    from iocast.load import lay_out
-    from iocast.sessions.fitted_plan import make_plan
-
-    settings, job, target = _understood(request)
-    fitted = make_plan(job, target, request.options.seed, dry=True)
+    settings, job, target = _planned(request)
+    fitted = make_plan(job, target, request.seed, dry=True)
     planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, left_out=fitted.left_out)
     return Matrix(settings, data_points(settings), planned)
 
 
 def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
     """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
-    from iocast.archive.writing.named_outputs import make_directory
-
-    _, job, target = _understood(request)
+    _, job, target = _planned(request)
     if request.files:
         make_directory(Path(request.files), "--files")  # now, not when all has been measured
-    wanted = MeasureRequest(job=job, path=target.path, options=request.options, asked=request.asked, page=request.page)
-    measured = measured_on(job, target, wanted, listener)
-    from iocast.report.matrix.orion_files import has_points
-
+    options = RunOptions(size_bytes=request.size_bytes, seed=request.seed, out=request.out)
+    wanted = MeasureRequest(job=job, path=target.path, options=options, asked=request.asked, page=request.page)
+    measured = measure_job(job, target, wanted, listener)
     if request.files and measured.card is not None and has_points(measured.run):
         write_orion_files(measured.run, request.files, listener, force=request.force)
     return measured
@@ -84,9 +69,6 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
 def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bool = False) -> tuple[Path, ...]:
     """Writes ORION's files of a run into a directory. Raises ArchiveError for a run that is none of ORION's, and for
     a file there that iocast did not make."""
-    from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
-    from iocast.report.matrix.orion_files import orion_files
-
     texts, folder = orion_files(run), Path(directory)
     make_directory(folder, "--files")
     paths = {folder / name: text for name, text in texts.items()}
@@ -100,13 +82,11 @@ def write_orion_files(run: Run, directory: str, listener: Listener, *, force: bo
 
 def write_again_for_orion(folders: tuple[str, ...], directory: str, listener: Listener, *, force: bool = False) -> None:
     """Writes ORION's files of runs from their folders alone. Raises ArchiveError."""
-    from iocast import archive
-
     for folder in folders:
         write_orion_files(archive.load(folder), directory, listener, force=force)
 
 
-def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
+def _planned(request: MatrixRequest) -> tuple[Settings, Job, Target]:
     paths = request.paths or _of_lun_file(request.settings.testname)
     target = find_targets(paths, request.destroy)
     luns = len(paths)
@@ -118,7 +98,7 @@ def _understood(request: MatrixRequest) -> tuple[Settings, Job, Target]:
             )
         luns = request.luns
     settings = checked(of_disks(request.settings, luns))
-    size_bytes = request.options.size_bytes or WORK_FILE_BYTES
+    size_bytes = request.size_bytes or WORK_FILE_BYTES
     return settings, matrix_job(settings, luns=luns, size_bytes=size_bytes), target
 
 

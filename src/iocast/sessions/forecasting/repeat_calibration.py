@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from iocast.sessions.carry_out import carry_out
 from iocast.sessions.comparing import Repeats, group_folder, refuse_unfit, repeats_in
 from iocast.sessions.events import AnswerMade, RunBegun
-from iocast.sessions.forecasting.calibrate import NAME, CalibrateRequest, calibration_job
+from iocast.sessions.forecasting.calibrate import NAME, calibration_asked, calibration_job
+from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
+from iocast.sessions.requests.calibrate import CalibrateRequest
 from iocast.sessions.target_finding import find_target
 
 
 def repeat_calibration(request: CalibrateRequest, times: int, listener: Listener) -> Repeats | None:
     """Calibrates several times, each with the next seed; None when it was stopped. Raises IocastError."""
-    options = request.options
+    asked, options = calibration_asked(request), request.options
     first = find_target(request.path)
-    refuse_unfit(calibration_job(request, first), first, options)
+    refuse_unfit(calibration_job(asked, options, first), first, options)
     with group_folder(options.out, f"repeat-{NAME}") as folder:
         for number in range(1, times + 1):
             listener.tell(RunBegun(number, times))
             this = replace(options, seed=options.seed + number - 1, out=folder)
             target = find_target(request.path)
-            if carry_out(calibration_job(request, target), target, this, listener).or_error().stopped:
+            if run_job(calibration_job(asked, options, target), target, this, listener).or_error().stopped:
                 return None
         found = repeats_in(folder)
     listener.tell(AnswerMade(found.report()))

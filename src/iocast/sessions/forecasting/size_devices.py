@@ -4,22 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import units
+from iocast.analyse.facts import Facts
+from iocast.diagnose.left_out import met_another_state
+from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
 from iocast.errors import AnalysisError, SpecError
-from iocast.sessions.forecasting.sizing_request import SizeRequest, assumptions, need_of
-
-if TYPE_CHECKING:
-    from iocast.forecast.storage.measured_device import MeasuredDevice
-    from iocast.forecast.storage.storage_device import StorageDevice
-    from iocast.forecast.storage.storage_need import Layout, StorageNeed
-    from iocast.model.codes import NeedCode
-    from iocast.model.report import Report
-    from iocast.report.forecast.size_report import NotSized, SizedDevice
+from iocast.forecast.laws.disks import raid_level
+from iocast.forecast.storage.measured_device import MeasuredDevice, measured_device
+from iocast.forecast.storage.size_storage import RatedDevice, TooSlow, size_storage
+from iocast.forecast.storage.size_volumes import size_volumes
+from iocast.forecast.storage.storage_device import StorageDevice, built_in, built_in_devices, read_device
+from iocast.forecast.storage.storage_need import Layout, StorageNeed
+from iocast.model.codes import NeedCode
+from iocast.model.report import Report
+from iocast.model.run import PhaseRecord
+from iocast.report.forecast.size_report import NotSized, SizedDevice, overview, size_report
+from iocast.sessions.forecasting.sizing_need import assumptions, need_of
+from iocast.sessions.requests.size import SizeRequest
+from iocast.sessions.run_card import open_card
 
 USUAL_GROUP = {"raid5": 8, "raid6": 10}  # [J] devices of a parity group: larger ones take long to rebuild
 BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on
@@ -45,23 +51,15 @@ class Sizing(Struct, frozen=True):
 
     @property
     def _only(self) -> SizedDevice | None:
-        from iocast.report.forecast.size_report import SizedDevice
-
         return first if self.one and isinstance(first := self.found[0], SizedDevice) else None
 
     def report(self, *, charts: bool = False) -> Report:
         """The sizing as tables, with its chart if asked for."""
-        from iocast.report.forecast.size_report import overview, size_report
-
         return size_report(self._only, charts=charts) if self._only else overview(self.need, self.found, self.notes)
 
 
 def size(asked: SizeRequest) -> Sizing:
     """Sizes one device, or all of the library. Raises IocastError."""
-    from iocast.forecast.storage.size_storage import TooSlow
-    from iocast.forecast.storage.storage_device import built_in_devices
-    from iocast.report.forecast.size_report import NotSized
-
     need, notes = need_of(asked), tuple(assumptions(asked))
     if asked.device:
         return Sizing((_sized(asked, need, _device(asked, need), notes),), notes, one=True, need=need)
@@ -79,8 +77,6 @@ def size(asked: SizeRequest) -> Sizing:
 
 def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDevice:
     """A device by its name, its file or its run. Raises IocastError."""
-    from iocast.forecast.storage.storage_device import built_in, built_in_devices, read_device
-
     path = Path(asked.device)
     if asked.device in built_in_devices():
         return built_in(asked.device)
@@ -93,13 +89,6 @@ def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDe
 
 def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     """The device of a run folder, from rows of trust C or better."""
-    from iocast.analyse.facts import Facts
-    from iocast.diagnose.left_out import met_another_state
-    from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
-    from iocast.forecast.storage.measured_device import measured_device
-    from iocast.model.run import PhaseRecord
-    from iocast.sessions.run_card import open_card
-
     card = open_card(asked.device)
     facts, trust = Facts(card.run), card.examination.trust
     refused = {**met_another_state(facts), **stalled_rows(card.examination)}
@@ -120,12 +109,6 @@ def _sized(
     asked: SizeRequest, need: StorageNeed, device: StorageDevice | MeasuredDevice, notes: tuple[str, ...]
 ) -> SizedDevice:
     """Today, and each year of growth."""
-    from iocast.forecast.storage.measured_device import MeasuredDevice
-    from iocast.forecast.storage.size_storage import RatedDevice, size_storage
-    from iocast.forecast.storage.size_volumes import size_volumes
-    from iocast.forecast.storage.storage_need import Layout
-    from iocast.report.forecast.size_report import SizedDevice
-
     years = range(need.years + 1)
     layout = _layout(asked, device)
     assert isinstance(layout, Layout)
@@ -170,10 +153,6 @@ def _doubts(device: MeasuredDevice, read_fraction: float) -> Iterator[str]:
 
 def _layout(asked: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layout:
     """How devices of a medium are put together unless something else is asked for."""
-    from iocast.forecast.laws.disks import raid_level
-    from iocast.forecast.storage.storage_device import StorageDevice
-    from iocast.forecast.storage.storage_need import Layout
-
     medium = device.medium if isinstance(device, StorageDevice) else "ssd"
     usual = "raid0" if medium == "volume" else "raid10"
     none = asked.raid.lower() in ("none", "no")

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from iocast import units
 from iocast.errors import SpecError
-from iocast.sessions.forecasting.sizing_request import SizeRequest, limit_of
+from iocast.sessions.forecasting.sizing_need import limit_of
+from iocast.sessions.requests.size import SizeRequest
 
 MOST_TRIES = 3
 

@@ -10,7 +10,8 @@ from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import AnalysisError, SpecError
 from iocast.model.report import Report
-from iocast.sessions.profiling.profile_traces import Profiled, ProfileRequest, profile_traces
+from iocast.sessions.profiling.profile_traces import Profiled, profile_traces
+from iocast.sessions.requests.profile import ProfileRequest
 
 FEWEST = 1000  # timed events of each side [J]
 

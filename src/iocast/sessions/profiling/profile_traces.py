@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,32 +18,28 @@ from iocast.archive.writing.proofs import sign
 from iocast.archive.writing.whole_files import PRIVATE, growing, told_by_name
 from iocast.errors import SpecError
 from iocast.model.anonymity.name_kinds import pseudonym
-from iocast.model.anonymity.pseudonyms import Pseudonyms
-from iocast.model.codes import CountingEngine
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Report
 from iocast.sessions.anonymous.anonymous_copies import profile_without_names
+from iocast.sessions.requests.profile import ProfileRequest
+from iocast.sessions.requests.run_options import option_value
 from iocast.traces.read_traces import TraceOptions
+from iocast.units import parse_size
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
     from iocast.analyse.profiling.response_accounting import ResponseAccounting
 
-PROFILES = "iocast-profiles"
 AUTOMATIC = 0  # the page size that is most frequent
 
 
-class ProfileRequest(Struct, frozen=True, kw_only=True):
-    """Traces, what is known of them, and how blocks are cut: `reference_bytes` None takes each request as one."""
+class _Reading(Struct, frozen=True):
+    """How traces are read and blocks are cut: `reference_bytes` None takes each request as one."""
 
-    traces: tuple[str, ...]
-    options: TraceOptions = TraceOptions()
-    reference_bytes: int | None = AUTOMATIC
-    cache_bytes: tuple[int, ...] = ()
-    engine: CountingEngine = "duckdb"
-    out: str = PROFILES
-    names: Pseudonyms | None = None  # what names become; None: they stay
+    options: TraceOptions
+    reference_bytes: int | None
+    cache_bytes: tuple[int, ...]
 
 
 class Profiled(Struct, frozen=True):
@@ -90,12 +86,13 @@ class Profiled(Struct, frozen=True):
 
 def profile_traces(request: ProfileRequest) -> Profiled:
     """Reads traces and profiles them; a profile that is there already is only opened. Raises IocastError."""
+    reading = _reading(request)
     (first, *others) = request.traces
     if not others and profile_folder.is_profile(first):
         return _opened(first, request)
     if mixed := [path for path in request.traces if profile_folder.is_profile(path)]:
         raise SpecError(f"{mixed[0]} is a profile and no trace", "compare profiles with `iocast compare A B`")
-    return _profiled(request)
+    return _profiled(request, reading)
 
 
 def open_profile(path: str) -> Profiled:
@@ -111,20 +108,20 @@ def _opened(path: str, request: ProfileRequest) -> Profiled:
     return replace(open_profile(profile_without_names(path, request.out, request.names)), anonymous=True)
 
 
-def _profiled(request: ProfileRequest) -> Profiled:
+def _profiled(request: ProfileRequest, reading: _Reading) -> Profiled:
     from iocast import __version__
     from iocast.analyse.profiling.measure_profile import measure_profile
 
     name, names = trace_name(request.traces), request.names
     name = name if names is None else pseudonym(names, "file", name)
     with profile_folder.growing_profile(request.out, name) as folder:
-        called = _events_into(folder, request)
+        called = _events_into(folder, request, reading.options)
         profile = measure_profile(
             str(folder.place / EVENTS_FILE),
             name,
             __version__,
-            reference_bytes=request.reference_bytes,
-            cache_blocks=_blocks(request),
+            reference_bytes=reading.reference_bytes,
+            cache_blocks=_blocks(reading),
             spill=folder.place,
             may_lack_io=called,
             engine=request.engine,
@@ -133,7 +130,7 @@ def _profiled(request: ProfileRequest) -> Profiled:
     return Profiled(profile, str(folder.path), names is not None)
 
 
-def _events_into(folder: HeldFolder, request: ProfileRequest) -> bool:
+def _events_into(folder: HeldFolder, request: ProfileRequest, options: TraceOptions) -> bool:
     """Puts the table of events into the folder, and that of calls where there are any; whether there are.
 
     With names to hide they are read into files that never get a name, and written anew from there.
@@ -155,7 +152,7 @@ def _events_into(folder: HeldFolder, request: ProfileRequest) -> bool:
     ):
         names_of = {events.place: folder.path / EVENTS_FILE, calls.place: folder.path / CALLS_FILE}
         with told_by_name(names_of):
-            called = bool(read_traces(request.traces, events.place, request.options, calls_to=calls.place).calls)
+            called = bool(read_traces(request.traces, events.place, options, calls_to=calls.place).calls)
         for file, name in ((events, EVENTS_FILE), (calls, CALLS_FILE))[: 2 if called else 1]:
             if names is None:
                 sign(file.descriptor)
@@ -165,13 +162,13 @@ def _events_into(folder: HeldFolder, request: ProfileRequest) -> bool:
     return called
 
 
-def _blocks(request: ProfileRequest) -> list[int]:
+def _blocks(reading: _Reading) -> list[int]:
     """Sizes of caches in blocks; of unknown ones of the common page sizes."""
-    block = request.reference_bytes
+    block = reading.reference_bytes
     if block is None:
-        return list(request.cache_bytes)
+        return list(reading.cache_bytes)
     pages: Sequence[int] = (block,) if block else (4096, 8192, 16384, 32768)
-    return sorted({size // page for size in request.cache_bytes for page in pages if size >= page})
+    return sorted({size // page for size in reading.cache_bytes for page in pages if size >= page})
 
 
 def trace_name(traces: Sequence[str]) -> str:
@@ -180,49 +177,21 @@ def trace_name(traces: Sequence[str]) -> str:
     return first if len(traces) == 1 else f"{first} and {len(traces) - 1} more"
 
 
-def profiled(path: Sequence[str] | str, **options: Any) -> Profiled:
-    """What `iocast.profile` does. Raises IocastError."""
-    traces = (path,) if isinstance(path, str) else tuple(path)
-    if not traces:
-        raise SpecError("no trace is given", 'for example iocast.profile("trace.csv.gz")')
-    return profile_traces(profile_request(traces, **options))
-
-
-def profile_request(
-    traces: tuple[str, ...],
-    *,
-    format: str | None = None,
-    block_size: str | None = None,
-    oracle_release: str | None = None,
-    latency_unit: str | None = None,
-    block: str | None = None,
-    caches: Sequence[str] = (),
-    engine: CountingEngine = "duckdb",
-    out: str = PROFILES,
-    names: Pseudonyms | None = None,
-) -> ProfileRequest:
-    """A request from texts. Raises SpecError, which names the option."""
-    from iocast.sessions.requests import option_value
-    from iocast.units import parse_size
-
-    page = None if block_size is None else option_value("--block-size", block_size, parse_size)
-    return ProfileRequest(
-        traces=traces,
-        options=TraceOptions(
-            format=format, block_size_bytes=page, oracle_release=oracle_release, latency_unit=latency_unit
-        ),
-        reference_bytes=_reference(block),
-        cache_bytes=tuple(option_value("--cache", each, parse_size) for each in caches),
-        engine=engine,
-        out=out,
-        names=names,
+def _reading(request: ProfileRequest) -> _Reading:
+    """What texts say. Raises SpecError, which names the option."""
+    page = None if request.block_size is None else option_value("--block-size", request.block_size, parse_size)
+    options = TraceOptions(
+        format=request.format,
+        block_size_bytes=page,
+        oracle_release=request.oracle_release,
+        latency_unit=request.latency_unit,
+        columns=request.columns,
     )
+    caches = tuple(option_value("--cache", each, parse_size) for each in request.caches)
+    return _Reading(options, _reference(request.block), caches)
 
 
 def _reference(block: str | None) -> int | None:
-    from iocast.sessions.requests import option_value
-    from iocast.units import parse_size
-
     if block is None:
         return AUTOMATIC
     if block == "request":

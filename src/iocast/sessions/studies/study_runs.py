@@ -23,11 +23,13 @@ from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.studies.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide
 from iocast.model.target import Target
-from iocast.sessions.carry_out import Carried, carry_out
 from iocast.sessions.comparing import refuse_unfit
 from iocast.sessions.events import AnswerMade, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
+from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener, Stopping
-from iocast.sessions.requests import RunOptions, asked_job
+from iocast.sessions.requests.run_options import RunOptions
+from iocast.sessions.requests.study import StudyRequest
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
 from iocast.text import counted
@@ -37,16 +39,6 @@ if TYPE_CHECKING:
 
 STUDIES = "iocast-studies"  # where the folders of studies go
 MOST_FAILED = 3  # runs in a row: then the fault is not that of a cell
-
-
-class StudyRequest(Struct, frozen=True, kw_only=True):
-    """A study (a preset's name or a file), a path, and the name of the configuration that the path stands for."""
-
-    study: str
-    path: str
-    label: str = ""
-    out: str = ""  # the folder of the study; "": one below STUDIES
-    options: RunOptions = RunOptions()  # its `out` is not used
 
 
 class Studied(Struct, frozen=True):
@@ -63,9 +55,9 @@ class Studied(Struct, frozen=True):
         return study_report(self.plan, self.sides, self.folder)
 
 
-def planned_study(name: str, options: RunOptions) -> StudyPlan:
+def planned_study(request: StudyRequest) -> StudyPlan:
     """The plan of a study, with the time of its rows changed. Raises SpecError."""
-    plan = load_study(name)
+    plan, options = load_study(request.study), request.options
     if options.duration_ns is None:
         return plan
     seconds = options.duration_ns / 1e9
@@ -79,7 +71,7 @@ def known_studies() -> dict[str, str]:
 
 def run_study(request: StudyRequest, listener: Listener) -> Studied:
     """Runs what is missing of a study on a path, and tells all of it. Raises IocastError."""
-    plan = planned_study(request.study, request.options)
+    plan = planned_study(request)
     label = request.label or (plan.labels[0] if plan.labels else "measured")
     check_label(label)
     folder = request.out or os.path.join(STUDIES, plan.name.replace(" ", "-"))
@@ -89,7 +81,7 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
         side = _side(plan, folder, label)
         cells, runs = progress(side, plan.repeats)
         listener.tell(StudyBegun(plan=plan, label=label, folder=folder, cells_done=cells, runs_done=runs))
-        stopped = _missing(plan, side, held, request, listener)
+        stopped = _run_rest(plan, side, held, request, listener)
     made = open_study(folder)
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
@@ -122,7 +114,7 @@ def _refuse_unfit(plan: StudyPlan, request: StudyRequest) -> None:
     refuse_unfit(_job(plan.cells[0], request.options), target, request.options)
 
 
-def _missing(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: StudyRequest, listener: Listener) -> bool:
+def _run_rest(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: StudyRequest, listener: Listener) -> bool:
     """Runs the repeats that are missing, cell by cell; returns whether it was stopped. Raises IocastError."""
     warmed, failed = "", 0
     quiet = _Short(listener)
@@ -149,14 +141,12 @@ def _missing(plan: StudyPlan, side: StudySide, folder: HeldFolder, request: Stud
     return False
 
 
-def _one_run(
-    folder: HeldFolder, cell: StudyCell, job: Job, target: Target, options: RunOptions, to: Listener
-) -> Carried:
+def _one_run(folder: HeldFolder, cell: StudyCell, job: Job, target: Target, options: RunOptions, to: Listener) -> Ran:
     """One run, in the folder of its cell, which is held, and its line for lists of runs. Raises IocastError."""
     named = folder.find() / cell.folder
     with _cell_folder(folder, named) as place:
         try:
-            done = carry_out(job, target, replace(options, out=place), to)
+            done = run_job(job, target, replace(options, out=place), to)
             if done.folder is not None:
                 keep_judgement(done.folder)
         except IocastError as error:

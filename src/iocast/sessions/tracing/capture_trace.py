@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from msgspec import Struct
-
 from iocast.archive.anonymous.trace_tables import write_without_names
 from iocast.archive.file_names import EVENTS_FILE
 from iocast.archive.writing.named_outputs import growing_output
@@ -18,36 +16,15 @@ from iocast.archive.writing.whole_files import PRIVATE, growing
 from iocast.errors import SpecError, TargetError
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.name_kinds import pseudonym
-from iocast.model.anonymity.pseudonyms import Pseudonyms
+from iocast.observe.target.whole_disk import find_device
 from iocast.sessions.events import CaptureBegun, CaptureEnded, CommandGoesOn, CountersLogged
 from iocast.sessions.listener import Listener
+from iocast.sessions.requests.capture import CaptureRequest, CountersRequest
 from iocast.traces.capture import Captured, Capturing, HeldCommand, start
+from iocast.traces.counter_log import CounterLog
 from iocast.traces.read_traces import TraceReport
 
 _LOOK_S = 0.05
-
-
-class CaptureRequest(Struct, frozen=True, kw_only=True):
-    """What to capture, into which file, for how long: until it is stopped, or the command ends, without `seconds`."""
-
-    to: str
-    devices: tuple[str, ...] = ()
-    pids: tuple[int, ...] = ()
-    path: str = ""
-    command: tuple[str, ...] = ()
-    seconds: float | None = None
-    ring_kb: int | None = None
-    names: Pseudonyms | None = None  # what names become; None: they stay
-
-
-class CountersRequest(Struct, frozen=True, kw_only=True):
-    """Which disks to log the counters of (all when none is named), how often, for how long."""
-
-    to: str
-    devices: tuple[str, ...] = ()
-    interval_ns: int = 1_000_000_000
-    seconds: float | None = None
-    names: Pseudonyms | None = None
 
 
 def capture(request: CaptureRequest, listener: Listener) -> TraceReport:
@@ -96,9 +73,6 @@ def _table(request: CaptureRequest) -> Iterator[str]:
 
 def log_counters(request: CountersRequest, listener: Listener) -> CountersLogged:
     """Copies the disk counters until it is stopped. Raises TargetError."""
-    from iocast.observe.target.whole_disk import find_device
-    from iocast.traces.counter_log import CounterLog
-
     names = tuple(find_device(name)[1] for name in request.devices)
     hide = None if (hidden := request.names) is None else lambda name: pseudonym(hidden, "device", name)
     log = CounterLog(request.to, names, called=hide)
@@ -129,8 +103,6 @@ def _check(request: CaptureRequest) -> None:
 
 
 def _captured(request: CaptureRequest, command: HeldCommand | None) -> Captured:
-    from iocast.observe.target.whole_disk import find_device
-
     found = [find_device(name) for name in request.devices]
     return Captured(
         devices=tuple(((number.major, number.minor), name) for number, name in found),

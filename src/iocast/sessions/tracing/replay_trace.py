@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
+from iocast._core import CoreError, replay_survey
 from iocast.errors import SourceError, SpecError, TargetError
 from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
@@ -24,17 +24,16 @@ from iocast.model.workload import (
 )
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measured_on
-from iocast.sessions.requests import MIB, MeasureRequest, option_value
+from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.requests.measure import MeasureRequest
+from iocast.sessions.requests.replay import ReplayRequest
+from iocast.sessions.requests.run_options import MIB, option_value
 from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
-from iocast.sessions.tracing.replay_request import ReplayRequest
 from iocast.sessions.tracing.target_mapping import Mapping, mapping_of, needed_bytes
 from iocast.text import capacity
+from iocast.traces.read_traces import TraceOptions
 from iocast.units import parse_size
-
-if TYPE_CHECKING:
-    from iocast.traces.read_traces import TraceOptions
 
 INTERVAL_NS = 1_000_000_000
 CLASSES_MOST = 64  # operations and sizes that are counted apart
@@ -76,12 +75,12 @@ def replay(request: ReplayRequest, listener: Listener) -> Measured:
     _check(request)
     mapping = mapping_of(request)
     target = with_direct_tried(_target(request, mapping))
-    with event_table(request.trace, request.reading) as events:
+    with event_table(request.trace, _reading(request)) as events:
         job = replay_job(request, target, events)
         wanted = MeasureRequest(
             job=job, path=target.path, options=request.options, asked=request.asked, page=request.page
         )
-        return measured_on(job, target, wanted, listener)
+        return measure_job(job, target, wanted, listener)
 
 
 def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
@@ -121,8 +120,6 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
 
 def surveyed(asked: Replay) -> Survey:
     """What a replay would be. Raises SourceError for a trace that cannot be replayed so."""
-    from iocast._core import CoreError, replay_survey
-
     try:
         return msgspec.json.decode(replay_survey(msgspec.json.encode(asked).decode(), INTERVAL_NS), type=Survey)
     except CoreError as refusal:
@@ -130,14 +127,13 @@ def surveyed(asked: Replay) -> Survey:
         raise SourceError(message, hint) from refusal
 
 
-def trace_options(format_name: str | None, block_size: str | None) -> TraceOptions | None:
-    """What is said of a trace on a command line; None for nothing. Raises SpecError."""
-    if format_name is None and block_size is None:
+def _reading(request: ReplayRequest) -> TraceOptions | None:
+    """What is said of the trace; None for nothing. Raises SpecError."""
+    if request.format_of_trace is None and request.block_size is None:
         return None
-    from iocast.traces.read_traces import TraceOptions
-
-    size = None if block_size is None else option_value("--block-size", block_size, parse_size)
-    return TraceOptions(format=format_name, block_size_bytes=size)
+    block = request.block_size
+    size = None if block is None else option_value("--block-size", block, parse_size)
+    return TraceOptions(format=request.format_of_trace, block_size_bytes=size)
 
 
 def _check(request: ReplayRequest) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping as AnyMapping
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.sessions.tracing.replay_request import ReplayRequest
+from iocast.sessions.requests.replay import ReplayRequest
 
 MIB = 1 << 20
 HOW = "write the name of a target of the trace, =, and a file or device: --map sda=/dev/sdx"

@@ -1,4 +1,4 @@
-"""A job is carried out on a target: planned, announced, laid out, performed."""
+"""A job is planned on a target and announced, and what was planned is run: the first two steps of every session."""
 
 from __future__ import annotations
 
@@ -10,25 +10,30 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast import load, runner
+from iocast.analyse.steady import accepts
 from iocast.errors import IocastError, LoadError
 from iocast.jobs.job import Job
+from iocast.load import Layout
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.script import Script
 from iocast.model.target import Target
+from iocast.observe.background import look
+from iocast.observe.target.results_place import results_on_target
+from iocast.runner import Work
 from iocast.sessions.events import Planned, Stopped
+from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.listener import Listener
-from iocast.sessions.requests import RunOptions
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import shown_folder
 
 if TYPE_CHECKING:
-    from iocast.load import Layout
-    from iocast.observe.background import Background
     from iocast.runner.observing import Beside
     from iocast.sessions.live.asked_sources import Asked
 
 
-class Carried(Struct, frozen=True):
+class Ran(Struct, frozen=True):
     """What came of a job: the run, its folder (None: nothing was measured), what ended it early."""
 
     run: Run
@@ -41,25 +46,19 @@ class Carried(Struct, frozen=True):
         """The folder of a run that went to its end; None for any other."""
         return self.folder if self.error is None and not self.stopped else None
 
-    def or_error(self) -> Carried:
+    def or_error(self) -> Ran:
         """Itself. Raises the error that ended it."""
         if self.error is not None:
             raise self.error
         return self
 
 
-def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener) -> Carried:
-    """Plans, announces, lays out, performs; the run goes into `options.out`. Raises IocastError."""
-    from iocast import load
-    from iocast.observe.background import look
-    from iocast.observe.target.results_place import results_on_target
-    from iocast.sessions.fitted_plan import make_plan
-
+def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> Work:
+    """The job fitted to the target, its files found, all of it announced; nothing is written. Raises IocastError."""
     target = target if options.price is None else replace(target, price=options.price)
     fitted = make_plan(job, target, options.seed)
     layout = load.lay_out(fitted.plan)
     background = look(target)
-    shared = results_on_target(target, options.out)
     listener.tell(
         Planned(
             plan=fitted.plan,
@@ -68,27 +67,28 @@ def carry_out(job: Job, target: Target, options: RunOptions, listener: Listener)
             left_out=fitted.left_out,
             idle_size_bytes=None if layout.own else options.size_bytes,
             maintenance=background.tasks,
-            results_on=shared,
+            results_on=results_on_target(target, options.out),
         )
     )
     script = _script(job, fitted.plan)
-    with _recording(target, options.beside) as beside:
-        done = perform(
-            fitted.plan,
-            layout,
-            options.out,
-            listener,
-            until_steady=True,
-            background=background,
-            script=script,
-            beside=beside,
-        )
-    if done.stopped:
-        planned = sum(phase.role == "measure" for phase in fitted.plan.phases)
-        rows = done.run.measured
+    return Work(fitted.plan, layout, options.out, script=script, judge=accepts, background=background)
+
+
+def run(work: Work, listener: Listener, asked: Asked | None = None) -> Ran:
+    """Runs what was planned, and records beside it what is asked for; a stop is told. Raises IocastError."""
+    with _recording(work.plan.target, asked) as beside:
+        ran = run_plan(replace(work, beside=beside), listener)
+    if ran.stopped:
+        planned = sum(phase.role == "measure" for phase in work.plan.phases)
+        rows = ran.run.measured
         cut = sum(each.measurement.stopped in ("interrupted", "hung") for each in rows)
-        listener.tell(Stopped(len(rows), planned, kept=done.folder is not None, cut_short=cut))
-    return replace(done, error=_failed(done) or done.error)
+        listener.tell(Stopped(len(rows), planned, kept=ran.folder is not None, cut_short=cut))
+    return replace(ran, error=_failed(ran) or ran.error)
+
+
+def run_job(job: Job, target: Target, options: RunOptions, listener: Listener) -> Ran:
+    """Both steps, for those who run several jobs. Raises IocastError."""
+    return run(plan(job, target, options, listener), listener, options.beside)
 
 
 def _recording(target: Target, asked: Asked | None) -> AbstractContextManager[Beside | None]:
@@ -109,38 +109,23 @@ def _script(job: Job, plan: Plan) -> Script | None:
     return ShareOfMaximum(plan.groups, job.shares)
 
 
-def _failed(done: Carried) -> LoadError | None:
+def _failed(ran: Ran) -> LoadError | None:
     """Rows without one I/O are no measurement. What ended the run otherwise, such as a full disk, says more."""
-    rows = done.run.measured
+    rows = ran.run.measured
     nothing = bool(rows) and not any(record.measurement.ios for record in rows)
-    if done.folder is None or not nothing or not (done.error is None or isinstance(done.error, LoadError)):
+    if ran.folder is None or not nothing or not (ran.error is None or isinstance(ran.error, LoadError)):
         return None
-    folder = shlex.quote(shown_folder(done.folder))
+    folder = shlex.quote(shown_folder(ran.folder))
     return LoadError("all I/Os of all rows failed", f"iocast report {folder} lists the errors")
 
 
-def perform(
-    plan: Plan,
-    layout: Layout,
-    out: str,
-    listener: Listener,
-    *,
-    until_steady: bool = False,
-    background: Background | None = None,
-    script: Script | None = None,
-    beside: Beside | None = None,
-) -> Carried:
-    """Performs a plan that was announced; with `until_steady` its phases may end as soon as they are. Raises
-    IocastError."""
-    from iocast import runner
-    from iocast.analyse.steady import accepts
-
+def run_plan(work: Work, listener: Listener) -> Ran:
+    """Runs a plan that was announced; a plan that is a search chooses its own rows. Raises IocastError."""
     with listener.working() as stopping:
         progress = listener.progress(stopping)
-        judge = accepts if until_steady else None
-        chosen = script or _search(plan, layout)
-        done = runner.perform(plan, layout, out, progress, stopping, judge, chosen, background, beside)
-    return Carried(done.run, done.folder, done.error, stopping())
+        work = replace(work, script=work.script or _search(work.plan, work.layout))
+        done = runner.run(work, progress, stopping)
+    return Ran(done.run, done.folder, done.error, stopping())
 
 
 def _search(plan: Plan, layout: Layout) -> Script | None:

@@ -1,18 +1,15 @@
-"""What is asked of `iocast size`, from the texts that people write; capacity alone is refused."""
+"""The need that a sizing is asked for, from the texts that people write; capacity alone is refused."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
-
-from msgspec import Struct
+from typing import TypeVar
 
 from iocast import units
 from iocast.errors import SpecError
-
-if TYPE_CHECKING:
-    from iocast.forecast.storage.storage_need import LatencyLimit, StorageNeed
+from iocast.forecast.storage.storage_need import ASK_FOR_IOPS, LatencyLimit, StorageNeed
+from iocast.sessions.requests.size import SizeRequest
 
 T = TypeVar("T")
 
@@ -21,30 +18,8 @@ LIMITS = "response times are limited as 5ms (p99), p95=5ms, p99.9<10ms or mean=5
 _LIMIT = re.compile(r"(?:(mean|p\d{2}(?:\.\d+)?)\s*(?:<=?|=))?\s*(.+)")
 
 
-class SizeRequest(Struct, frozen=True, kw_only=True):
-    """The options of `iocast size` as they are written; "" or None: not given."""
-
-    capacity: str = ""
-    iops: float | None = None
-    mbps: float | None = None
-    read: str = ""
-    size: str = ""
-    slo: str = ""
-    raid: str = ""
-    group: int | None = None  # 0: one group of all
-    device: str = ""
-    device_capacity: str = ""
-    growth: str = ""
-    years: int | None = None
-    utilisation: str = ""
-    spares: int = 0
-    price: float | None = None
-
-
 def need_of(asked: SizeRequest) -> StorageNeed:
     """The demand. Raises SpecError, which names the option."""
-    from iocast.forecast.storage.storage_need import ASK_FOR_IOPS, StorageNeed
-
     if not asked.iops and not asked.mbps:
         raise SpecError("capacity alone does not size storage: the IOPS do (Kolk: the biggest mistake)", ASK_FOR_IOPS)
     if not asked.capacity:
@@ -81,8 +56,6 @@ def assumptions(asked: SizeRequest) -> Iterator[str]:
 
 def limit_of(slo: str) -> LatencyLimit:
     """The limit of "5ms" (p99), "p95=5ms", "p99.9<10ms", "mean=5ms". Raises SpecError."""
-    from iocast.forecast.storage.storage_need import LatencyLimit
-
     found = _LIMIT.fullmatch(slo.strip())
     if found is None:
         raise SpecError(f'--slo: "{slo}" is no limit of a response time', LIMITS)

@@ -20,7 +20,7 @@ from iocast.load.filling import check_filled
 from iocast.model.plan import Length, Phase
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.workload import Constant, MixItem, Workload, Zeros
-from iocast.runner import performing
+from iocast.runner import run_loop
 
 
 class Told:
@@ -47,7 +47,7 @@ def never() -> bool:
 
 
 def perform(made: Any, out: Path, stopped: Any = never, told: Told | None = None) -> runner.Performed:
-    return runner.perform(made, load.lay_out(made), str(out), told or Told(), stopped)
+    return runner.run(runner.Work(made, load.lay_out(made), str(out)), told or Told(), stopped)
 
 
 def test_files_then_phases_then_saved(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ class _OwnWrites:
 def test_what_an_engine_tries_on_the_target_is_not_counted_with_the_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(performing, "OBSERVERS", (SimpleNamespace(NAME="own", Observer=_OwnWrites),))
+    monkeypatch.setattr(run_loop, "OBSERVERS", (SimpleNamespace(NAME="own", Observer=_OwnWrites),))
     writes = phase("write")
     directly = replace(writes, workload=replace(writes.workload, direct=True), engine="auto", length=Length(ios=50))
     done = perform(plan(tmp_path, 2 * MIB, 1, directly, direct=True), tmp_path / "runs")

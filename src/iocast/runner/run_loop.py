@@ -1,10 +1,11 @@
-"""Performing: the one loop over the groups of a run; here load and observation meet."""
+"""The one loop over the groups of a run; here load and observation meet."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import __version__, load, metrics
@@ -38,47 +39,54 @@ from iocast.runner.verifying import Verifying
 MEMORY_BUDGET_S = 0.15
 
 
-def perform(
-    plan: Plan,
-    layout: Layout,
-    out: str,
-    progress: Progress,
-    stopped: Callable[[], bool],
-    judge: Judge | None = None,
-    script: Script | None = None,
-    background: Background | None = None,
-    beside: Beside | None = None,
-) -> Performed:
-    """Lays out the files, runs every group with the observers on, and saves after each in a folder in `out`.
+class Work(Struct, frozen=True):
+    """What is to be run, and where its folder goes.
 
     `script` chooses the groups; without one those of the plan are run in order. What it writes must be in the plan,
-    whose phases are checked before. `judge` says when a
-    phase that is to run until it is steady has done so; without one it runs its longest time. `stopped()` is asked
-    about ten times a second; when it says True what was measured is kept, and so it is when something fails. Files
-    that were not laid out to the end by then are removed again. `background` is what the storage did for itself
-    before; `beside`, entered, is sampled as well while load runs. Raises IocastError when the work could not even
-    begin.
+    whose phases are checked before. `judge` says when a phase that is to run until it is steady has done so; without
+    one it runs its longest time. `background` is what the storage did for itself before; `beside`, entered, is sampled
+    as well while load runs.
     """
+
+    plan: Plan
+    layout: Layout
+    out: str
+    script: Script | None = None
+    judge: Judge | None = None
+    background: Background | None = None
+    beside: Beside | None = None
+
+
+def run(work: Work, progress: Progress, stopped: Callable[[], bool]) -> Performed:
+    """Lays out the files, runs every group with the observers on, and saves after each in a folder in `out`.
+
+    `stopped()` is asked about ten times a second; when it says True what was measured is kept, and so it is when
+    something fails. Files that were not laid out to the end by then are removed again. Raises IocastError when the
+    work could not even begin.
+    """
+    plan, layout = work.plan, work.layout
     check_limits(plan, layout)
     if (left := memory_left()) is not None:
         check_memory(plan, *left)
     loader = loader_of(plan)
     follow_wall_clock()
     started_unix_ns = unix_ns()
-    run = Run(
+    background, beside = work.background, work.beside
+    watched = beside.names if beside else ()
+    begun = Run(
         run_id=new_run_id(started_unix_ns),
         plan=plan,
         host=_measured_host(loader),
         started_unix_ns=started_unix_ns,
         status="running",
         iocast_version=__version__,
-        warnings=(*layout.notes, *(f"Watched beside the load: {name}" for name in (beside.names if beside else ()))),
-        maintenance=() if background is None else background.tasks,
-        blind=() if background is None else tuple(Blind(metrics.MAINTENANCE, why) for why in background.unseen),
+        warnings=(*layout.notes, *(f"Watched beside the load: {name}" for name in watched)),
+        maintenance=background.tasks if background else (),
+        blind=tuple(Blind(metrics.MAINTENANCE, why) for why in (background.unseen if background else ())),
     )
-    script = script or FixedList(plan.groups)
-    if judge is not None:
-        script = UntilSteady(script, judge, loader.step_ns)
+    script = work.script or FixedList(plan.groups)
+    if work.judge is not None:
+        script = UntilSteady(script, work.judge, loader.step_ns)
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
     with (
         claimed(layout),
@@ -86,21 +94,21 @@ def perform(
         kept_between_phases(),
         OpenedFiles(layout, plan.target) as opened,
     ):
-        run = replace(run, warnings=(*run.warnings, *_users_of(layout, writing)))
+        begun = replace(begun, warnings=(*begun.warnings, *_users_of(layout, writing)))
         loader.check(layout)
-        saving = Saving(RunFolder.create(out, run, private=beside is not None), run)
-        job = _Performance(layout, loader, script, saving, progress, stopped, recheck, opened, beside)
+        saving = Saving(RunFolder.create(work.out, begun, private=beside is not None), begun)
+        loop = _Loop(work, loader, script, saving, progress, stopped, recheck, opened)
         error = None
         try:
-            job.perform()
+            loop.run()
         except IocastError as why:
             error = why
         except BaseException:
-            job.close("failed")
+            loop.close("failed")
             raise
         finally:
             progress.close()
-        return job.close("failed" if error else "done" if job.complete else "interrupted", error)
+        return loop.close("failed" if error else "done" if loop.complete else "interrupted", error)
 
 
 def _users_of(layout: Layout, writing: list[str]) -> tuple[str, ...]:
@@ -121,12 +129,12 @@ def _unpaced(phase: Phase) -> Phase:
     return replace(phase, workload=replace(phase.workload, arrival=Closed()))
 
 
-class _Performance:
-    """One call of `perform`: where the run stands."""
+class _Loop:
+    """One call of `run`: where it stands."""
 
     def __init__(
         self,
-        layout: Layout,
+        work: Work,
         loader: Loader,
         script: Script,
         saving: Saving,
@@ -134,11 +142,11 @@ class _Performance:
         stopped: Callable[[], bool],
         recheck: Callable[[], None],
         opened: OpenedFiles,
-        beside: Beside | None = None,
     ) -> None:
+        layout = work.layout
         self.plan, self.layout, self.loader, self.script = saving.run.plan, layout, loader, script
         self.saving, self.progress, self.stopped = saving, progress, stopped
-        self.opened, self.beside = opened, beside
+        self.opened, self.beside = opened, work.beside
         self.recheck = recheck  # whether the device is still the one that may be overwritten
         self.files: WorkFiles | TreeFiles = (
             WorkFiles(layout, loader, bool(self.plan.target.direct), self._fill, stopped)
@@ -151,7 +159,7 @@ class _Performance:
         self.over = False  # the script has nothing more to ask for
         self.begun = 0  # groups, those that fill work files included
 
-    def perform(self) -> None:
+    def run(self) -> None:
         """Everything from the first fill to the last group."""
         self.files.fill()
         whole = self.layout.own and not self.files.waiting and not self.saving.cut_short

@@ -1,0 +1,1 @@
+"""What is asked of each session, declared once: its options, its call in Python and its input."""

@@ -1,0 +1,56 @@
+"""What is asked of `iocast capture`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from iocast.model.anonymity.pseudonyms import Pseudonyms
+from iocast.sessions.requests.option import argument, option
+from iocast.sessions.requests.run_options import option_value
+from iocast.units import parse_size
+
+
+def _ring_kb(text: str, name: str) -> int:
+    return max(64, option_value(name, text, parse_size) >> 10)
+
+
+class CaptureRequest(Struct, frozen=True, kw_only=True):
+    """What to capture, into which file, for how long: until it is stopped, or the command ends, without `seconds`."""
+
+    command: Annotated[tuple[str, ...], argument("A command to start and to follow.", "[-- COMMAND]...")] = ()
+    devices: Annotated[
+        tuple[str, ...], option("Block requests of this disk; repeatable.", "NAME", spelt="--device")
+    ] = ()
+    pids: Annotated[
+        tuple[int, ...], option("System calls of this process; repeatable.", spelt="--pid"), Meta(ge=1)
+    ] = ()
+    path: Annotated[
+        str,
+        option(
+            "Only system calls on files below DIR; of all processes, or of those that --pid or COMMAND names.", "DIR"
+        ),
+    ] = ""
+    to: Annotated[str, option("The trace; default capture.parquet, counters.log.", "FILE", spelt="-o --output")] = ""
+    seconds: Annotated[float | None, option("Stop after so long; otherwise at Ctrl-C.", "N")] = None
+    ring_kb: Annotated[
+        int | None,
+        option(
+            "Trace buffer of each processor, e.g. 64MiB, where records are lost.",
+            "SIZE",
+            spelt="--ring",
+            read=_ring_kb,
+        ),
+    ] = None
+    names: Pseudonyms | None = None  # what names become; None: they stay
+
+
+class CountersRequest(Struct, frozen=True, kw_only=True):
+    """Which disks to log the counters of (all when none is named), how often, for how long."""
+
+    to: str
+    devices: tuple[str, ...] = ()
+    interval_ns: int = 1_000_000_000
+    seconds: float | None = None
+    names: Pseudonyms | None = None
