@@ -46,7 +46,7 @@ PLUG_INS = (
     ),
     ("diagnose.detectors", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
     (
-        "imports",
+        "tools.importers",
         "IMPORTERS",
         "Importers",
         "Each reads one format of another tool. The first that knows how a file begins takes it.",

@@ -56,7 +56,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "size": ("size",),
     "model": ("model",),
     "profile": ("profile",),
-    "capture": ("iocast.traces.read_traces:TraceReport", "iocast.sessions.events:CountersLogged"),
+    "capture": ("iocast.tools.traces:TraceReport", "iocast.sessions.events:CountersLogged"),
     "replay": ("card",),
     "load-db": (
         "card",

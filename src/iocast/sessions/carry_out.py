@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import IocastError, LoadError
-from iocast.jobs.job import Job
+from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.script import Script

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from iocast import jobs
 from iocast.errors import TargetError
-from iocast.jobs import Job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.work_files import permission_of, work_paths
+from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.model.target import Target
 from iocast.sessions.target_finding import with_direct_tried

@@ -15,10 +15,10 @@ from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET, Budget
 from iocast.errors import IocastError, SpecError
-from iocast.jobs.job import Job
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import Finding
+from iocast.model.job import Job
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.card import Card

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import IocastError
-from iocast.jobs.job import Job
+from iocast.model.job import Job
 from iocast.model.report import Section
 from iocast.model.run import Run
 from iocast.model.target import Target

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
+from iocast.model.job import FileSize, Job
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -148,7 +148,7 @@ def images_of(request: TrialRequest) -> tuple[str, ...]:
 
 def _found(request: TrialRequest) -> Trial:
     from iocast.diagnose.experiments.named import find_trial
-    from iocast.jobs.problems import meant
+    from iocast.tools.line_problems import meant
 
     trial = find_trial(request.name)
     if trial is None:

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
+from iocast.model.job import Job
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
 from iocast.sessions.fitted_plan import Fitted, make_plan
@@ -86,8 +86,8 @@ class Written(Struct, frozen=True):
 
 def write_job(job: str, to: Literal["fio", "toml"], options: RunOptions) -> Written:
     """The job as a job file of fio, or of iocast. Raises SpecError for what that cannot say."""
-    from iocast.jobs.fio.fio_writing import fio_text, notes_on
     from iocast.jobs.toml.job_writing import toml_notes, toml_text
+    from iocast.tools.fio.fio_writing import fio_text, notes_on
 
     wanted = asked_job(job, options)
     if wanted.database:

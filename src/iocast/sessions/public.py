@@ -6,10 +6,9 @@ import shlex
 from collections.abc import Sequence
 
 from iocast.errors import LoadError, SpecError
-from iocast.formats.orion.command_line import parse
-from iocast.jobs.job import Job
 from iocast.model.database.database_load import DatabaseLoad, LoadRamp
 from iocast.model.finding import Examination
+from iocast.model.job import Job
 from iocast.model.run import Run
 from iocast.model.workload import Sync
 from iocast.sessions.card import Card
@@ -21,6 +20,7 @@ from iocast.sessions.listener import Listener, Quiet
 from iocast.sessions.measure import Measured, measure
 from iocast.sessions.named_experiment import Answered, TrialRequest, experiment, trial_request
 from iocast.sessions.requests import MeasureRequest, RunOptions, size_of_files, time_of_rows
+from iocast.tools.orion.command_line import parse
 
 
 def options(size: str | None, time: str | None, seed: int, out: str, destroy: str) -> RunOptions:

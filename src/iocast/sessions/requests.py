@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
-from iocast.jobs.job import FileSize, Job
 from iocast.model.database.database_load import CommitRamp, DatabaseRamp
 from iocast.model.grading import GradeAsked, Letter, Scale
+from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase
 from iocast.units import parse_duration, parse_size
 

@@ -16,8 +16,8 @@ import iocast
 from iocast.databases.postgresql.server_programs import find_programs
 from iocast.errors import DatabaseError, SpecError, TargetError
 from iocast.jobs import library
-from iocast.jobs.job import FileSize, Job
 from iocast.jobs.library import load_job
+from iocast.model.job import FileSize, Job
 from iocast.sessions.database.with_server import measure_with_server, with_twins
 from iocast.sessions.events import CardMade
 from iocast.sessions.measure import Measured

@@ -24,8 +24,8 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests import RUNS, RunOptions
 
 if TYPE_CHECKING:
-    from iocast.formats.orion.command_line import Settings
     from iocast.sessions.forecasting.matrix import Matrix, MatrixRequest
+    from iocast.tools.orion.command_line import Settings
 
 _LIKE_OPTION = re.compile(r"-[A-Za-z][A-Za-z_-]+(?==|$)")
 
@@ -154,9 +154,9 @@ def _request(
     hugenotneeded: bool,
     **orion: Any,
 ) -> MatrixRequest:
-    from iocast.formats.orion.command_line import check_storax, checked
     from iocast.sessions.forecasting.matrix import MatrixRequest
     from iocast.sessions.requests import size_of_files
+    from iocast.tools.orion.command_line import check_storax, checked
 
     check_storax(storax)
     size_bytes = None if size is None else size_of_files(size)
@@ -174,16 +174,16 @@ def _request(
 
 
 def _settings(orion: dict[str, Any]) -> Settings:
-    from iocast.formats.orion.command_line import Settings
+    from iocast.tools.orion.command_line import Settings
 
     return Settings(num_streamIO=orion.pop("num_streamio"), **orion)
 
 
 def _show(proposed: Matrix, *, as_json: bool) -> None:
     from iocast.commands.shell import plan_lines
-    from iocast.formats.orion.command_line import text
     from iocast.model.results.answers import DataPoint, PlannedMatrix
     from iocast.text import counted
+    from iocast.tools.orion.command_line import text
 
     plan = proposed.plan
     if as_json:
@@ -211,7 +211,7 @@ def _show(proposed: Matrix, *, as_json: bool) -> None:
 
 
 def _origin(proposed: Matrix) -> str:
-    from iocast.formats.orion.data_points import ORIGIN
+    from iocast.tools.orion.data_points import ORIGIN
 
     return ", of which small=0 large=0 has no I/O" if ORIGIN in proposed.points else ""
 
@@ -236,7 +236,7 @@ def _range(values: tuple[int, ...]) -> str:
 
 
 def _say_points(run: Any) -> None:
-    from iocast.formats.orion.result_writing import trace_text
     from iocast.report.matrix.measured_points import orion_result
+    from iocast.tools.orion.result_writing import trace_text
 
     say(trace_text(orion_result(run)).rstrip())

@@ -123,7 +123,7 @@ def watch(
 
 def _print_script() -> int:
     """What a DBA runs where iocast cannot be installed."""
-    from iocast.formats.oracle.capture_script import shipped
+    from iocast.tools.oracle.capture_script import shipped
 
     print(shipped(), end="")
     return 0

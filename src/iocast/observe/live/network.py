@@ -19,10 +19,10 @@ import os
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.network_counters import parse_interfaces, parse_tcp
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.limits import read_or_empty
+from iocast.observe.live.network_counters import parse_interfaces, parse_tcp
 from iocast.observe.live.watched import EVERYBODY, Watched
 from iocast.observe.observer import BlindError
 

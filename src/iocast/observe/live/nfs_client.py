@@ -21,11 +21,11 @@ import os
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.mountstats import parse_mountstats
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.limits import read_or_empty
 from iocast.observe.live.from_nought import FromNought
+from iocast.observe.live.mountstats import parse_mountstats
 from iocast.observe.live.watched import EVERYBODY, Watched
 from iocast.observe.observer import BlindError
 

@@ -21,10 +21,10 @@ import os
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.process_counters import parse_process_io, parse_schedstat
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.limits import read_or_empty
+from iocast.observe.live.process_counters import parse_process_io, parse_schedstat
 from iocast.observe.live.watched import EVERYBODY, Watched, processes
 from iocast.observe.observer import BlindError
 

@@ -157,7 +157,7 @@ def _fitted(request: CopyRequest) -> _Fitted:
 
 
 def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
-    from iocast.jobs.problems import meant
+    from iocast.tools.line_problems import meant
 
     chosen = []
     for name in names:

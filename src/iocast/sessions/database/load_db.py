@@ -9,7 +9,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import TargetError
-from iocast.formats.database_access.address import AskPassword
 from iocast.load.database.data_set_plan import BuildStoppedError
 from iocast.load.database.load_server import Built, Dropped, LoadServer
 from iocast.load.database.servers import connect
@@ -25,6 +24,7 @@ from iocast.sessions.events import BuildEnded, BuildStep, BuildStopped, Database
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MeasureRequest
+from iocast.tools.database_address import AskPassword
 
 ROOM = 3  # times the size of the data set must be free
 _TELL_EVERY_S = 0.2

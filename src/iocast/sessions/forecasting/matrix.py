@@ -8,12 +8,8 @@ from msgspec import Struct
 
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import SpecError
-from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
-from iocast.formats.orion.data_points import data_points
-from iocast.formats.orion.result_files import Point
-from iocast.jobs.job import Job
-from iocast.jobs.orion.matrix_job import matrix_job
 from iocast.model.grading import GradeAsked
+from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -22,6 +18,10 @@ from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import Measured, measured_on
 from iocast.sessions.requests import MIB, MeasureRequest, RunOptions
+from iocast.tools.orion.command_line import Settings, checked, lun_paths, of_disks
+from iocast.tools.orion.data_points import data_points
+from iocast.tools.orion.matrix_job import matrix_job
+from iocast.tools.orion.result_files import Point
 
 WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
 

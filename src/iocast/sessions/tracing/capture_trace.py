@@ -19,10 +19,10 @@ from iocast.errors import SpecError, TargetError
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.name_kinds import pseudonym
 from iocast.model.anonymity.pseudonyms import Pseudonyms
+from iocast.observe.capture import Captured, Capturing, HeldCommand, start
 from iocast.sessions.events import CaptureBegun, CaptureEnded, CommandGoesOn, CountersLogged
 from iocast.sessions.listener import Listener
-from iocast.traces.capture import Captured, Capturing, HeldCommand, start
-from iocast.traces.read_traces import TraceReport
+from iocast.tools.traces import TraceReport
 
 _LOOK_S = 0.05
 
@@ -96,8 +96,8 @@ def _table(request: CaptureRequest) -> Iterator[str]:
 
 def log_counters(request: CountersRequest, listener: Listener) -> CountersLogged:
     """Copies the disk counters until it is stopped. Raises TargetError."""
+    from iocast.observe.counter_log import CounterLog
     from iocast.observe.target.whole_disk import find_device
-    from iocast.traces.counter_log import CounterLog
 
     names = tuple(find_device(name)[1] for name in request.devices)
     hide = None if (hidden := request.names) is None else lambda name: pseudonym(hidden, "device", name)

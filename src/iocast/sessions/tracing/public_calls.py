@@ -11,7 +11,7 @@ from iocast.sessions.public import options
 from iocast.sessions.tracing.capture_trace import CaptureRequest, capture
 from iocast.sessions.tracing.replay_request import ReplayRequest
 from iocast.sessions.tracing.replay_trace import replay
-from iocast.traces.read_traces import TraceReport
+from iocast.tools.traces import TraceReport
 
 
 def replayed(

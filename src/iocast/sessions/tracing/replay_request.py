@@ -11,7 +11,7 @@ from iocast.model.plan import Remap, ReplayMode
 from iocast.sessions.requests import RunOptions
 
 if TYPE_CHECKING:
-    from iocast.traces.read_traces import TraceOptions
+    from iocast.tools.traces import TraceOptions
 
 
 class ReplayRequest(Struct, frozen=True, kw_only=True):

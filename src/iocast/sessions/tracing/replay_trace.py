@@ -9,8 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from iocast.errors import SourceError, SpecError, TargetError
-from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
+from iocast.model.job import FileSize, Job
 from iocast.model.measurement import ReplayFacts
 from iocast.model.plan import Length, Phase, Replay, ReplayMode
 from iocast.model.target import Target
@@ -34,7 +34,7 @@ from iocast.text import capacity
 from iocast.units import parse_size
 
 if TYPE_CHECKING:
-    from iocast.traces.read_traces import TraceOptions
+    from iocast.tools.traces import TraceOptions
 
 INTERVAL_NS = 1_000_000_000
 CLASSES_MOST = 64  # operations and sizes that are counted apart
@@ -134,7 +134,7 @@ def trace_options(format_name: str | None, block_size: str | None) -> TraceOptio
     """What is said of a trace on a command line; None for nothing. Raises SpecError."""
     if format_name is None and block_size is None:
         return None
-    from iocast.traces.read_traces import TraceOptions
+    from iocast.tools.traces import TraceOptions
 
     size = None if block_size is None else option_value("--block-size", block_size, parse_size)
     return TraceOptions(format=format_name, block_size_bytes=size)
