@@ -395,7 +395,7 @@ def cells(root: Path) -> list[str]:
 # What the kernel prints has bounds; numbers of a job file were refused where they were read, or are those of our plans.
 _WITHIN_BOUNDS = re.compile(
     "foreign_numbers|kernel/disk_counters|conf_reading|orion/matrix_job|fio/fio_(mix|sections|settings|writing)"
-    "|vdbench/vdbench_(rates|spelling|trees|values)"
+    "|vdbench/vdbench_(keys|trees|values)"
 )
 
 

@@ -16,7 +16,7 @@ from iocast.errors import DatabaseError, SpecError
 from iocast.metrics import NO_BOUND
 from iocast.model.run import Sample
 from iocast.model.view import views
-from iocast.tools.row_shapes import samples_of
+from iocast.tools.database_rows import samples_of
 
 pymysql = pytest.importorskip("pymysql")
 SECRET = "open-sesame-8"

@@ -16,7 +16,7 @@ from iocast.databases.query import LostError, RefusedError
 from iocast.errors import DatabaseError, SpecError
 from iocast.model.run import Sample
 from iocast.model.view import views
-from iocast.tools.row_shapes import Row
+from iocast.tools.database_rows import Row
 
 SECRET = "open-sesame-9"
 EVENTS = ("db file sequential read", "log file sync", "direct path read")

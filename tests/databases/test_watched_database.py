@@ -21,9 +21,8 @@ from iocast.errors import DatabaseError, SpecError
 from iocast.model.run import Sample
 from iocast.model.view import views
 from iocast.observe.observer import Observer
-from iocast.tools.active_sessions import Active, ActivityCounts
 from iocast.tools.database_address import parsed
-from iocast.tools.row_shapes import Row, Rows, counters
+from iocast.tools.database_rows import Active, ActivityCounts, Row, Rows, counters
 
 IO = Rows(key=("who",), counters=counters("reads read_time:ms/reads"))
 

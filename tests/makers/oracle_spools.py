@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from iocast.model.live.moment import Interval, intervals, moment_of
-from iocast.tools.oracle.capture_spool import read_spool
+from iocast.tools.oracle.oracle_spool import read_spool
 from iocast.tools.oracle.oracle_statements import STATEMENTS
 
 START_S = 1_795_000_000

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from iocast.databases.query import LostError, RefusedError
-from iocast.tools.row_shapes import Row
+from iocast.tools.database_rows import Row
 
 
 class ScriptedSession:

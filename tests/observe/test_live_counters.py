@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from iocast.observe.group_counters import parse_cpu_stat, parse_io_stat, parse_throttle_counts
-from iocast.observe.live.mountstats import parse_mountstats
-from iocast.observe.live.network_counters import parse_interfaces, parse_tcp
-from iocast.observe.live.process_counters import parse_process_io, parse_schedstat
+from iocast.observe.live.network import parse_interfaces, parse_tcp
+from iocast.observe.live.nfs_client import parse_mountstats
+from iocast.observe.live.processes import parse_process_io, parse_schedstat
 
 MOUNTS = """\
 device rootfs mounted on / with fstype rootfs

@@ -6,8 +6,8 @@ import pytest
 
 from iocast import metrics
 from iocast.model.view import views
-from iocast.tools import active_sessions
-from iocast.tools.active_sessions import Active, ActivityCounts
+from iocast.tools import database_rows
+from iocast.tools.database_rows import Active, ActivityCounts
 
 
 def test_shares_of_an_interval_come_from_two_samples() -> None:
@@ -27,10 +27,10 @@ def test_shares_of_an_interval_come_from_two_samples() -> None:
 
 
 def test_memory_is_bounded_and_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(active_sessions, "MOST_SUBJECTS", 2)
+    monkeypatch.setattr(database_rows, "MOST_SUBJECTS", 2)
     counts = ActivityCounts("db", 5)
     counts.add([Active(str(number)) for number in range(5)])
     counts.add([Active("0")])
-    assert counts.subjects(metrics.SESSIONS) == {"0", "1", active_sessions.OTHERS}
+    assert counts.subjects(metrics.SESSIONS) == {"0", "1", database_rows.OTHERS}
     found = {each.subject: each.value for each in counts.samples(1) if each.observer == "db.sessions"}
     assert (found["0"], found["1"], found["others"]) == (2.0, 1.0, 3.0)

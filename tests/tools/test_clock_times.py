@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iocast.tools.clock_times import day_of, second_of_day, since_1970
+from iocast.tools.foreign_numbers import day_of, second_of_day, since_1970
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast.metrics import EPOCH
 from iocast.model.run import Sample
 from iocast.model.view import views
-from iocast.tools.followed_rows import Followed
+from iocast.tools.database_rows import Followed
 
 SECOND_NS = 1_000_000_000
 NOW_NS = 1_795_442_322 * SECOND_NS  # a date: values are doubles, which keep 256 ns of it

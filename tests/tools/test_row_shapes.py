@@ -6,7 +6,7 @@ import pytest
 
 from iocast.metrics import NO_BOUND
 from iocast.model.run import Sample
-from iocast.tools.row_shapes import Buckets, Counter, Rows, Statistics, counters, named, samples_of
+from iocast.tools.database_rows import Buckets, Counter, Rows, Statistics, counters, named, samples_of
 
 IO = Rows(key=("who", "object"), counters=counters("reads read_time:ms/reads hits"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from iocast.tools.shell_assignments import read_assignments
+from iocast.tools.shell_conf import read_assignments
 
 SOURCED = r"""
 # a comment; with=signs

@@ -16,10 +16,8 @@ from iocast.databases.query import LostError, Query, RefusedError, Session
 from iocast.databases.secrets_in_texts import without_secrets
 from iocast.errors import DatabaseError, IocastError
 from iocast.model.run import Sample
-from iocast.tools.active_sessions import Active, ActivityCounts
-from iocast.tools.followed_rows import Followed
+from iocast.tools.database_rows import Active, ActivityCounts, Followed, Row, samples_of, subject_of
 from iocast.tools.foreign_numbers import moment_ns
-from iocast.tools.row_shapes import Row, samples_of, subject_of
 
 _MOST_TEXT = 16_000_000  # characters of the texts that are remembered
 _OF_A_TEXT = 100  # that each takes beside its own

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 from msgspec import Struct
 
-from iocast.errors import SpecError
+from iocast.errors import DatabaseError, SpecError
 from iocast.tools.foreign_numbers import whole_of
 
 AskPassword = Callable[[str], str]  # the question → the answer; it is not kept
@@ -75,3 +76,13 @@ def _host(text: str, url: str) -> tuple[str, int]:
 def password_of(*variables: str) -> str | None:
     """The password in the first environment variable that is set; None for none."""
     return next((os.environ[name] for name in variables if os.environ.get(name)), None)
+
+
+@contextmanager
+def needed_for(product: str) -> Iterator[None]:
+    """Around the import of a driver. Raises DatabaseError with the way out where it is not installed."""
+    try:
+        yield
+    except ImportError as error:
+        said = f"{product} cannot be reached without its driver: {error}"
+        raise DatabaseError(said, "pip install 'iocast[databases]'") from None

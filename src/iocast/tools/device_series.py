@@ -9,8 +9,7 @@ from datetime import date
 from iocast import metrics
 from iocast.model.run import Host, Run, Sample, Source
 from iocast.model.workload import Closed
-from iocast.tools.clock_times import DAY_S, day_of, second_of_day, since_1970
-from iocast.tools.foreign_numbers import moment_ns
+from iocast.tools.foreign_numbers import DAY_S, day_of, moment_ns, second_of_day, since_1970
 from iocast.tools.stated_rows import SECOND_NS, UNKNOWN_HOST, Row, run
 from iocast.tools.sysstat.device_reports import Report
 

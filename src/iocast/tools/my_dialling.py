@@ -6,8 +6,7 @@ import os
 from typing import Any
 
 from iocast.errors import DatabaseError, SpecError
-from iocast.tools.database_address import Address, AskPassword, parsed, password_of
-from iocast.tools.database_driver import needed_for
+from iocast.tools.database_address import Address, AskPassword, needed_for, parsed, password_of
 
 CONNECT_TIMEOUT_S = 10
 PORT = 3306

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from iocast.errors import DatabaseError, SpecError
-from iocast.tools.database_address import AskPassword, parsed
-from iocast.tools.database_driver import needed_for
+from iocast.tools.database_address import AskPassword, needed_for, parsed
 
 CONNECT_TIMEOUT_S = 10
 _SERVERS_OWN = "-c search_path=pg_catalog"  # else the owner of the database says what our statements name

@@ -9,8 +9,7 @@ from makers.command_line import iocast, run_folder
 from iocast.archive import load, load_courses
 from iocast.model.run import Run
 from iocast.tools import importers
-from iocast.tools.latency_map.latency_records import records
-from iocast.tools.latency_map.record_writing import Series, records_text
+from iocast.tools.latency_map.latency_records import Series, records, records_text
 
 
 def test_what_was_written_is_read_back() -> None:

@@ -8,7 +8,7 @@ from makers.oracle_spools import FIRST_S, START_S, heads, row
 from iocast.errors import SourceError
 from iocast.metrics import NO_BOUND
 from iocast.model.view import View, views
-from iocast.tools.oracle.capture_spool import Spool, begins_so, read_spool
+from iocast.tools.oracle.oracle_spool import Spool, begins_so, read_spool
 from iocast.tools.oracle.oracle_statements import statements_of
 
 SESSIONS = (".waits", ".active_sql", ".sessions", ".session_waits")

@@ -12,7 +12,7 @@ from iocast.model.run import Run
 from iocast.model.stated import Bucket
 from iocast.tools import importers
 from iocast.tools.oracle import oracle_event_histogram, oracle_iostat_file
-from iocast.tools.oracle.event_buckets import OVERFLOW
+from iocast.tools.oracle.oracle_events import OVERFLOW
 from iocast.tools.oracle.view_snapshots import seconds_between
 from iocast.tools.source_files import Head
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from makers.oracle_catalogue import catalogue, columns_of
 
+from iocast.tools.database_rows import Statistics, named
 from iocast.tools.oracle import capture_script, oracle_statements
 from iocast.tools.oracle.oracle_statements import STATEMENTS, Version, clock_ns, statements_of, version_of
-from iocast.tools.row_shapes import Statistics, named
 
 sqlglot = pytest.importorskip("sqlglot")
 VERSIONS: tuple[Version, ...] = ((11, 2), (12, 1), (12, 2), (18, 0), (19, 0), (21, 0), (23, 0))

@@ -21,7 +21,7 @@ from iocast.databases.mysql.mysql_session import dialler
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.metrics import ON_CPU
-from iocast.tools.active_sessions import Active, ActivityCounts
+from iocast.tools.database_rows import Active, ActivityCounts
 from iocast.tools.foreign_numbers import moment_ns, number_of
 
 NAME = "mysql"

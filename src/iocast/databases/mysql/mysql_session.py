@@ -7,8 +7,8 @@ from typing import Any
 
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.tools.database_address import AskPassword
+from iocast.tools.database_rows import Row
 from iocast.tools.my_dialling import MyDialling, my_driver
-from iocast.tools.row_shapes import Row
 
 STATEMENT_TIMEOUT_S = 5
 OURS = "/* iocast */"  # by which our own statements are known among those that run

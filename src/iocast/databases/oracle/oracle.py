@@ -22,7 +22,7 @@ from iocast.databases.oracle.several_instances import SeveralInstances
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.metrics import ACTIVE_SQL, ON_CPU
-from iocast.tools.active_sessions import Active, ActivityCounts
+from iocast.tools.database_rows import Active, ActivityCounts
 from iocast.tools.foreign_numbers import moment_ns, number_of
 from iocast.tools.oracle import oracle_statements
 from iocast.tools.oracle.oracle_statements import Statement

@@ -7,8 +7,8 @@ from typing import Any
 
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.tools.database_address import AskPassword
+from iocast.tools.database_rows import Row
 from iocast.tools.pg_dialling import PgDialling, pg_driver
-from iocast.tools.row_shapes import Row
 
 STATEMENT_TIMEOUT_MS = 5000
 OURS = "/* iocast */"  # by which our own statements are known among all others; one in front of them would be dropped

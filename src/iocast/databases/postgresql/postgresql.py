@@ -23,7 +23,7 @@ from iocast.databases.query import Query, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError
 from iocast.metrics import ACTIVE_SQL, ON_CPU, SESSIONS
-from iocast.tools.active_sessions import Active, ActivityCounts
+from iocast.tools.database_rows import Active, ActivityCounts
 from iocast.tools.foreign_numbers import moment_ns, whole_of
 
 NAME = "postgresql"

@@ -12,7 +12,7 @@ from iocast.model.measurement import Course
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
 from iocast.report.renderers.safe_words import SafeLines
-from iocast.tools.latency_map.record_writing import Series, records_text
+from iocast.tools.latency_map.latency_records import Series, records_text
 
 OPS: tuple[Op, ...] = ("read", "write")
 NONE = (

@@ -76,7 +76,7 @@ def measure_with_server(request: MeasureRequest, server: str, listener: Listener
 
 
 def _require_driver() -> None:
-    from iocast.tools.database_driver import needed_for
+    from iocast.tools.database_address import needed_for
 
     with needed_for("PostgreSQL"):
         import psycopg  # noqa: F401

@@ -17,16 +17,18 @@ from itertools import pairwise
 
 from iocast.model.run import Run, Source
 from iocast.tools.foreign_numbers import whole_of
-from iocast.tools.oracle.event_buckets import checked_edge, event_row
-from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE
-from iocast.tools.oracle.view_rows import ViewRow, has_columns, view_rows, whole_number
+from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, checked_edge, event_row
 from iocast.tools.oracle.view_snapshots import (
     Counters,
     Snapshot,
+    ViewRow,
     clock,
     grown,
+    has_columns,
     seconds_between,
     snapshots,
+    view_rows,
+    whole_number,
 )
 from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import Row, run

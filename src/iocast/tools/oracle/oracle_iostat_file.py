@@ -20,14 +20,17 @@ from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse
 from iocast.model.workload import Op
-from iocast.tools.oracle.view_rows import ViewRow, has_columns, view_rows, whole_number
 from iocast.tools.oracle.view_snapshots import (
     Counters,
     Snapshot,
+    ViewRow,
     clock,
     grown,
+    has_columns,
     seconds_between,
     snapshots,
+    view_rows,
+    whole_number,
 )
 from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import SECOND_NS, OpFigures, Row, run, stated

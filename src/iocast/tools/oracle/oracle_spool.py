@@ -11,20 +11,195 @@ together, or that overlap. A look that was cut off and lines that are no row of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import groupby, pairwise
 from statistics import median
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.errors import SourceError
+from iocast.metrics import ON_CPU
 from iocast.model.live.moment import Moment, moment_of
-from iocast.model.run import Blind, Run, Source, Tape
+from iocast.model.run import Blind, Run, Sample, Source, Tape
 from iocast.model.workload import Closed
 from iocast.text import counted
-from iocast.tools.oracle.capture_spool import OBSERVER, Spool, begins_so, read_spool
+from iocast.tools.database_rows import Active, ActivityCounts, Followed, Row, samples_of
+from iocast.tools.foreign_numbers import LAST_NS, moment_ns, number_of
+from iocast.tools.oracle.capture_script import FORMAT, MARK
+from iocast.tools.oracle.oracle_statements import Statement, clock_ns, statements_of, version_of
 from iocast.tools.source_files import Head, read_text, refuse
-from iocast.tools.stated_rows import SECOND_NS, Row, run
+from iocast.tools.stated_rows import SECOND_NS, run
+from iocast.tools.stated_rows import Row as StatedRow
+
+OBSERVER: Final = "oracle"
+_JITTER_NS: Final = 2_500_000_000  # starts are told in whole seconds
+_ERRORS: Final = ("ORA-", "SP2-")
+
+
+class Spool(Struct, frozen=True, kw_only=True):
+    """All looks of a file."""
+
+    version: str
+    instances: tuple[str, ...]
+    samples: tuple[Sample, ...]
+    texts: dict[str, str]
+    unseen: tuple[str, ...]
+    looks: int
+    cut_off: int  # looks without an end
+    unread: int  # lines that are no row of their view
+
+
+class _Section(Struct):
+    """The rows of one view in one look."""
+
+    name: str
+    columns: tuple[str, ...]
+    rows: list[Row] = []
+    refused: str = ""
+
+
+class _Look(Struct):
+    """One run of the script."""
+
+    line: int
+    sections: dict[str, _Section]
+    ended: bool = False
+
+
+def begins_so(text: str) -> bool:
+    """Whether a text is such a spool."""
+    return any(line.startswith(f"{MARK} look ") for line in text.splitlines()[:50])
+
+
+def read_spool(path: str, text: str) -> Spool:
+    """All samples of a spool. Raises SourceError for one that has not a single whole look."""
+    looks, unread = _looks(path, text)
+    whole = [look for look in looks if look.ended]
+    if not whole:
+        raise refuse(path, 0, "no whole look at a database", "run iocast_capture.sql with SQL*Plus until it ends")
+    samples, unseen, texts = list[Sample](), dict[str, str](), dict[str, str]()
+    told = _Teller(path)
+    for look in whole:
+        samples += told.samples(look)
+        unseen |= {name: f"{name}: {each.refused}" for name, each in look.sections.items() if each.refused}
+        texts |= {f"setting|{row['name']}": str(row["value"]) for row in _rows(look, "parameter")}
+    wanted = {each.name for each in statements_of(version_of(told.version))}
+    return Spool(
+        version=told.version,
+        instances=told.instances,
+        samples=tuple(samples),
+        texts=texts,
+        unseen=tuple(why for name, why in unseen.items() if name in wanted | {"session", "parameter"}),
+        looks=len(whole),
+        cut_off=len(looks) - len(whole),
+        unread=unread,
+    )
+
+
+def _looks(path: str, text: str) -> tuple[list[_Look], int]:
+    """The looks as they stand, and how many lines are neither a row nor a message."""
+    looks, section, unread = list[_Look](), None, 0
+    for at, line in enumerate(text.splitlines(), 1):
+        if line.startswith(f"{MARK} "):
+            section = _marked(path, at, line.split(), looks)
+        elif section is not None and line.strip():
+            unread += not _added(section, line)
+    return looks, unread
+
+
+def _marked(path: str, at: int, words: list[str], looks: list[_Look]) -> _Section | None:
+    """A line of ours: a look begins or ends, or a view begins."""
+    match words[1:]:
+        case ["look", number_] if number_ != str(FORMAT):
+            raise refuse(path, at, f"a spool of format {number_}; known is {FORMAT}", "use a newer iocast")
+        case ["look", _]:
+            looks.append(_Look(at, {}))
+        case ["end"] if looks:
+            looks[-1].ended = True
+        case [name, columns] if looks and not looks[-1].ended:
+            section = _Section(name, tuple(columns.split("|")), [])
+            looks[-1].sections[name] = section
+            return section
+    return None
+
+
+def _added(section: _Section, line: str) -> bool:
+    """A row, or what SQL*Plus says of a statement; False for what is neither."""
+    if line.startswith(_ERRORS):
+        section.refused = section.refused or line.strip()
+        return True
+    values = [value.strip() for value in line.split("|")]
+    if len(values) != len(section.columns):
+        return False
+    section.rows.append({name: value or None for name, value in zip(section.columns, values, strict=True)})
+    return True
+
+
+def _rows(look: _Look, name: str) -> list[Row]:
+    return look.sections[name].rows if name in look.sections else []
+
+
+class _Teller:
+    """Tells looks one after another: what a live watch keeps in mind between two samples."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._followed: dict[str, Followed] = {}
+        self._counts: ActivityCounts | None = None
+        self._started_ns = 0
+        self._at_ns = 0
+        self.version = ""
+        self.instances: tuple[str, ...] = ()
+
+    def samples(self, look: _Look) -> Iterator[Sample]:
+        """All of one look."""
+        at_ns = self._time(look)
+        started_ns = self._identity(look)
+        for statement in statements_of(version_of(self.version)):
+            if statement.name in look.sections and not look.sections[statement.name].refused:
+                yield from self._of(statement, _rows(look, statement.name), at_ns, started_ns)
+        if "session" in look.sections and not look.sections["session"].refused:
+            self._counts = self._counts or ActivityCounts(OBSERVER, at_ns)
+            self._counts.add([_active(row) for row in _rows(look, "session")])
+            yield from self._counts.samples(at_ns)
+
+    def _time(self, look: _Look) -> int:
+        for row in _rows(look, "clock"):
+            whole_s, second_s = number_of(row.get("whole_s")), number_of(row.get("second_s"))
+            if whole_s is not None and second_s is not None:
+                at_ns = clock_ns(whole_s, second_s)
+                if not self._at_ns < at_ns <= LAST_NS:
+                    raise refuse(self._path, look.line, "a look that is not later than the one before")
+                self._at_ns = at_ns
+                return at_ns
+        raise refuse(self._path, look.line, "a look without its time")
+
+    def _identity(self, look: _Look) -> int:
+        """When the last of the instances started; in whole seconds, so one well later is another start."""
+        rows = _rows(look, "instance")
+        if not rows:
+            raise refuse(self._path, look.line, "a look without an instance")
+        self.version = str(rows[0].get("version") or "")
+        self.instances = tuple(str(row.get("instance_name") or "") for row in rows)
+        started_ns = max(moment_ns(row.get("started_s")) for row in rows)
+        if abs(started_ns - self._started_ns) > _JITTER_NS:
+            self._started_ns = started_ns
+        return self._started_ns
+
+    def _of(self, statement: Statement, rows: list[Row], at_ns: int, started_ns: int) -> list[Sample]:
+        observer = f"{OBSERVER}.{statement.name}"
+        followed = self._followed.setdefault(statement.name, Followed(observer, since_entered=statement.since_entered))
+        return followed.tick(at_ns, samples_of(statement.shape, rows, observer, at_ns), started_ns, {})
+
+
+def _active(row: Row) -> Active:
+    waits = row.get("state") == "WAITING"
+    event = f"{row.get('wait_class') or ''}|{row.get('event') or ''}" if waits else ON_CPU
+    session = f"{row.get('inst_id')}|{row.get('sid')}|{row.get('serial#')}"
+    return Active(session, event, str(row.get("sql_id") or ""))
+
 
 _MORE_LOOKS = "run the script in a loop, ten seconds apart"
 _ALONE = "import each by itself"
@@ -77,10 +252,10 @@ def _reel(path: str) -> _Reel:
     return _Reel(path, spool, moments)
 
 
-def _row(reel: _Reel) -> Row:
+def _row(reel: _Reel) -> StatedRow:
     """A phase without any load."""
     began_ns, ended_ns = reel.moments[0].time_ns, reel.moments[-1].time_ns
-    return Row(
+    return StatedRow(
         name=f"{reel.spool.looks} looks",
         test="watch",
         ops=(),

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from iocast.tools.database_rows import Buckets, Rows, Shape, Statistics, counters
 from iocast.tools.foreign_numbers import whole_of
-from iocast.tools.row_shapes import Buckets, Rows, Shape, Statistics, counters
 
 Version = tuple[int, int]
 ALWAYS: Final[Version] = (11, 2)

@@ -23,13 +23,13 @@ from msgspec import Struct
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.tools.foreign_numbers import number
-from iocast.tools.oracle.file_sections import file_sections
 from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, waits_are_ios
 from iocast.tools.oracle.oracle_files import FILES, FILES_NOTE, SINGLE, file_rows, single_read_rows
 from iocast.tools.oracle.oracle_profile import ACTIVITY, ACTIVITY_NOTE, INSTANCE, WAITS, instance_rows, wait_means
 from iocast.tools.oracle.report_tables import (
     Table,
     elapsed_minutes,
+    file_sections,
     is_cluster_report,
     is_html,
     is_report,

@@ -6,8 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from iocast.tools.conf_values import ConfValues
-from iocast.tools.shell_assignments import Fault, read_assignments
+from iocast.tools.shell_conf import ConfValues, Fault, read_assignments
 
 LEAST_BLOCKS: Final = 1_024
 BLOCK_BYTES: Final = 8_192

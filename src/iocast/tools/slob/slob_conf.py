@@ -13,8 +13,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from iocast.tools.conf_values import ConfValues
-from iocast.tools.shell_assignments import Assignment, Fault, read_assignments
+from iocast.tools.shell_conf import Assignment, ConfValues, Fault, read_assignments
 
 LEAST_BLOCKS: Final = 10_000
 LEAST_SCAN_BLOCKS: Final = 4

@@ -12,13 +12,116 @@ left out with a warning. Other sar reports in the file (-u, -r ...) are skipped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 from iocast.model.run import Host, Run
 from iocast.tools.device_series import observed
-from iocast.tools.source_files import Head, read_text, refuse
-from iocast.tools.sysstat.device_reports import Report, is_sar, sar_text
-from iocast.tools.sysstat.sadf_exports import is_sadf, sadf_reports
+from iocast.tools.source_files import Head, read_text, refuse, whole_lines
+from iocast.tools.sysstat.device_reports import (
+    ALL,
+    Report,
+    device_name,
+    hosts_of,
+    is_sar,
+    metrics_of,
+    records,
+    sar_text,
+)
+
+_HEADING = re.compile(r"^# hostname;interval;timestamp;(?:DEV;tps|tps;rtps)\b", re.MULTILINE)
+_OTHER = "# hostname;interval;timestamp;"
+_SINGLE = re.compile(r"^[^\t\n]+\t-?\d+\t[^\t\n]+\t[^\t\n]+\t(?:tps|rtps|rkB/s|rd_sec/s)\t", re.MULTILINE)
+_SINGLE_COLUMNS = re.compile(r"^(?:r|w|d)?tps$|/s$|-sz$|^await$|^svctm$|^%util$")
+_APART = -1  # the interval of lines that are none: restarts, comments
+
+Series = dict[tuple[str, str], Report]  # by machine and moment
+
+
+def is_sadf(text: str) -> bool:
+    """Whether this is one of its exports of devices."""
+    start = text.lstrip()[:1]
+    if start == "{":
+        return '"sysstat"' in text and ('"disk-device"' in text or '"io-reads"' in text)
+    return _HEADING.search(text) is not None or _SINGLE.search(text) is not None
+
+
+def sadf_reports(path: str, text: str, warnings: list[str]) -> list[tuple[Host | None, list[Report]]]:
+    """The machines and their intervals. Raises SourceError."""
+    if text.lstrip().startswith("{"):
+        return [
+            (host, [_of_json(path, each, warnings) for each in found if "disk" in each or "io" in each])
+            for host, found in hosts_of(path, text)
+        ]
+    series = _columns(path, text, warnings) if _HEADING.search(text) else _single(path, text, warnings)
+    machines: dict[str, list[Report]] = {}
+    for (name, _), report in series.items():
+        machines.setdefault(name, []).append(report)
+    return [
+        (Host(name=name, kernel="", cpus=0, cpu_model="", memory_bytes=0), reports)
+        for name, reports in machines.items()
+    ]
+
+
+def _columns(path: str, text: str, warnings: list[str]) -> Series:
+    """The lines of -d; with -h those of all devices of a moment are one line."""
+    names: list[str] = []
+    series: Series = {}
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
+        if line.startswith("#"):
+            names = line.removesuffix("[...]").split(";")[3:] if _HEADING.match(line) else []
+            continue
+        fields = line.split(";")
+        if not names or not line.strip() or fields[1:2] == [str(_APART)]:
+            continue
+        if len(fields) < 4 or (len(fields) - 3) % len(names):
+            raise refuse(path, at, f"{len(fields)} values under {len(names) + 3} headings")
+        report = series.setdefault((fields[0], fields[2]), Report(fields[2], {}))
+        for first in range(3, len(fields), len(names)):
+            values = fields[first : first + len(names)]
+            of_one = names[0] == "DEV"
+            device = device_name(path, at, values[0]) if of_one else ALL
+            own = slice(1 if of_one else 0, None)
+            report.devices[device] = metrics_of(path, at, names[own], values[own], warnings)
+    return series
+
+
+def _single(path: str, text: str, warnings: list[str]) -> Series:
+    """The lines of -p: machine, interval, moment, device, column, value."""
+    series: Series = {}
+    for at, line in enumerate(whole_lines(path, text, warnings), 1):
+        fields = line.split("\t")
+        if len(fields) != 6 or fields[1] == str(_APART) or not _SINGLE_COLUMNS.search(fields[4]):
+            continue
+        report = series.setdefault((fields[0], fields[2]), Report(fields[2], {}))
+        device = ALL if fields[3] == "-" else device_name(path, at, fields[3])
+        own = report.devices.setdefault(device, {})
+        own.update(metrics_of(path, at, fields[4:5], fields[5:6], warnings))
+    return series
+
+
+def _of_json(path: str, each: dict[str, Any], warnings: list[str]) -> Report:
+    moment = each.get("timestamp")
+    zone = " UTC" if isinstance(moment, dict) and moment.get("utc") == 1 else ""
+    stamp = (
+        f"{moment.get('date', '')} {moment.get('time', '')}{zone}" if isinstance(moment, dict) else str(moment or "")
+    )
+    devices = {}
+    whole = each.get("io")
+    if isinstance(whole, dict):
+        devices[ALL] = _flat(path, whole, warnings)
+    for disk in records(path, each.get("disk", [])):
+        devices[device_name(path, 0, disk.get("disk-device"))] = _flat(path, disk, warnings)
+    return Report(stamp, devices)
+
+
+def _flat(path: str, found: dict[str, Any], warnings: list[str]) -> dict[str, float]:
+    """The columns of an object and of the objects in it."""
+    cells = {name: value for name, value in found.items() if name != "disk-device"}
+    for name in [name for name, value in cells.items() if isinstance(value, dict)]:
+        cells.update(cells.pop(name))
+    return metrics_of(path, 0, [*cells], [str(value) for value in cells.values()], warnings)
 
 
 def sniff(head: Head) -> bool:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.tools.clock_times import DAY_S
-from iocast.tools.foreign_numbers import bounded, number
+from iocast.tools.foreign_numbers import DAY_S, bounded, number
 from iocast.tools.source_files import refuse
 from iocast.tools.vdbench.run_tables import (
     Line,

@@ -27,8 +27,8 @@ from iocast.tools import consistency
 from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run, stated
 from iocast.tools.vdbench.histogram_pages import Histograms, count, histograms
-from iocast.tools.vdbench.page_kinds import ORDER, kind_of
 from iocast.tools.vdbench.result_pages import Interval, RunFigures, RunKey, averages, completed
+from iocast.tools.vdbench.run_tables import ORDER, kind_of
 
 MS_NS = 1_000_000
 MIB = 1 << 20

@@ -11,11 +11,14 @@ from iocast.model.script import Share
 from iocast.model.tree import Tree
 from iocast.model.workload import Arrival, Closed, MixItem, Op, Unique, Workload, pass_ios, starts_empty
 from iocast.tools.vdbench.parameter_file import Definition, Parameter
-from iocast.tools.vdbench.vdbench_rates import MOST_RUNS, Loop, Rate, cells
-from iocast.tools.vdbench.vdbench_run_parts import Expanded, RatedRun, rated_runs, times_of
+from iocast.tools.vdbench.vdbench_runs import Expanded, RatedRun, rated_runs, times_of
 from iocast.tools.vdbench.vdbench_trees import FileLoad, loads_of, operation_of, trees_of_job
 from iocast.tools.vdbench.vdbench_values import (
+    MOST_RUNS,
+    Loop,
+    Rate,
     Reader,
+    cells,
     named,
     percent_of,
     ratio_of,

@@ -16,10 +16,8 @@ from iocast.text import capacity, counted
 from iocast.tools.line_problems import LineProblems
 from iocast.tools.vdbench.parameter_file import GENERAL, KINDS, Definition, Parameter, read_definitions
 from iocast.tools.vdbench.vdbench_file_runs import FileRunReader
-from iocast.tools.vdbench.vdbench_keys import check_keys
-from iocast.tools.vdbench.vdbench_run_parts import Expanded
-from iocast.tools.vdbench.vdbench_runs import RunReader
-from iocast.tools.vdbench.vdbench_spelling import spelled_out
+from iocast.tools.vdbench.vdbench_keys import check_keys, spelled_out
+from iocast.tools.vdbench.vdbench_runs import Expanded, RunReader
 from iocast.tools.vdbench.vdbench_trees import trees_of_job
 from iocast.tools.vdbench.vdbench_workloads import MIB, Place, Storage, storage_of
 
