@@ -16,14 +16,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msgspec import Struct
-
 from iocast import metrics
-from iocast.model.run import Host, Run
-from iocast.tools.device_series import observed
-from iocast.tools.foreign_numbers import number
-from iocast.tools.source_files import Head, read_text, refuse, whole_lines
-from iocast.tools.sysstat.device_reports import ALL, Report
+from iocast.model.run import Run
+from iocast.tools.device_series import (
+    ALL,
+    Column,
+    Machine,
+    Report,
+    columns_of,
+    report_of,
+    require_width,
+    series,
+    values_of,
+)
+from iocast.tools.source_files import Head, refuse, whole_lines
 
 KIB, MS_NS = 1024, 1_000_000
 _PLOT = re.compile(r"^#(?:Date[ ,;]Time|UTC)\b.*\[DSK(?::[^\]]{1,80})?\]", re.MULTILINE)
@@ -61,15 +67,6 @@ _DETAILED = ("RKBytes", "RMerge", "Reads", "", "WaitR", "WKBytes", "WMerge", "Wr
 _AFTER = ("RWSize", "QLen", "Wait", "SvcTim", "Util")
 
 
-class _Column(Struct, frozen=True):
-    """A column that is read: of which device, as which metric."""
-
-    place: int
-    device: str
-    metric: str
-    factor: float
-
-
 def sniff(head: Head) -> bool:
     """A heading of disks."""
     return any(pattern.search(head.text) for pattern in (_PLOT, _DETAIL, _SUMMARY))
@@ -77,16 +74,15 @@ def sniff(head: Head) -> bool:
 
 def read(paths: tuple[str, ...]) -> Run:
     """Each file as a phase of one run. Raises SourceError."""
-    warnings: list[str] = []
-    machines: list[tuple[Host | None, Sequence[Report]]] = []
-    for path in paths:
-        text = read_text(path)
-        reports = _plot(path, text, warnings) if _PLOT.search(text) else _printed(path, text, warnings)
-        if not reports:
-            raise refuse(path, 0, "it has no interval of a disk", "run collectl with -sD -P, or with -oT")
-        _whole_milliseconds(reports, warnings)
-        machines.append((None, reports))
-    return observed("collectl", paths, machines, warnings)
+    return series("collectl", paths, _machines)
+
+
+def _machines(path: str, text: str, warnings: list[str]) -> list[Machine]:
+    reports = _plot(path, text, warnings) if _PLOT.search(text) else _printed(path, text, warnings)
+    if not reports:
+        raise refuse(path, 0, "it has no interval of a disk", "run collectl with -sD -P, or with -oT")
+    _whole_milliseconds(reports, warnings)
+    return [(None, reports)]
 
 
 def _whole_milliseconds(reports: Sequence[Report], warnings: list[str]) -> None:
@@ -102,7 +98,7 @@ def _whole_milliseconds(reports: Sequence[Report], warnings: list[str]) -> None:
 
 def _plot(path: str, text: str, warnings: list[str]) -> list[Report]:
     names: list[str] = []
-    columns: list[_Column] = []
+    columns: list[Column] = []
     parting: str | None = None
     reports: list[Report] = []
     for at, line in enumerate(whole_lines(path, text, warnings), 1):
@@ -112,24 +108,18 @@ def _plot(path: str, text: str, warnings: list[str]) -> list[Report]:
             columns = [each for place, name in enumerate(names) if (each := _of_plot(place, name))]
         elif names and line.strip() and not line.startswith("#"):
             cells = line.split(parting)
-            if len(cells) != len(names):
-                if not reports and not cells[0].isdigit():
-                    continue  # words before the first interval
-                raise refuse(path, at, f"{len(cells)} values under {len(names)} headings")
-            report = Report(_stamp(cells), {})
-            for each in columns:
-                value = number(path, at, cells[each.place], names[each.place]) * each.factor
-                report.devices.setdefault(each.device, {})[each.metric] = value
-            reports.append(report)
+            if len(cells) != len(names) and not reports and not cells[0].isdigit():
+                continue  # words before the first interval
+            require_width(path, at, cells, names)
+            reports.append(report_of(_stamp(cells), values_of(path, at, columns, cells)))
     return reports
 
 
-def _of_plot(place: int, name: str) -> _Column | None:
+def _of_plot(place: int, name: str) -> Column | None:
     found = _CELL.fullmatch(name)
     if not found or found["name"] not in _COLUMNS:
         return None
-    metric, factor = _COLUMNS[found["name"]]
-    return _Column(place, found["device"] or ALL, metric, factor)
+    return Column(place, name, found["device"] or ALL, *_COLUMNS[found["name"]])
 
 
 def _stamp(cells: Sequence[str]) -> str:
@@ -163,15 +153,11 @@ def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
         if not names or not rest or (not moment and not rest[0].isdigit()):
             continue
         device = rest.pop(0) if detail and rest else ALL
-        if len(rest) != len(names):
-            raise refuse(path, at, f"{len(rest)} values under {len(names)} headings")
+        require_width(path, at, rest, names)
         if not reports or reports[-1].stamp != moment or device in reports[-1].devices:
             reports.append(Report(moment, {}))
-        own = reports[-1].devices.setdefault(device, {})
-        for name, value in zip(names, rest, strict=True):
-            if name in _COLUMNS:
-                metric, factor = _COLUMNS[name]
-                own[metric] = number(path, at, value, name) * factor
+        found = report_of(moment, values_of(path, at, columns_of(names, _COLUMNS, device), rest))
+        reports[-1].devices.update(found.devices)
     return reports
 
 

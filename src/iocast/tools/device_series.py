@@ -1,21 +1,97 @@
-"""Reports of devices become a phase without load that holds them as samples, and what does not fit in them is told."""
+"""Reports of devices over time, and the headed tables that they come in; as the samples of a phase without load.
+
+What each tool adds is which lines are headings, what its columns are called, and how it writes a value.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+
+from msgspec import Struct
 
 from iocast import metrics
 from iocast.model.run import Host, Run, Sample, Source
 from iocast.model.workload import Closed
-from iocast.tools.foreign_numbers import DAY_S, day_of, moment_ns, second_of_day, since_1970
+from iocast.tools.foreign_numbers import DAY_S, day_of, moment_ns, number, second_of_day, since_1970
+from iocast.tools.source_files import read_text, refuse
 from iocast.tools.stated_rows import SECOND_NS, UNKNOWN_HOST, Row, run
-from iocast.tools.sysstat.device_reports import Report
 
 LITTLE_SLACK = 0.2  # columns are printed with two decimals
 WITH_WRITES = (metrics.READ_AWAIT_NS, metrics.READS_PER_S, metrics.WRITE_AWAIT_NS, metrics.WRITES_PER_S)
 LITTLE_LEAST = 0.1  # requests in the queue; less is all rounding
+ALL = "all"  # the device of a table that has all of them together
+
+Metrics = Mapping[str, tuple[str, float]]  # of each heading: the metric, and what one of it is worth
+
+
+class Report(Struct, frozen=True):
+    """One report: a moment ("" when it is not stated) and, for each device, its metrics."""
+
+    stamp: str
+    devices: dict[str, dict[str, float]]
+
+
+Machine = tuple[Host | None, Sequence[Report]]
+
+
+class Column(Struct, frozen=True):
+    """A column that is read: where it stands under which heading, of which device, as which metric."""
+
+    place: int
+    heading: str
+    device: str
+    metric: str
+    factor: float = 1
+
+
+def columns_of(headings: Sequence[str], known: Metrics, device: str) -> list[Column]:
+    """The columns of a device of which the metric is known."""
+    return [
+        Column(place, heading, device, *known[heading]) for place, heading in enumerate(headings) if heading in known
+    ]
+
+
+def require_width(path: str, at: int, values: Sequence[str], headings: Sequence[str]) -> None:
+    """Raises SourceError for a line of another length than its heading."""
+    if len(values) != len(headings):
+        raise refuse(path, at, f"{len(values)} values under {len(headings)} headings")
+
+
+def device_apart(heading: str, headings: Sequence[str], values: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The device of a line, which may stand in any column, and the other headings and values."""
+    place = headings.index(heading)
+    return values[place], [*headings[:place], *headings[place + 1 :]], [*values[:place], *values[place + 1 :]]
+
+
+def report_of(stamp: str, found: Iterable[tuple[Column, float]]) -> Report:
+    """The report that the values of one moment are."""
+    devices: dict[str, dict[str, float]] = {}
+    for column, value in found:
+        devices.setdefault(column.device, {})[column.metric] = value * column.factor
+    return Report(stamp, devices)
+
+
+def values_of(path: str, at: int, columns: Iterable[Column], cells: Sequence[str]) -> Iterator[tuple[Column, float]]:
+    """The values of a line in the columns that are read. Raises SourceError for one that is no number."""
+    for each in columns:
+        yield each, number(path, at, cells[each.place], each.heading)
+
+
+def series(
+    tool: str,
+    paths: tuple[str, ...],
+    machines_of: Callable[[str, str, list[str]], Iterable[Machine]],
+    of: str = "",
+) -> Run:
+    """The run of these files, as samples of the observer `of`, by default the tool. Raises SourceError.
+
+    `machines_of` reads the text of a path, and adds what it warns of to the list that it is given.
+    """
+    warnings: list[str] = []
+    machines = [machine for path in paths for machine in machines_of(path, read_text(path), warnings)]
+    return observed(tool, paths, machines, warnings, of)
 
 
 def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ...], bool]:
@@ -95,7 +171,7 @@ def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple
 def observed(
     tool: str,
     paths: tuple[str, ...],
-    machines: Sequence[tuple[Host | None, Sequence[Report]]],
+    machines: Sequence[Machine],
     warnings: list[str],
     observer: str = "",
 ) -> Run:

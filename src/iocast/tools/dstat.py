@@ -15,14 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from iocast import metrics
 from iocast.model.run import Host, Run
-from iocast.tools.device_series import observed
+from iocast.tools.device_series import ALL, Column, Machine, Report, report_of, require_width, series, values_of
 from iocast.tools.foreign_numbers import number
-from iocast.tools.source_files import Head, csv_cells, read_text, refuse, whole_lines
-from iocast.tools.sysstat.device_reports import ALL, Report
+from iocast.tools.source_files import Head, csv_cells, refuse, whole_lines
 
 SINCE_BOOT = "dstat's first line covers the time since boot and is left out."
 _GROUP = re.compile(r"^-+(?:dsk|io)/[^\s-]")
@@ -38,14 +35,6 @@ _METRICS = {
 }
 
 
-class _Column(Struct, frozen=True):
-    """A column that is read: of which device, as which metric."""
-
-    place: int
-    device: str
-    metric: str
-
-
 def sniff(head: Head) -> bool:
     """The first line of the CSV, or the groups of the table."""
     start = head.text.lstrip()[:100].lower()
@@ -55,23 +44,22 @@ def sniff(head: Head) -> bool:
 
 def read(paths: tuple[str, ...]) -> Run:
     """Each file as a phase of one run. Raises SourceError."""
-    warnings: list[str] = []
-    machines: list[tuple[Host | None, Sequence[Report]]] = []
-    for path in paths:
-        text = read_text(path)
-        table = "csv output" not in text.lstrip()[:100].lower()
-        host, reports = _table(path, text, warnings) if table else _csv(path, text, warnings)
-        if not reports:
-            raise refuse(path, 0, "it has no interval of a disk", "run dstat with -d or -r")
-        machines.append((host, reports))
-    return observed("dstat", paths, machines, warnings)
+    return series("dstat", paths, _machines)
+
+
+def _machines(path: str, text: str, warnings: list[str]) -> list[Machine]:
+    table = "csv output" not in text.lstrip()[:100].lower()
+    host, reports = _table(path, text, warnings) if table else _csv(path, text, warnings)
+    if not reports:
+        raise refuse(path, 0, "it has no interval of a disk", "run dstat with -d or -r")
+    return [(host, reports)]
 
 
 def _csv(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
     """The lines of a CSV: groups, names, values; a run that was appended begins with its own groups."""
     host: Host | None = None
     groups: list[str] = []
-    columns: list[_Column] = []
+    columns: list[Column] = []
     names: list[str] = []
     reports: list[Report] = []
     first = False
@@ -90,16 +78,13 @@ def _csv(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[R
             continue
         if not names:
             raise refuse(path, at, "a line of values before its heading")
-        if len(cells) != len(names):
-            raise refuse(path, at, f"{len(cells)} values under {len(names)} headings")
+        require_width(path, at, cells, names)
         if first:
             first = False
             warnings += [] if SINCE_BOOT in warnings else [SINCE_BOOT]
         elif columns:
             stamp = next((cells[names.index(name)] for name in ("epoch", "time") if name in names), "")
-            reports.append(
-                _report(stamp, [(each, number(path, at, cells[each.place], each.metric)) for each in columns])
-            )
+            reports.append(report_of(stamp, values_of(path, at, columns, cells)))
     return host, reports
 
 
@@ -108,7 +93,7 @@ def _apart(cells: Sequence[str]) -> bool:
     return cells[0].endswith(":") or "csv output" in cells[0].lower()
 
 
-def _columns(groups: Sequence[str], names: Sequence[str]) -> Iterator[_Column]:
+def _columns(groups: Sequence[str], names: Sequence[str]) -> Iterator[Column]:
     """The columns of disks; a group's name stands over its first column only."""
     group = ""
     for place, (above, name) in enumerate(zip(groups, names, strict=True)):
@@ -116,16 +101,10 @@ def _columns(groups: Sequence[str], names: Sequence[str]) -> Iterator[_Column]:
         kind, _, device = group.partition("/")
         plain_name = name.rpartition(":")[2]
         if plain_name == "util" and group:
-            yield _Column(place, group, metrics.UTIL_PERCENT)
+            yield Column(place, metrics.UTIL_PERCENT, group, metrics.UTIL_PERCENT)
         elif (kind, plain_name) in _METRICS and device:
-            yield _Column(place, ALL if device == "total" else device, _METRICS[(kind, plain_name)])
-
-
-def _report(stamp: str, found: Sequence[tuple[_Column, float]]) -> Report:
-    devices: dict[str, dict[str, float]] = {}
-    for column, value in found:
-        devices.setdefault(column.device, {})[column.metric] = value
-    return Report(stamp, devices)
+            metric = _METRICS[kind, plain_name]
+            yield Column(place, metric, ALL if device == "total" else device, metric)
 
 
 def _is_heading(line: str) -> bool:
@@ -136,7 +115,7 @@ def _is_heading(line: str) -> bool:
 def _table(path: str, text: str, warnings: list[str]) -> tuple[None, list[Report]]:
     """The lines of a table: groups stand between bars and colons, in each line at the same places."""
     groups: list[str] = []
-    columns: list[tuple[int, int, _Column]] = []  # the group and the place in it
+    columns: list[tuple[int, int, Column]] = []  # the group and the place in it
     reports: list[Report] = []
     cuts: list[int] = []
     first = False
@@ -158,7 +137,7 @@ def _table(path: str, text: str, warnings: list[str]) -> tuple[None, list[Report
                 first = False
                 warnings.append(SINCE_BOOT)
             else:
-                reports.append(_report(_stamp(groups, cells), values))
+                reports.append(report_of(_stamp(groups, cells), values))
     return None, [report for report in reports if report.devices]
 
 
@@ -168,7 +147,7 @@ def _cells(line: str, cuts: Sequence[int]) -> list[str]:
     return [line[start:end] for start, end in zip(starts, [*cuts, None], strict=True)]
 
 
-def _of_table(groups: Sequence[str], names: Sequence[Sequence[str]]) -> list[tuple[int, int, _Column]]:
+def _of_table(groups: Sequence[str], names: Sequence[Sequence[str]]) -> list[tuple[int, int, Column]]:
     found = []
     for group, (above, own) in enumerate(zip(groups, names, strict=True)):
         found += [(group, column.place, column) for column in _columns([above] * len(own), own)]

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 
 from iocast import metrics
 from iocast.model.run import Run
-from iocast.tools.device_series import observed
+from iocast.tools.device_series import Report, observed
 from iocast.tools.foreign_numbers import number
 from iocast.tools.source_files import Head, read_text, refuse
-from iocast.tools.sysstat.device_reports import Report
 
 OBSERVER = "queue_table"
 _DEVICE = re.compile(r"device")

@@ -17,12 +17,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from iocast import metrics
-from iocast.model.run import Host, Run
-from iocast.tools.device_series import observed, seconds_since_first
+from iocast.model.run import Run
+from iocast.tools.device_series import Machine, Report, seconds_since_first, series
 from iocast.tools.foreign_numbers import bounded
 from iocast.tools.kernel.disk_counters import parse_counters
-from iocast.tools.source_files import Head, read_text, refuse, whole_lines
-from iocast.tools.sysstat.device_reports import Report
+from iocast.tools.source_files import Head, refuse, whole_lines
 
 OBSERVER = "diskstats_series"  # rates of intervals; the observer of that file samples its counters
 _LINE = re.compile(
@@ -66,12 +65,11 @@ def sniff(head: Head) -> bool:
 
 def read(paths: tuple[str, ...]) -> Run:
     """Each file as a phase of one run. Raises SourceError."""
-    warnings: list[str] = []
-    machines: list[tuple[Host | None, Sequence[Report]]] = []
-    for path in paths:
-        copies = _copies(path, read_text(path), warnings)
-        machines.append((None, _reports(path, copies, warnings)))
-    return observed("/proc/diskstats", paths, machines, warnings, OBSERVER)
+    return series("/proc/diskstats", paths, _machines, OBSERVER)
+
+
+def _machines(path: str, text: str, warnings: list[str]) -> list[Machine]:
+    return [(None, _reports(path, _copies(path, text, warnings), warnings))]
 
 
 def _copies(path: str, text: str, warnings: list[str]) -> list[_Copy]:
