@@ -1,4 +1,4 @@
-"""iocast blk: what the block layer does, live: queue and device times of every device, or of some."""
+"""iocast watch blk: what the block layer does, live: queue and device times of every device, or of some."""
 
 from __future__ import annotations
 
