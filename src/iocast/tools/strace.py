@@ -13,7 +13,11 @@ What is refused: sizes, offsets and times that are not numbers; a trace without 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
 
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import ErrorCount
@@ -21,18 +25,59 @@ from iocast.model.run import Run, Source
 from iocast.model.workload import Locality, Sequential, Sync, Uniform, Unstated
 from iocast.tools.source_files import Head, read_text, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run
-from iocast.tools.strace_calls import Call, calls, ends_with_the_program, io_line
 
 SLOWED = "strace slows every call down: times and rates are those of the traced program, not of the storage."
 LEAST_CALLS = 10  # [J] of a file that is only read or written from where it stands: less is start-up
 MOST_SIZES = 16  # of a row
 IN_ORDER = 0.9  # [J] of the I/Os begin where the one before them ended
+PART_LINES = 10_000  # that the core is given at once
 NO_STORAGE = ("/dev/null", "/dev/tty", "/dev/pts/", "/proc/", "/sys/", "pipe:", "socket:", "anon_inode:", "TCP", "UNIX")
+
+
+class Call(Struct, frozen=True):
+    """One system call on a file, as the core read it. None: the line does not say."""
+
+    op: Literal["read", "write", "fsync", "fdatasync"]
+    fd: int
+    path: str
+    flags: tuple[str, ...] | None  # with which it was opened
+    size_bytes: int | None  # as asked for
+    offset: int | None
+    done_bytes: int | None
+    error: str
+    took_ns: int | None
+    at_ns: int | None  # when it began, by the clock of the trace
+    pid: str
+
+
+class _Calls(Struct, frozen=True):
+    """The calls of a part of a trace; what is wrong in which line."""
+
+    calls: list[Call]
+    refused: tuple[int, str] | None
 
 
 def sniff(head: Head) -> bool:
     """A line that is a read, write or flush of a descriptor."""
-    return any(io_line(line) for line in head.lines())
+    return any(part.calls or part.refused for part in _parts([*head.lines()]))
+
+
+def calls(path: str, text: str) -> Iterator[Call]:
+    """The calls of a trace in order. Raises SourceError with file and line."""
+    for part in _parts(text.splitlines()):
+        yield from part.calls
+        if part.refused:
+            raise refuse(path, *part.refused)
+
+
+def _parts(lines: Sequence[str]) -> Iterator[_Calls]:
+    """What the core finds in these lines, part by part."""
+    from iocast._core import StraceCalls
+
+    reader = StraceCalls()
+    for start in range(0, len(lines), PART_LINES):
+        part = "\n".join([*lines[start : start + PART_LINES], ""])
+        yield msgspec.json.decode(reader.feed(part.encode()), type=_Calls)
 
 
 def read(paths: tuple[str, ...]) -> Run:
@@ -42,7 +87,7 @@ def read(paths: tuple[str, ...]) -> Run:
     left: list[str] = []
     for path in paths:
         text = read_text(path)
-        if not ends_with_the_program(text):
+        if not text.rstrip().rpartition("\n")[2].endswith(" +++"):
             left.append(f"{path} does not end with the end of the program: it was cut, or strace was detached.")
         files = _by_file(calls(path, text))
         kept = {name: each for name, each in files.items() if _counts(each)}
@@ -119,11 +164,11 @@ def _moved(call: Call) -> int:
 
 def _elapsed_ns(made: list[Call]) -> int | None:
     """From the start of the first call to the end of the last, by the trace's clock."""
-    starts = [call.at_s for call in made if call.at_s is not None]
+    starts = [call.at_ns for call in made if call.at_ns is not None]
     if len(starts) < len(made):
         return None
-    last = max((call.at_s or 0.0) * 1e9 + (call.took_ns or 0) for call in made)
-    return max(0, round(last - min(starts) * 1e9)) or None
+    last = max((call.at_ns or 0) + (call.took_ns or 0) for call in made)
+    return max(0, last - min(starts)) or None
 
 
 def _times(made: list[Call]) -> Histogram:
@@ -150,7 +195,7 @@ def _sync(flags: tuple[str, ...]) -> Sync:
 def _locality(made: list[Call]) -> Locality:
     """In order when nearly each I/O begins where the one of its process before it ended."""
     follows = asked = 0
-    ends: dict[int, int] = {}
+    ends: dict[str, int] = {}
     for call in made:
         if call.offset is None:
             return Unstated()

@@ -5,20 +5,21 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
+from iocast.model.histogram import bucket_index
 from iocast.model.run import Run
 from iocast.report.card import card_report
 from iocast.report.renderers import json_report
 from iocast.tools import importers
-from iocast.tools.fio import bulk_log, fio_log, log_files
+from iocast.tools.fio import fio_log
 from iocast.tools.fio.latency_bins import bin_edges, bin_of
 from iocast.tools.source_files import Head
 
@@ -193,25 +194,24 @@ def test_files_of_different_numbers_of_jobs_do_not_go_together(read_all: Reader)
     assert "per_job_logs=1" in (refused.value.hint or "")
 
 
-def figures(jobs: Sequence[log_files.JobLog]) -> list[Any]:
-    return [
-        (job.columns, job.averaged, job.first_ms, job.last_ms, job.beyond_start, job.ios, job.directions)
-        for job in jobs
-    ]
-
-
 @pytest.mark.parametrize("packed", [False, True])
-def test_large_logs_are_counted_as_small_ones(tmp_path: Path, packed: bool) -> None:
-    """DuckDB counts them: every bucket is that of our histograms, at the edges of the powers of two too."""
+def test_every_bucket_is_that_of_our_histograms(tmp_path: Path, packed: bool) -> None:
+    """At the edges of the powers of two too, in each of two jobs of a file whose name holds signs of patterns."""
     edges = [value for power in range(52) for value in ((1 << power) - 1, 1 << power, (1 << power) + 1)]
-    lines = [f"{ms}, {edges[ms % len(edges)]}, {ms % 3}, {512 << ms % 2}, 0, 0x0000\n" for ms in range(20_000)]
+    values = [edges[ms % len(edges)] for ms in range(20_000)]
+    lines = [f"{ms}, {value}, {ms % 3}, {512 << ms % 2}, 0, 0x0000\n" for ms, value in enumerate(values)]
     text = ("".join(lines) * 2).encode()
-    path = tmp_path / "a[1]*_lat.log"  # nothing in a name is a pattern
+    path = tmp_path / "a[1]*_lat.log"
     path.write_bytes(gzip.compress(text) if packed else text)
-    fast = bulk_log.count_log(str(path), "lat")
-    assert fast is not None
-    assert len(fast) == 2
-    assert figures(fast) == figures(log_files.read_log(str(path), "lat", []))
+    (run,) = importers.read((str(path),))
+    assert len(run.phases) == 2
+    for record in run.phases:
+        for direction, op in enumerate(("read", "write", "trim")):
+            own, times = values[direction::3], record.measurement.service(op)
+            counts = Counter(map(bucket_index, own))
+            assert dict(zip(times.index, times.count, strict=True)) == counts
+            assert (times.sum_ns, times.sum_squares) == (sum(own), sum(each * each for each in own))
+            assert (times.min_ns, times.max_ns) == (min(own), max(own))
 
 
 @pytest.mark.parametrize("wrong", ["1.5", "-1", "1e3", "x", "", "9" * 30])

@@ -22,19 +22,23 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
+from msgspec import Struct
+
 from iocast import metrics
-from iocast.model.histogram import Histogram
+from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.run import Run, Sample, Source
 from iocast.model.workload import Op
 from iocast.tools import consistency
-from iocast.tools.fio.bulk_log import count_log
 from iocast.tools.fio.job_options import OPS
 from iocast.tools.fio.latency_bins import binning, from_bins
-from iocast.tools.fio.log_files import LINE, JobLog, Mean, read_log
-from iocast.tools.source_files import Head, refuse
+from iocast.tools.source_files import WRONG_FILE, Head, opened, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run
 
 NAME = re.compile(r"^(?P<stem>.+)_(?P<kind>bw|iops|slat|clat|lat|clat_hist)(?:\.(?P<job>\d+))?\.log(?:\.gz)?$")
+LINE = re.compile(r"^\s*\d+, *\d+, *\d+(, *\d+)")
+PART_BYTES = 1 << 20  # that are read at once
+EXACT = 1000  # smaller values have a bucket of their own
 EPOCH_MS = 10**11  # log_unix_epoch: milliseconds since 1970
 LATENCIES = ("lat", "clat")  # the better one first
 METRICS = {
@@ -46,6 +50,106 @@ METRICS = {
 
 NOTE = "In a log, lat counts from the start of submission and clat from its end; lat is used where both are given."
 MEANS_NOTE = "Where the log holds interval means (log_avg_msec), not I/Os, rates are shown but no percentiles."
+
+
+class Mean(Struct, frozen=True, array_like=True):
+    """A line that is the mean of an interval."""
+
+    time_ms: int
+    value: int
+    direction: int
+
+
+class Ios(Struct, frozen=True):
+    """The I/Os of one direction that have a line each. `buckets` are those of Histogram, of values as logged."""
+
+    direction: int
+    count: int
+    bytes: int
+    smallest: int
+    largest: int
+    sum: int
+    squares: tuple[int, int]  # the upper and the lower 64 bits
+    least: int
+    most: int
+    buckets: dict[int, int]
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The size of each; None when they differ."""
+        return self.smallest if self.smallest == self.largest else None
+
+    def histogram(self, unit_ns: int) -> Histogram:
+        """The exact distribution of their values, which count `unit_ns`."""
+        # Only values below EXACT are ever logged in another unit than ns: a bucket is a value then.
+        buckets = self.buckets if unit_ns == 1 else {bucket_index(at * unit_ns): n for at, n in self.buckets.items()}
+        order = sorted(buckets)
+        squares = (self.squares[0] << 64) + self.squares[1]
+        return Histogram(
+            tuple(order),
+            tuple(buckets[at] for at in order),
+            self.sum * unit_ns,
+            squares * unit_ns * unit_ns,
+            self.least * unit_ns,
+            self.most * unit_ns,
+        )
+
+
+class Bins(Struct, frozen=True):
+    """The bins of one direction, all lines of a histogram log added up."""
+
+    direction: int
+    bins: int
+    counts: dict[int, int]
+    sizes: list[int]
+
+
+class JobLog(Struct):
+    """The lines of one job in one file of this kind ("bw", "clat_hist" ...), as the core read them."""
+
+    columns: int
+    averaged: bool
+    first_ms: int
+    last_ms: int
+    means: list[Mean]
+    ios: list[Ios]
+    bins: list[Bins]
+    bin_times_ms: list[int]
+    beyond_start: bool  # a value that in microseconds would have begun before the run
+    path: str = ""
+    kind: str = ""
+
+    @property
+    def directions(self) -> set[int]:
+        """0 reads, 1 writes, 2 trims."""
+        return {each.direction for part in (self.ios, self.bins, self.means) for each in part}
+
+    def ios_of(self, direction: int) -> Ios | None:
+        """The single I/Os of one direction."""
+        return next((each for each in self.ios if each.direction == direction), None)
+
+    def of(self, direction: int) -> list[Mean]:
+        """The means of one direction, in order of time."""
+        return sorted((each for each in self.means if each.direction == direction), key=lambda each: each.time_ms)
+
+    def unit_ns(self) -> int:
+        """What a latency counts: microseconds in fio 2, nanoseconds in fio 3. Raises SourceError."""
+        if self.columns > 4:
+            return 1
+        if self.beyond_start:
+            return 1
+        most = max([*(each.most for each in self.ios), *(each.value for each in self.means)])
+        if most < EXACT:
+            return 1000  # as nanoseconds no I/O of all would have taken a microsecond
+        raise refuse(self.path, 1, "with four columns the unit of latency (us or ns) is unknown", "give the run's JSON")
+
+
+class _Counted(Struct, frozen=True):
+    """What the core found in a file: its jobs, its last line where that is cut, what is wrong and in which line."""
+
+    jobs: list[JobLog]
+    truncated: int | None
+    refused: tuple[int, str] | None
 
 
 def sniff(head: Head) -> bool:
@@ -62,7 +166,7 @@ def read(paths: tuple[str, ...]) -> Run:
         if found is None:
             raise refuse(path, 0, "its name does not say which fio log it is")
         kind = found["kind"]
-        jobs = count_log(path, kind) or read_log(path, kind, warnings)
+        jobs = _jobs_of(path, kind, warnings)
         stems.setdefault((found["stem"], found["job"] or ""), []).append(jobs)
     rows = []
     for (stem, job), files in stems.items():
@@ -78,6 +182,24 @@ def read(paths: tuple[str, ...]) -> Run:
     averaged = any(log.averaged for files in stems.values() for jobs in files for log in jobs)
     notes = (NOTE, MEANS_NOTE) if averaged else (NOTE,)
     return run(Source(tool="fio", files=paths, notes=notes), rows, warnings=warnings)
+
+
+def _jobs_of(path: str, kind: str, warnings: list[str]) -> list[JobLog]:
+    """The jobs of one file, in its order. Raises SourceError with the line."""
+    from iocast._core import FioLog
+
+    log = FioLog(kind)
+    with opened(path) as file:
+        while (part := file.read(PART_BYTES)) and log.feed(part):
+            pass
+    found = msgspec.json.decode(log.finish(), type=_Counted)
+    if found.refused:
+        raise refuse(path, *found.refused, WRONG_FILE)
+    if found.truncated:
+        warnings.append(f"{path}:{found.truncated}: the last line is truncated: left out")
+    for job in found.jobs:
+        job.path, job.kind = path, kind
+    return found.jobs
 
 
 def _jobs(files: Sequence[list[JobLog]]) -> list[tuple[JobLog, ...]]:
@@ -137,17 +259,17 @@ def _figures_of(logs: Sequence[JobLog], start_ms: int) -> tuple[tuple[OpFigures,
 
 def _by_io(op: Op, direction: int, logs: dict[str, JobLog]) -> OpFigures | None:
     """Every I/O has a line of its own."""
-    single = {kind: log for kind, log in logs.items() if direction in log.ios}
+    single = {kind: found for kind, log in logs.items() if (found := log.ios_of(direction))}
     if not single:
         return None
-    timed = next((single[kind] for kind in LATENCIES if kind in single), None)
-    ios = (timed or next(iter(single.values()))).ios[direction]
+    timed = next((kind for kind in LATENCIES if kind in single), "")
+    ios = single[timed] if timed else next(iter(single.values()))
     return OpFigures(
         op=op,
         ios=ios.count,
         bytes=ios.bytes,
         size_bytes=ios.size_bytes,
-        times=ios.histogram(timed.unit_ns()) if timed else Histogram(),
+        times=ios.histogram(logs[timed].unit_ns()) if timed else Histogram(),
     )
 
 
@@ -155,7 +277,7 @@ def _by_bins(op: Op, direction: int, log: JobLog | None) -> OpFigures | None:
     """The sum of all histograms of a histogram log."""
     if log is None:
         return None
-    summed = log.bins[direction]
+    summed = next(each for each in log.bins if each.direction == direction)
     unit_ns, joined = binning(summed.bins) or (1, 1)
     times = from_bins(summed.counts, unit_ns, joined)
     size = next(iter(summed.sizes)) if len(summed.sizes) == 1 else None
