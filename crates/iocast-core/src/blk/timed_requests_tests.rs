@@ -8,14 +8,14 @@ fn step(step: Step, at_ns: u64, sector: u64, sectors: u32) -> Event {
     Event { at_ns, step, device: DEVICE, sector, sectors, op: BlkOp::Read, failed: false }
 }
 
-fn after(events: &[Event]) -> Pairing {
-    let mut pairing = Pairing::new(Wanted::default());
+fn after(events: &[Event]) -> TimedRequests {
+    let mut pairing = TimedRequests::new(Wanted::default());
     events.iter().for_each(|event| pairing.take(event));
     pairing
 }
 
 /// (requests, sum of queue times, how many queued, sum of device times, unpaired completions)
-fn figures(mut pairing: Pairing) -> (u64, u64, u64, u64, u64) {
+fn figures(mut pairing: TimedRequests) -> (u64, u64, u64, u64, u64) {
     let (devices, apart) = pairing.drain();
     let classes: Vec<_> = devices.iter().flat_map(|device| &device.classes).collect();
     let sum = |pick: &dyn Fn(&super::super::device_times::ClassTimes) -> u64| {
@@ -119,7 +119,7 @@ fn a_merge_that_was_not_seen_does_no_harm() {
         step(Step::Complete, 1020, 16, 8),
     ];
     let pairing = after(&events);
-    assert!(pairing.open.is_empty());
+    assert!(pairing.requests.queued() == 0 && pairing.requests.issued() == 0);
     assert_eq!(figures(pairing), (1, 10, 1, 10, 0));
 }
 
@@ -148,7 +148,7 @@ fn only_what_is_wanted_counts() {
         size_bytes: Some(8192),
         slow_ns: None,
     };
-    let mut pairing = Pairing::new(wanted);
+    let mut pairing = TimedRequests::new(wanted);
     let other = |event: Event| Event { device: 8 << 20, ..event };
     for sectors in [16, 2048] {
         pairing.take(&step(Step::Issue, 10, 8, sectors));
@@ -191,7 +191,7 @@ fn what_is_given_up_lends_its_beginning_to_nobody() {
 
 #[test]
 fn what_is_on_its_way_is_said_of_its_device() {
-    let (devices, _) = Pairing::drain(&mut Pairing {
+    let (devices, _) = TimedRequests::drain(&mut TimedRequests {
         tallies: [(DEVICE, Tally::default())].into(),
         ..after(&[step(Step::Issue, 10, 8, 8), step(Step::Insert, 10, 16, 8)])
     });

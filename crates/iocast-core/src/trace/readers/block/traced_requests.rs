@@ -1,9 +1,6 @@
 //! Queueing, issue and completion of a block request become one event; what has no partner is counted.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
-
+use crate::blk::pairing::{Open, Requests};
 use crate::trace::columns::{Rows, has_extent};
 use crate::trace::event::{Event, Layer, Op, flags};
 use crate::trace::report::FileReport;
@@ -64,56 +61,15 @@ struct Key {
 }
 
 impl std::hash::Hash for Key {
-    fn hash<H: Hasher>(&self, state: &mut H) {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         state.write_u64(self.sector ^ (u64::from(self.device) << 40) ^ (u64::from(self.flush) << 63));
     }
 }
 
-/// Stirs small whole numbers; no table of it is filled by an enemy for gain.
-#[derive(Default)]
-pub struct Stirred(u64);
-
-impl Hasher for Stirred {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.write_u64(u64::from(*byte));
-        }
-    }
-
-    fn write_u32(&mut self, value: u32) {
-        self.write_u64(u64::from(value));
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        // One multiplication: its high bits depend on all of the value, the table wants them low.
-        self.0 = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
-    }
-}
-
-/// What is under way at one place of a device: a request may be queued while another one there is served.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    queued: Option<Record>,
-    issued: Option<Issued>,
-}
-
-#[derive(Clone, Copy)]
-struct Issued {
-    record: Record,
-    queued_ns: Option<i64>,
-    left: u64,
-}
-
 /// The requests of a trace that are under way.
 #[derive(Default)]
-pub struct Pairing {
-    open: HashMap<Key, Place, BuildHasherDefault<Stirred>>,
-    queued: usize,
-    issued: usize,
+pub struct TracedRequests {
+    requests: Requests<Key, Record>,
     counts: Counts,
 }
 
@@ -130,7 +86,7 @@ struct Counts {
     forgotten: i64,
 }
 
-impl Pairing {
+impl TracedRequests {
     /// One more record, in order of time.
     #[inline(never)]
     pub fn on(&mut self, step: Step, record: Record, rows: &mut Rows) {
@@ -152,22 +108,19 @@ impl Pairing {
             Step::Queue => self.queue(record),
             Step::BackMerge => {
                 self.counts.merged += 1;
-                self.take_queued(key(&record, record.sector));
+                self.requests.merge(key(&record, record.sector));
             }
             Step::FrontMerge => self.front_merge(record),
             Step::Issue => self.issue(record, rows),
             Step::Requeue => {
                 self.counts.requeued += 1;
-                if let Some(back) = self.take_issued(key(&record, record.sector)) {
-                    let at_ns = back.queued_ns.unwrap_or(back.record.at_ns);
-                    self.queue(Record { at_ns, ..back.record });
-                }
+                self.requests.requeue(key(&record, record.sector));
             }
             Step::Complete(err) => self.complete(record, err, rows),
             Step::Split(at) => {
-                let place = self.open.get(&key(&record, record.sector));
-                if let Some(whole) = place.and_then(|place| place.queued) {
-                    self.queue(Record { sector: at, ..whole });
+                if let Some(whole) = self.requests.queued_last(key(&record, record.sector)) {
+                    let at_ns = whole.queued_ns.unwrap_or(whole.record.at_ns);
+                    self.queue(Record { sector: at, at_ns, ..whole.record });
                 }
             }
         }
@@ -175,83 +128,51 @@ impl Pairing {
 
     #[inline(always)]
     fn queue(&mut self, record: Record) {
-        if self.queued >= OPEN_AT_MOST {
-            self.counts.forgotten += self.queued as i64;
-            self.queued = 0;
-            self.open.retain(|_, place| {
-                place.queued = None;
-                place.issued.is_some()
-            });
+        if self.requests.queued() >= OPEN_AT_MOST {
+            self.counts.forgotten += self.requests.take_queued().len() as i64;
         }
-        let place = self.open.entry(key(&record, record.sector)).or_default();
-        self.queued += usize::from(place.queued.replace(record).is_none());
-    }
-
-    fn take_queued(&mut self, at: Key) -> Option<Record> {
-        let Entry::Occupied(mut place) = self.open.entry(at) else { return None };
-        let found = place.get_mut().queued.take();
-        self.queued -= usize::from(found.is_some());
-        if place.get().issued.is_none() {
-            place.remove();
-        }
-        found
-    }
-
-    #[inline(always)]
-    fn take_issued(&mut self, at: Key) -> Option<Issued> {
-        let Entry::Occupied(mut place) = self.open.entry(at) else { return None };
-        let found = place.get_mut().issued.take();
-        self.issued -= usize::from(found.is_some());
-        if place.get().queued.is_none() {
-            place.remove();
-        }
-        found
+        self.requests.queue(key(&record, record.sector), record, record.at_ns);
     }
 
     /// The request begins earlier now; it waits since its first part came.
     fn front_merge(&mut self, record: Record) {
         self.counts.merged += 1;
-        let old = self.take_queued(key(&record, record.sector.wrapping_add(record.sectors)));
-        if let Some(old) = old {
-            self.queue(Record { at_ns: old.at_ns, ..record });
+        let old = self.requests.merge(key(&record, record.sector.wrapping_add(record.sectors)));
+        if let Some(at_ns) = old.and_then(|old| old.queued_ns) {
+            self.requests.merge(key(&record, record.sector));
+            self.queue(Record { at_ns, ..record });
         }
     }
 
     #[inline(always)]
     fn issue(&mut self, record: Record, rows: &mut Rows) {
         self.counts.issues += 1;
-        if self.issued >= OPEN_AT_MOST {
+        if self.requests.issued() >= OPEN_AT_MOST {
             self.give_up(rows);
         }
-        let place = self.open.entry(key(&record, record.sector)).or_default();
-        let queued = place.queued.take();
-        let queued_ns = queued.map(|queued| queued.at_ns);
-        let lost = place.issued.replace(Issued { record, queued_ns, left: record.sectors });
-        self.queued -= usize::from(queued.is_some());
-        self.issued += usize::from(lost.is_none());
-        if let Some(lost) = lost {
+        let at = key(&record, record.sector);
+        // A trace may be that of one processor, where others saw the ends: what was issued there before has ended.
+        while let Some(lost) = self.requests.give_up(at) {
             self.counts.without_completion += 1;
-            tell(rows, &lost.record, lost.queued_ns, None, None, Layer::BlockDevice);
+            tell(rows, &lost, None, None, Layer::BlockDevice);
         }
+        self.requests.issue(at, record, record.at_ns, record.sectors);
     }
 
     #[inline(always)]
     fn complete(&mut self, record: Record, err: Option<i16>, rows: &mut Rows) {
         let at = key(&record, record.sector);
-        if let Some(mut issued) = self.take_issued(at) {
-            if record.sectors > 0 && record.sectors < issued.left {
-                issued.left -= record.sectors;
+        if let Some(open) = self.requests.complete(at, record.sectors) {
+            if record.sectors > 0 && record.sectors < open.left {
                 let rest = key(&record, record.sector.wrapping_add(record.sectors));
-                let place = self.open.entry(rest).or_default();
-                self.issued += usize::from(place.issued.replace(issued).is_none());
+                self.requests.go_on(rest, Open { left: open.left - record.sectors, ..open });
                 return;
             }
             self.counts.paired += 1;
-            let done = Some(record.at_ns);
-            tell(rows, &issued.record, issued.queued_ns, done, err, Layer::BlockDevice);
-        } else if let Some(queued) = self.take_queued(at) {
+            tell(rows, &open, Some(record.at_ns), err, Layer::BlockDevice);
+        } else if let Some(queued) = self.requests.merge(at) {
             self.counts.queue_to_completion += 1;
-            tell(rows, &queued, None, Some(record.at_ns), err, Layer::BlockQueue);
+            tell(rows, &queued, Some(record.at_ns), err, Layer::BlockQueue);
         } else {
             self.counts.without_issue += 1;
         }
@@ -259,25 +180,20 @@ impl Pairing {
 
     /// Those under way are told without an end.
     fn give_up(&mut self, rows: &mut Rows) {
-        let mut open: Vec<Issued> = self.open.values_mut().filter_map(|place| place.issued.take()).collect();
-        self.open.retain(|_, place| place.queued.is_some());
-        self.issued = 0;
+        let mut open = self.requests.take_issued();
         open.sort_by_key(|issued| issued.record.line);
         self.counts.without_completion += open.len() as i64;
-        for issued in open {
-            tell(rows, &issued.record, issued.queued_ns, None, None, Layer::BlockDevice);
-        }
+        open.iter().for_each(|issued| tell(rows, issued, None, None, Layer::BlockDevice));
     }
 
     /// The trace is over.
     pub fn end(&mut self, rows: &mut Rows, report: &mut FileReport) {
         self.give_up(rows);
-        let mut left: Vec<Record> = self.open.drain().filter_map(|(_, place)| place.queued).collect();
-        self.queued = 0;
-        left.sort_by_key(|queued| queued.line);
+        let mut left = self.requests.take_queued();
+        left.sort_by_key(|queued| queued.record.line);
         self.counts.queued_only += left.len() as i64;
         if self.counts.issues == 0 {
-            left.iter().for_each(|queued| tell(rows, queued, None, None, None, Layer::BlockQueue));
+            left.iter().for_each(|queued| tell(rows, queued, None, None, Layer::BlockQueue));
         }
         let counts = &self.counts;
         if counts.paired + counts.queue_to_completion + counts.issues + counts.queued_only == 0
@@ -306,19 +222,14 @@ fn key(record: &Record, sector: u64) -> Key {
 }
 
 /// One event, under the file of its issue; the reader's own file stays the current one.
-fn tell(
-    rows: &mut Rows,
-    record: &Record,
-    queued_ns: Option<i64>,
-    done_ns: Option<i64>,
-    err: Option<i16>,
-    layer: Layer,
-) {
+fn tell(rows: &mut Rows, open: &Open<Record>, done_ns: Option<i64>, err: Option<i16>, layer: Layer) {
+    let record = &open.record;
+    let begun_ns = open.issued_ns.or(open.queued_ns).unwrap_or(record.at_ns);
     let after = |from: i64, to: i64| to.checked_sub(from).filter(|ns| *ns >= 0);
     let mut event = Event::new(record.op, layer, record.line);
-    event.ts_ns = Some(record.at_ns);
-    event.lat_ns = done_ns.and_then(|done| after(record.at_ns, done));
-    event.queue_ns = queued_ns.and_then(|queued| after(queued, record.at_ns));
+    event.ts_ns = Some(begun_ns);
+    event.lat_ns = done_ns.and_then(|done| after(begun_ns, done));
+    event.queue_ns = open.issued_ns.zip(open.queued_ns).and_then(|(issued, queued)| after(queued, issued));
     if has_extent(record.op) {
         let bytes = |sectors: u64| sectors.checked_mul(SECTOR).and_then(|bytes| i64::try_from(bytes).ok());
         event.offset = bytes(record.sector);
@@ -354,7 +265,7 @@ mod tests {
 
     fn read(steps: &[(Step, Record)]) -> (u64, FileReport) {
         let (mut pairing, mut rows, mut report) =
-            (Pairing::default(), Rows::default(), FileReport::default());
+            (TracedRequests::default(), Rows::default(), FileReport::default());
         steps.iter().for_each(|(step, record)| pairing.on(*step, *record, &mut rows));
         pairing.end(&mut rows, &mut report);
         (rows.events, report)
@@ -390,14 +301,14 @@ mod tests {
 
     #[test]
     fn a_trace_without_completions_stays_in_bounds() {
-        let (mut pairing, mut rows) = (Pairing::default(), Rows::default());
+        let (mut pairing, mut rows) = (TracedRequests::default(), Rows::default());
         for index in 0..200_000 {
             pairing.on(Step::Issue, record(index, index as u64 * 8, 8), &mut rows);
             pairing.on(Step::Queue, record(index, index as u64 * 8 + 4, 8), &mut rows);
         }
-        assert!(pairing.issued <= OPEN_AT_MOST && pairing.queued <= OPEN_AT_MOST);
-        let (issued, queued) = (pairing.issued, pairing.queued);
-        let counted = |of: fn(&Place) -> bool| pairing.open.values().filter(|place| of(place)).count();
-        assert_eq!((issued, queued), (counted(|at| at.issued.is_some()), counted(|at| at.queued.is_some())));
+        let (queued, issued) = (pairing.requests.queued(), pairing.requests.issued());
+        assert!(issued <= OPEN_AT_MOST && queued <= OPEN_AT_MOST);
+        assert_eq!(pairing.requests.take_issued().len(), issued);
+        assert_eq!(pairing.requests.take_queued().len(), queued);
     }
 }
