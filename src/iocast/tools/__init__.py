@@ -1,1 +1,1 @@
-"""Other tools' languages, known once: their text to plain records and back. What we make of them stands elsewhere."""
+"""Other tools' languages, a file or a folder a tool: text or bytes to plain records and back, to Run, Job and events."""

@@ -1,1 +1,1 @@
-"""Oracle's dynamic views: what is asked of them, since which version they have it, and what SQL*Plus prints."""
+"""The language of Oracle: what is asked of its views, and what its reports, spools and scripts print of I/O."""
