@@ -1,1 +1,1 @@
-"""Other tools' languages, a file or a folder a tool: text or bytes to plain records and back, to Run, Job and events."""
+"""Other tools' languages, a file or a folder a tool: text or bytes to records and back, to Run, Job and events."""

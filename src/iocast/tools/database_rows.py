@@ -1,4 +1,10 @@
-"""Rows of a database's views as samples, live or on paper: their shapes, active sessions, what is followed."""
+"""Rows of a database's views as samples, live or on paper: their shapes, active sessions, what is followed.
+
+Columns are found by their names: which name the subject, which count, and in which unit. A column that is not there, or
+is NULL, gives no sample. Counts of active sessions are cumulative, so that shares of any interval come from two
+samples; `polls` says how often was looked. Of a view that is followed is known when it began to count, and what began
+again in between.
+"""
 
 from __future__ import annotations
 

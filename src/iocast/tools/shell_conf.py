@@ -1,4 +1,9 @@
-"""Files of shell assignments, such as slob.conf: what the shell would make of them, and the values that they give."""
+"""Files that a shell sources for their assignments, such as slob.conf: names and values with their lines, never run.
+
+A subset of bash: `NAME=value`, several a line or apart by `;`, behind `export`; quotes, backslashes, comments. What a
+shell would have to compute (`$NAME`, `$(...)`) or run is a fault: a file of settings is read, not obeyed. Values are
+checked against a tool's own limits.
+"""
 
 from __future__ import annotations
 

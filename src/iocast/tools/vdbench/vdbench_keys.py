@@ -1,4 +1,7 @@
-"""Which parameters of vdbench are read, which do nothing here, and which are refused with the way out."""
+"""vdbench's parameters: which are read, which do nothing here, which are refused with the way out, how they are spelt.
+
+vdbench takes each parameter by its first letters: `xf=4k` is `xfersize=4k`.
+"""
 
 from __future__ import annotations
 

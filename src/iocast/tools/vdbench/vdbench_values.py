@@ -1,4 +1,4 @@
-"""Values of vdbench's parameters: sizes, times, percentages, lists with ranges, names with wildcards."""
+"""Values of vdbench's parameters: sizes, times, percentages, ranges, names with wildcards; loops and rates of runs."""
 
 from __future__ import annotations
 
