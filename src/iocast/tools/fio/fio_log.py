@@ -60,16 +60,28 @@ class Mean(Struct, frozen=True, array_like=True):
     direction: int
 
 
+class Halves(Struct, frozen=True, array_like=True):
+    """A whole number of up to 128 bits."""
+
+    upper: int
+    lower: int
+
+    @property
+    def whole(self) -> int:
+        """The number."""
+        return (self.upper << 64) + self.lower
+
+
 class Ios(Struct, frozen=True):
     """The I/Os of one direction that have a line each. `buckets` are those of Histogram, of values as logged."""
 
     direction: int
     count: int
-    bytes: int
+    bytes: Halves
     smallest: int
     largest: int
-    sum: int
-    squares: tuple[int, int]  # the upper and the lower 64 bits
+    sum: Halves
+    squares: Halves
     least: int
     most: int
     buckets: dict[int, int]
@@ -84,12 +96,11 @@ class Ios(Struct, frozen=True):
         # Only values below EXACT are ever logged in another unit than ns: a bucket is a value then.
         buckets = self.buckets if unit_ns == 1 else {bucket_index(at * unit_ns): n for at, n in self.buckets.items()}
         order = sorted(buckets)
-        squares = (self.squares[0] << 64) + self.squares[1]
         return Histogram(
             tuple(order),
             tuple(buckets[at] for at in order),
-            self.sum * unit_ns,
-            squares * unit_ns * unit_ns,
+            self.sum.whole * unit_ns,
+            self.squares.whole * unit_ns * unit_ns,
             self.least * unit_ns,
             self.most * unit_ns,
         )
@@ -267,7 +278,7 @@ def _by_io(op: Op, direction: int, logs: dict[str, JobLog]) -> OpFigures | None:
     return OpFigures(
         op=op,
         ios=ios.count,
-        bytes=ios.bytes,
+        bytes=ios.bytes.whole,
         size_bytes=ios.size_bytes,
         times=ios.histogram(logs[timed].unit_ns()) if timed else Histogram(),
     )

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::fio_log::value_of;
 use crate::record::histogram::SUB_BITS;
@@ -27,12 +27,14 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct Ios {
     direction: u64,
     count: u64,
-    bytes: u64,
+    #[serde(serialize_with = "halves")]
+    bytes: u128,
     smallest: u64,
     largest: u64,
-    sum: u64,
-    /// The upper and the lower 64 bits of the sum of squares.
-    squares: (u64, u64),
+    #[serde(serialize_with = "halves")]
+    sum: u128,
+    #[serde(serialize_with = "halves")]
+    squares: u128,
     least: u64,
     most: u64,
     /// Of the core's histogram, of values as they were logged, and the I/Os in them.
@@ -283,13 +285,11 @@ impl JobLog {
         });
         let ios = &mut self.ios[at];
         ios.count += 1;
-        ios.bytes = ios.bytes.saturating_add(size_bytes);
+        ios.bytes += u128::from(size_bytes);
         ios.smallest = ios.smallest.min(size_bytes);
         ios.largest = ios.largest.max(size_bytes);
-        ios.sum = ios.sum.saturating_add(value);
-        let squares = (u128::from(ios.squares.0) << 64 | u128::from(ios.squares.1))
-            .saturating_add(u128::from(value) * u128::from(value));
-        ios.squares = ((squares >> 64) as u64, squares as u64);
+        ios.sum += u128::from(value);
+        ios.squares = ios.squares.saturating_add(u128::from(value) * u128::from(value));
         ios.least = ios.least.min(value);
         ios.most = ios.most.max(value);
         *ios.buckets.entry(bucket_index(value)).or_default() += 1;
@@ -311,6 +311,11 @@ impl JobLog {
         }
         self.bin_times_ms.push(values[0]);
     }
+}
+
+/// The upper and the lower 64 bits: JSON has no longer numbers.
+fn halves<S: Serializer>(value: &u128, to: S) -> Result<S::Ok, S::Error> {
+    ((value >> 64) as u64, *value as u64).serialize(to)
 }
 
 /// The bucket of our histograms; that of the core ends at an hour, and a log may say anything.
@@ -340,13 +345,21 @@ fn blank_apart(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
+/// A field without the blanks around it; other control characters are no part of a number.
+fn field_apart(field: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+    let start = field.iter().position(|byte| !blank(byte)).unwrap_or(field.len());
+    let end = field.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
+    &field[start..end]
+}
+
 /// The numbers of a line; false when it holds anything else. A comma at its end says nothing.
 fn numbers(text: &[u8], found: &mut Vec<u64>) -> bool {
     found.clear();
     let last = text.iter().rposition(|byte| *byte != b',').map_or(0, |at| at + 1);
     let text = &text[..last];
     for field in text.split(|byte| *byte == b',') {
-        match value_of(blank_apart(field)) {
+        match value_of(field_apart(field)) {
             Some(value) => found.push(value),
             None => return false,
         }
@@ -372,7 +385,7 @@ mod tests {
         let [job] = &found.jobs[..] else { panic!("one job") };
         let ios = &job.ios[0];
         assert_eq!((ios.count, ios.bytes, ios.smallest, ios.largest), (2, 12_288, 4096, 8192));
-        assert_eq!((ios.sum, ios.squares, ios.least, ios.most), (1600, (0, 1_360_000), 600, 1000));
+        assert_eq!((ios.sum, ios.squares, ios.least, ios.most), (1600, 1_360_000, 600, 1000));
         assert_eq!(ios.buckets, BTreeMap::from([(bucket_index(600), 1), (bucket_index(1000), 1)]));
         assert_eq!((job.ios[1].direction, job.columns, job.first_ms, job.last_ms), (1, 5, 0, 2));
         assert!(found.refused.is_none() && found.truncated.is_none());
