@@ -66,7 +66,7 @@ test: $(READY) ## run the tests of the core (Rust) and of the rest (Python)
 	$(BIN)/python -m pytest $(ONCE_MORE) -m alone tests/device tests/matrix
 
 fuzz: $(READY) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
-	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/imports/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
+	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/tools/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
 		tests/archive/test_damaged_folders.py tests/load/test_fuzz_of_plans.py
 
 # The matrix of what iocast may touch: about an hour with 20 TIMES on two processors.

@@ -46,7 +46,7 @@ PLUG_INS = (
     ),
     ("diagnose.detectors", "DETECTORS", "Detectors", "Each looks for one kind of abnormality in a finished run."),
     (
-        "imports",
+        "tools.importers",
         "IMPORTERS",
         "Importers",
         "Each reads one format of another tool. The first that knows how a file begins takes it.",
@@ -156,6 +156,10 @@ def commands_page() -> tuple[str, str]:
                 for part, below in verb.commands.items() if isinstance(verb, click.Group) else ():
                     with click.Context(below, info_name=part, parent=context) as inner:
                         sections.append(_command(below, inner, "###"))
+            for word in commands.WORDS.get(name, ()):
+                below = commands.load_word(name, word)
+                with click.Context(below, info_name=f"{name} {word}", parent=top) as context:
+                    sections.append(_command(below, context, "###"))
     return "commands.md", page("Commands", "\n\n".join(sections))
 
 

@@ -72,14 +72,14 @@ def test_a_heavy_import_at_the_top_is_named_and_a_late_one_is_not(tmp_path: Path
 
 def test_a_number_that_is_made_beside_the_one_place_is_named(tmp_path: Path) -> None:
     files = {
-        "src/iocast/imports/dd.py": "a = float(cell)\nb, c = map(int, cells)\nd = round(number(p, 1, cell, 'x'))\n",
-        "src/iocast/formats/kernel/disk.py": "a = int(word)\n",
-        "src/iocast/formats/foreign_numbers.py": "a = float(text)\n",
+        "src/iocast/tools/dd.py": "a = float(cell)\nb, c = map(int, cells)\nd = round(number(p, 1, cell, 'x'))\n",
+        "src/iocast/tools/kernel/disk_counters.py": "a = int(word)\n",
+        "src/iocast/tools/foreign_numbers.py": "a = float(text)\n",
         "src/iocast/report/x.py": "a = int(text)\n",
     }
     first, second = house_rules.foreign_numbers(tree(tmp_path, files))
-    assert first.startswith("src/iocast/imports/dd.py:1: float() of foreign text: ")
-    assert second.startswith("src/iocast/imports/dd.py:2: int() of foreign text: ")
+    assert first.startswith("src/iocast/tools/dd.py:1: float() of foreign text: ")
+    assert second.startswith("src/iocast/tools/dd.py:2: int() of foreign text: ")
 
 
 def python_function(lines: int) -> str:

@@ -15,9 +15,9 @@ TYPE_CHECKING = False  # as type checkers know it, without the time that `typing
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from iocast.jobs.job import Job
     from iocast.model.database.database_load import DatabaseLoad
     from iocast.model.finding import Examination
+    from iocast.model.job import Job
     from iocast.model.plan import Remap, ReplayMode
     from iocast.model.run import Run
     from iocast.model.workload import Sync
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from iocast.sessions.listener import Listener
     from iocast.sessions.named_experiment import Answered
     from iocast.sessions.profiling.profile_traces import Profiled
-    from iocast.traces.read_traces import TraceReport
+    from iocast.tools.traces import TraceReport
 
 __version__ = "0.1.0"
 __all__ = [

@@ -7,10 +7,12 @@ __all__ = [
     "BlkWatch",
     "Capture",
     "CoreError",
+    "FioLog",
     "Intervals",
     "LayerWatch",
     "OpenReel",
     "SimWorld",
+    "StraceCalls",
     "Tables",
     "__version__",
     "characterise_events",
@@ -69,6 +71,24 @@ class LayerWatch:
         """What was counted since the beginning, as JSON. Raises CoreError when it cannot be read any more."""
     def stop(self) -> None:
         """Ends it and removes its tracing instances; harmless when it is over."""
+
+@final
+class FioLog:
+    """A log of fio of this kind ("lat", "clat_hist" ...) that is counted as it is read (fio_log_counts.rs)."""
+
+    def __new__(cls, kind: str) -> FioLog: ...
+    def feed(self, data: bytes) -> bool:
+        """More of its bytes; False where nothing more is to be read."""
+    def finish(self) -> str:
+        """Its jobs, and what is wrong with it, as JSON."""
+
+@final
+class StraceCalls:
+    """The calls of a trace of strace as they were asked for (strace_calls.rs)."""
+
+    def __new__(cls) -> StraceCalls: ...
+    def feed(self, lines: bytes) -> str:
+        """The calls in more whole lines, and what is wrong with one, as JSON."""
 
 @final
 class Capture:

@@ -16,7 +16,7 @@ from iocast.observe.target.patience import within
 
 pytestmark = pytest.mark.slow
 
-RESULTS = Path(__file__).parents[1] / "imports/fixtures/diskspd.txt"
+RESULTS = Path(__file__).parents[1] / "tools/fixtures/diskspd.txt"
 TRACE = "fio version 3 iolog\n1 file add\n2 file open\n" + "".join(
     f"{100 * n} file {'read' if n % 3 else 'write'} {8192 * (n % 500)} 8192\n" for n in range(1, 2000)
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from makers.command_line import iocast, run_folder
 
-FIXTURES = Path(__file__).parents[1] / "imports" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "tools" / "fixtures"
 
 
 def test_an_imported_run_reports_again_the_same(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
         ("diagnose", "sim:hdd", "--bytes"),
         ("experiment", "cache", "sim:hdd", "--block"),
         ("experiment", "working-set", "sim:hdd", "--sizes"),
-        ("blk", "--interval"),
+        ("watch", "blk", "--interval"),
     ],
 )
 def test_a_value_that_cannot_be_read_names_its_option(tmp_path: Path, words: tuple[str, ...]) -> None:

@@ -45,7 +45,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "schema": [("schema",), ("schema", "card")],
 }
 # Those that need more than a moment: root, a server, or a file that was written with verify.
-ELSEWHERE = {"serve", "capture", "load-db", "import", "top", "watch", "blk", "verify"}
+ELSEWHERE = {"serve", "capture", "load-db", "import", "top", "watch", "verify"}
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from makers.database_servers import Mariadb, NoServer, mariadb
 from iocast.databases.mysql import mysql, mysql_queries, mysql_session
 from iocast.databases.query import RefusedError
 from iocast.errors import DatabaseError, SpecError
-from iocast.formats.database_rows.row_shapes import samples_of
 from iocast.metrics import NO_BOUND
 from iocast.model.run import Sample
 from iocast.model.view import views
+from iocast.tools.database_rows import samples_of
 
 pymysql = pytest.importorskip("pymysql")
 SECRET = "open-sesame-8"

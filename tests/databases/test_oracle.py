@@ -14,9 +14,9 @@ from iocast.databases.database import DatabaseObserver
 from iocast.databases.oracle import oracle, oracle_session
 from iocast.databases.query import LostError, RefusedError
 from iocast.errors import DatabaseError, SpecError
-from iocast.formats.database_rows.row_shapes import Row
 from iocast.model.run import Sample
 from iocast.model.view import views
+from iocast.tools.database_rows import Row
 
 SECRET = "open-sesame-9"
 EVENTS = ("db file sequential read", "log file sync", "direct path read")

@@ -18,12 +18,11 @@ from iocast.databases.query import LostError, Query, RefusedError, Session
 from iocast.databases.secrets_in_texts import without_secrets
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError, SpecError
-from iocast.formats.database_access.address import parsed
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.database_rows.row_shapes import Row, Rows, counters
 from iocast.model.run import Sample
 from iocast.model.view import views
 from iocast.observe.observer import Observer
+from iocast.tools.database_address import parsed
+from iocast.tools.database_rows import Active, ActivityCounts, Row, Rows, counters
 
 IO = Rows(key=("who",), counters=counters("reads read_time:ms/reads"))
 

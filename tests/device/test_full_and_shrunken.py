@@ -36,7 +36,7 @@ def test_a_full_place_is_said_in_the_words_of_the_system(tmp_path: Path, mounted
     verbs = (
         ("run", "card-quick", "sim:nvme", "--time", "10ms", "--out", place),
         ("watch", "iostat", "--interval", "100ms", "--count", "2", "--record", place),
-        ("import", Path(__file__).parents[1] / "imports/fixtures/diskspd.txt", "--out", place),
+        ("import", Path(__file__).parents[1] / "tools/fixtures/diskspd.txt", "--out", place),
         ("profile", "trace", "--out", place),
     )
     for free in range(12, -1, -1):  # pages: it fills up at each file of a folder

@@ -10,9 +10,10 @@ import pytest
 from makers.command_line import iocast, run_folder
 from makers.disk_images import MIB
 
-from iocast import archive, imports
+from iocast import archive
 from iocast.observe.target.device_stack import describe
 from iocast.report.matrix.measured_points import orion_result
+from iocast.tools import importers
 
 pytestmark = [pytest.mark.device, pytest.mark.alone]
 POINT = ("-run", "advanced", "-matrix", "point", "-num_small", "2", "-num_large", "1", "-duration", "1", "--no-page")
@@ -73,5 +74,5 @@ def test_a_short_run_on_a_disk_reads_back(tmp_path: Path) -> None:
         for side, outstanding in ((at.small, at.point.small), (at.large, at.point.large)):
             if side is not None:
                 assert side.per_s * side.mean_us / 1e6 == pytest.approx(outstanding, rel=0.05)
-    (back,) = imports.read((str(tmp_path / "files"),))
+    (back,) = importers.read((str(tmp_path / "files"),))
     assert len(back.phases) == 7

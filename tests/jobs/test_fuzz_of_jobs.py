@@ -13,13 +13,13 @@ from makers.mutations import Mutation, fuzzing, mutated, mutations
 
 from iocast.errors import SpecError
 from iocast.jobs import load_job, phases
-from iocast.jobs.fio.fio_writing import fio_text
 from iocast.jobs.toml.job_writing import toml_text
+from iocast.tools.fio.fio_writing import fio_text
 
 ROOT = Path(__file__).parents[2]
 FILES = {
-    "fio": sorted((Path(__file__).parent / "fio" / "files").glob("*.fio")),
-    "vdb": sorted((Path(__file__).parent / "vdbench" / "files").glob("*.vdb")),
+    "fio": sorted((Path(__file__).parents[1] / "tools/fio/files").glob("*.fio")),
+    "vdb": sorted((Path(__file__).parents[1] / "tools/vdbench/files").glob("*.vdb")),
     "toml": [*sorted((ROOT / "examples").glob("*.toml")), *sorted((ROOT / "src/iocast/jobs/presets").glob("*.toml"))],
 }
 

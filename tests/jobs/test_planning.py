@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs import Job, parse_fio_job, parse_job, parse_target, plan
+from iocast.jobs import parse_fio_job, parse_job, parse_target, plan
+from iocast.model.job import Job
 from iocast.model.permission import permission
 from iocast.model.plan import WorkFiles
 from iocast.model.target import Layer, Target

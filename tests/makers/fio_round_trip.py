@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from iocast.jobs import Job
+from iocast.model.job import Job
 from iocast.model.plan import Phase, groups_of
 from iocast.model.workload import MixItem, Sequential
 

@@ -11,7 +11,7 @@ from makers.read_anew import read_anew
 
 from iocast.analyse.profiling.measure_profile import measure_profile
 from iocast.model.profiling.profile import Profile
-from iocast.traces.read_traces import Columns, TraceOptions
+from iocast.tools.traces import Columns, TraceOptions
 
 # time in ns, target, R or W, offset and size in bytes, latency in ns
 Io = tuple[int, int, str, int, int, int]

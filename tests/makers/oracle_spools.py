@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from iocast.formats.oracle.capture_spool import read_spool
-from iocast.formats.oracle.oracle_statements import STATEMENTS
 from iocast.model.live.moment import Interval, intervals, moment_of
+from iocast.tools.oracle.oracle_spool import read_spool
+from iocast.tools.oracle.oracle_statements import STATEMENTS
 
 START_S = 1_795_000_000
 FIRST_S = 1_795_442_280

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iocast.traces.read_traces import TraceOptions, TraceReport, read_traces
+from iocast.tools.traces import TraceOptions, TraceReport, read_traces
 
 
 def read_anew(

@@ -8,9 +8,9 @@ from pathlib import Path
 from iocast.archive.tapes.open_reel import OpenReel
 from iocast.archive.tapes.unfinished_reels import ReelNote
 from iocast.archive.writing.held_folder import open_folder
-from iocast.imports.stated_rows import Row, record
 from iocast.model.live.moment import Moment
 from iocast.model.workload import Closed
+from iocast.tools.stated_rows import Row, record
 
 
 def reel_of(folder: Path, moments: Iterable[Moment]) -> OpenReel:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from iocast.databases.query import LostError, RefusedError
-from iocast.formats.database_rows.row_shapes import Row
+from iocast.tools.database_rows import Row
 
 
 class ScriptedSession:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from iocast import jobs, load, runner
 from iocast.diagnose.experiments.named import Asked, Ruling, Trial
-from iocast.jobs import FileSize, Job, parse_target
+from iocast.jobs import parse_target
+from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target

@@ -16,9 +16,9 @@ from iocast import archive
 from iocast.diagnose import examination
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
-from iocast.jobs import Job
 from iocast.model.experiment import Step
 from iocast.model.finding import Finding
+from iocast.model.job import Job
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 from iocast.model.target import Target

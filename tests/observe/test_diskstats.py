@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.formats.kernel import disk_counters
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe import diskstats
 from iocast.observe.observer import BlindError
 from iocast.observe.target.device_stack import describe
+from iocast.tools.kernel import disk_counters
 
 TEXT = """\
    8       0 sda 100 5 2000 30 200 6 4000 50 3 70 80

@@ -10,13 +10,13 @@ from msgspec.structs import replace
 import iocast
 from iocast import archive
 from iocast.errors import LoadError, SpecError
-from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.plan import groups_of
 from iocast.model.run import Run
 from iocast.model.workload import Constant, Poisson
 from iocast.runner.scripts.share_of_maximum import ShareOfMaximum
 from iocast.sessions.plan_job import write_job
 from iocast.sessions.requests.plan import SpecRequest
+from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
 FOUR_SERVERS = "sim:nvme,service=constant:1ms,servers=4"
 SD = "sd=sd1,threads=8,openflags=o_direct\nwd=w,sd=sd1,xfersize=4k,rdpct={read}\n"

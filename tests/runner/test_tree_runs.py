@@ -12,11 +12,11 @@ from iocast import load, runner
 from iocast.errors import TargetError
 from iocast.jobs import parse_target
 from iocast.jobs import plan as make_plan
-from iocast.jobs.job import Job
 from iocast.jobs.toml.job_reading import parse_job
-from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
+from iocast.model.job import Job
 from iocast.model.run import PhaseRecord, Run
 from iocast.observe.target.device_stack import describe
+from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
 JOB = """\
 name = "t"

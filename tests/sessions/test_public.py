@@ -70,7 +70,7 @@ def test_whatever_makes_a_run_keeps_its_trust_for_lists_of_runs(tmp_path: Path) 
         diagnosed.folder,
         iocast.experiment("payload", "sim:nvme", time="50ms", out=str(tmp_path)).folder,
     ]
-    results = Path(__file__).parents[1] / "imports" / "fixtures" / "crystaldiskmark.txt"
+    results = Path(__file__).parents[1] / "tools" / "fixtures" / "crystaldiskmark.txt"
     made += [card.folder for card in import_results([str(results)], str(tmp_path), Recording())]
     lines = [archive.read_summary(folder) for folder in made]
     assert [line.trust for line in lines] == [iocast.open(folder).trust for folder in made]

@@ -2,7 +2,7 @@
 //!
 //! A private tracing [`instance`] has rings that are read as raw [`pages`], in time by a
 //! [`ring_thread`]; a [`watch`] owns one with the [`request_points`], whose records it understands by the kernel's own description of them ([`layout`]). A [`pairing`] puts insert, issue and
-//! completion of a request together and [`device_times`] counts. Where watching everything would cost too much, a
+//! completion of a request together, [`timed_requests`] says how long each took, and [`device_times`] counts. Where watching everything would cost too much, a
 //! [`gate`] opens it for a part of each second only. Text (`trace_pipe`) says the same and costs 60 to 90
 //! times as much a record.
 
@@ -15,6 +15,7 @@ pub mod pages;
 pub mod pairing;
 pub mod request_points;
 pub mod ring_thread;
+pub mod timed_requests;
 pub mod tracefs;
 pub mod watch;
 

@@ -2,7 +2,7 @@
 
 use iocast_core::blk::layout::{Layout, PageHead};
 use iocast_core::blk::pages::read_page;
-use iocast_core::blk::pairing::{Pairing, Wanted};
+use iocast_core::blk::timed_requests::{TimedRequests, Wanted};
 use iocast_core::blk::{BlkOp, Device, Event, Step};
 
 const PAGES: &[u8] = include_bytes!("fixtures/blk/reads_and_a_flush.pages");
@@ -64,7 +64,7 @@ fn raw_records_say_what_the_kernel_prints() {
 
 #[test]
 fn every_request_of_the_capture_is_paired() {
-    let mut pairing = Pairing::new(Wanted::default());
+    let mut pairing = TimedRequests::new(Wanted::default());
     captured().iter().for_each(|event| pairing.take(event));
     let (devices, apart) = pairing.drain();
     assert_eq!((devices.len(), devices[0].in_flight, apart), (1, 0, Default::default()));

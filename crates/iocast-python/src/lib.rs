@@ -204,8 +204,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<blk_watch::BlkWatch>()?;
     module.add_class::<capturing::Capture>()?;
     module.add_class::<layer_watching::LayerWatch>()?;
+    module.add_class::<traces::FioLog>()?;
     module.add_class::<Intervals>()?;
     module.add_class::<SimWorld>()?;
+    module.add_class::<traces::StraceCalls>()?;
     module.add_class::<table_batches::OpenReel>()?;
     module.add_class::<table_batches::Tables>()?;
     module.add_function(wrap_pyfunction!(statistics::student_t_quantile, module)?)?;

@@ -23,12 +23,12 @@ from iocast.archive.parquet import (
     unreadable,
     write,
 )
-from iocast.archive.soundness import fault_of_buckets
 from iocast.archive.warm_up import warm_up_of
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import Course, Interval, Measurement
 from iocast.model.run import MARKS, OpSeries, PhaseRecord, Series
+from iocast.model.soundness import fault_of_buckets
 from iocast.model.workload import Op
 
 

@@ -15,11 +15,11 @@ from iocast.archive.json_files import not_understood
 from iocast.archive.run_document import run_of
 from iocast.archive.running.saved_rows import with_saved_rows
 from iocast.archive.sample_tables import load_samples
-from iocast.archive.soundness import fault_of
 from iocast.archive.tapes.unfinished_reels import with_unfinished_reels
 from iocast.archive.warm_up import samples_from, warm_up_of
 from iocast.errors import ArchiveError
 from iocast.model.run import PhaseRecord, Run, Series, at_once
+from iocast.model.soundness import fault_of
 from iocast.text import is_text, shown
 
 

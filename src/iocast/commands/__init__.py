@@ -45,8 +45,7 @@ VERBS = {
     "load-db": "Load a database, and measure what its storage gives it.",
     "import": "Import results of other tools as run folders.",
     "top": "Show where the time of I/Os goes, layer by layer, on a live screen.",
-    "watch": "Watch this machine as it runs, line by line; record or play a tape.",
-    "blk": "Trace queue and device times of block requests.",
+    "watch": "Watch this machine line by line, or its block requests; record or play a tape.",
     "verify": "Read back and check what a run wrote.",
     "schema": "Print the JSON Schema of what a verb prints with --json.",
     "clean": "Remove the work files that iocast created.",
@@ -60,6 +59,12 @@ _ROOMS = {
     "live": ("top", "watch"),
     "database": ("load-db",),
 }
+
+# First words of a verb that have options of their own, and where their commands are (MODULE:NAME).
+WORDS = {"watch": {"blk": "live.watched_blocks:blk"}}
+
+# Verbs that were renamed; typed as they were, the new name is told.
+_RENAMED = {"blk": "watch blk"}
 
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -91,12 +96,15 @@ class Verbs(click.RichGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The verb that is really run; for a typing error, the nearest one is named."""
-        name = args[0]
+        name, *rest = args
+        if rest and rest[0] in WORDS.get(name, ()):
+            return f"{name} {rest[0]}", load_word(name, rest[0]), rest[1:]
         if name in VERBS:
-            return name, load_verb(name), args[1:]
+            return name, load_verb(name), rest
         from iocast.commands.shell.mistakes import near
 
-        raise click.UsageError(f'unknown command "{name}"{near(name, VERBS)}', ctx)
+        meant = f'; did you mean "iocast {_RENAMED[name]}"?' if name in _RENAMED else near(name, VERBS)
+        raise click.UsageError(f'unknown command "{name}"{meant}', ctx)
 
 
 def _marked(text: str) -> str:
@@ -109,7 +117,17 @@ def load_verb(name: str) -> click.Command:
     file = name.replace("-", "_")
     stem = f"{file}_" if keyword.iskeyword(file) else file
     room = next((f"{room}." for room, verbs in _ROOMS.items() if name in verbs), "")
-    command = getattr(importlib.import_module(f"iocast.commands.{room}cmd_{file}"), stem)
+    return _command(f"{room}cmd_{file}", stem)
+
+
+def load_word(verb: str, word: str) -> click.Command:
+    """The command of a first word of a verb that has options of its own."""
+    module, _, name = WORDS[verb][word].partition(":")
+    return _command(module, name)
+
+
+def _command(module: str, name: str) -> click.Command:
+    command = getattr(importlib.import_module(f"iocast.commands.{module}"), name)
     assert isinstance(command, click.Command)
     return command
 

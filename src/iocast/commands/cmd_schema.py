@@ -56,7 +56,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "size": ("size",),
     "model": ("model",),
     "profile": ("profile",),
-    "capture": ("iocast.traces.read_traces:TraceReport", "iocast.sessions.events:CountersLogged"),
+    "capture": ("iocast.tools.traces:TraceReport", "iocast.sessions.events:CountersLogged"),
     "replay": ("card",),
     "load-db": (
         "card",
@@ -66,8 +66,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     ),
     "import": ("card",),
     "top": ("iocast.model.results.live:LiveInterval",),
-    "watch": ("iocast.model.results.live:Line",),
-    "blk": ("iocast.model.results.live:TracedInterval",),
+    "watch": ("iocast.model.results.live:Line", "iocast.model.results.live:TracedInterval"),
     "verify": ("verification",),
     "clean": ("iocast.model.results.answers:Cleaned",),
     "schema": ("iocast.model.results.answers:Schema",),
@@ -80,7 +79,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
 def schema(verb: str | None, as_json: bool) -> int:
     """Print the JSON Schema of what VERB prints with --json; without VERB, of all reports.
 
-    A live verb (top, watch, blk) prints one such document a line.
+    A live verb (top, watch) prints one such document a line.
     """
     from iocast.report.renderers.documents import report_schema, schema_of
 

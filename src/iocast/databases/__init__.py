@@ -9,7 +9,7 @@ from iocast.databases.mysql import mysql
 from iocast.databases.oracle import oracle
 from iocast.databases.postgresql import postgresql
 from iocast.errors import SpecError
-from iocast.formats.database_access.address import scheme_of
+from iocast.tools.database_address import scheme_of
 
 
 class DatabaseModule(Protocol):

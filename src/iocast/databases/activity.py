@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import IocastError, LoadError
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
 from iocast.starting import starting
+from iocast.tools.database_rows import Active, ActivityCounts
 
 
 class ActivityPoller:

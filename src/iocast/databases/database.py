@@ -7,8 +7,8 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from iocast.formats.database_access.address import AskPassword as AskPassword
 from iocast.model.run import Sample
+from iocast.tools.database_address import AskPassword as AskPassword
 
 
 class Server(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from iocast.errors import IocastError
-from iocast.formats.database_rows.row_shapes import Row, Shape
+from iocast.tools.database_rows import Row, Shape
 
 
 class Query(Struct, frozen=True, kw_only=True):

@@ -15,11 +15,9 @@ from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.query import LostError, Query, RefusedError, Session
 from iocast.databases.secrets_in_texts import without_secrets
 from iocast.errors import DatabaseError, IocastError
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.database_rows.followed_rows import Followed
-from iocast.formats.database_rows.row_shapes import Row, samples_of, subject_of
-from iocast.formats.foreign_numbers import moment_ns
 from iocast.model.run import Sample
+from iocast.tools.database_rows import Active, ActivityCounts, Followed, Row, samples_of, subject_of
+from iocast.tools.foreign_numbers import moment_ns
 
 _MOST_TEXT = 16_000_000  # characters of the texts that are remembered
 _OF_A_TEXT = 100  # that each takes beside its own

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Any
 from iocast.model.plan import Phase
 
 if TYPE_CHECKING:
-    from iocast.jobs.fio.fio_reading import parse_fio_job
-    from iocast.jobs.job import FileSize, Job
+    from iocast.jobs.fio_job import parse_fio_job
     from iocast.jobs.library import load_job, presets
     from iocast.jobs.planning import plan
     from iocast.jobs.simulated.target_text import parse_target, simulated_presets
     from iocast.jobs.toml.job_reading import parse_job
     from iocast.jobs.toml.job_schema import job_schema
+    from iocast.model.job import Job
 
 __all__ = [
-    "FileSize",
-    "Job",
     "job_schema",
     "load_job",
     "parse_fio_job",
@@ -34,11 +32,9 @@ __all__ = [
 ]
 
 _MODULES = {
-    "FileSize": "job",
-    "Job": "job",
     "job_schema": "toml.job_schema",
     "load_job": "library",
-    "parse_fio_job": "fio.fio_reading",
+    "parse_fio_job": "fio_job",
     "parse_job": "toml.job_reading",
     "parse_target": "simulated.target_text",
     "plan": "planning",

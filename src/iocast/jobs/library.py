@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
-from iocast.formats.fio.job_file import looks_like_fio
-from iocast.formats.vdbench.parameter_file import looks_like_vdbench
-from iocast.jobs.fio.fio_reading import parse_fio_job
-from iocast.jobs.job import Job
-from iocast.jobs.problems import meant
+from iocast.jobs.fio_job import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
-from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
+from iocast.model.job import Job
+from iocast.tools.fio.job_file import looks_like_fio
+from iocast.tools.line_problems import meant
+from iocast.tools.vdbench.parameter_file import looks_like_vdbench
+from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
 # As a newcomer meets them.
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "metadata", "survey", "virtualisation")

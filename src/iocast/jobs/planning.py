@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import Job
 from iocast.jobs.toml.verify_rules import refuse_unverifiable
 from iocast.jobs.tree_phases import check_trees
+from iocast.model.job import Job
 from iocast.model.permission import Permission, permission
 from iocast.model.plan import Phase, Plan, WorkFiles
 from iocast.model.target import Target

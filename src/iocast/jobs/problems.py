@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from iocast.errors import SpecError
 from iocast.jobs.toml.line_numbers import Path, key_lines, line_of
+from iocast.tools.line_problems import refusal
 
 LISTED = ("phase", "database")  # tables of which a job file has several
 
@@ -38,51 +37,6 @@ class Problems:
             raise refusal(self._source, self._found)
 
 
-class LineProblems:
-    """The problems, and the notes, of a job file of another tool."""
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-        self._found: dict[tuple[int, str], tuple[str, str]] = {}
-        self._notes: dict[str, None] = {}
-
-    def add(self, line: int, message: str, way_out: str = "", reference: str = "") -> None:
-        """Notes one problem; the same one twice counts once."""
-        self._found[line, message] = way_out, reference
-
-    def note(self, text: str) -> None:
-        """Notes what the user should know; the same sentence once."""
-        self._notes[text] = None
-
-    @property
-    def count(self) -> int:
-        """How many problems there are."""
-        return len(self._found)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes, in the order they came."""
-        return tuple(self._notes)
-
-    def refuse(self) -> None:
-        """Raises SpecError with every problem, if there is any."""
-        if self._found:
-            raise refusal(self._source, self._found)
-
-
-def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) -> SpecError:
-    """One error for all of `problems`: line and message of each, to its way out and reference (see Problems.add)."""
-    found = sorted(problems.items())
-    if len(found) == 1:
-        ((line, message), (way_out, reference)) = found[0]
-        return SpecError(f"{source}:{line}: {message}", way_out or reference)
-    lines = [f"{source} has {len(found)} problems"]
-    for (line, message), (way_out, _) in found:
-        lines.append(f"  {source}:{line}: {message}{f' ({way_out})' if way_out else ''}")
-    references = dict.fromkeys(reference for _, (_, reference) in found if reference)
-    return SpecError("\n".join(lines), "\n".join(references))
-
-
 def table_text(path: Path) -> str:
     """How people call the table that `path` is in: "phase 2", "database 1", "[defaults]", "" at the top."""
     if len(path) > 1 and path[0] in LISTED and isinstance(path[1], int):
@@ -97,12 +51,3 @@ def field_text(path: Path) -> str:
         return table_text(path) if len(path) > 1 else str(path[0])
     name = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in inside).removeprefix(".")
     return f"{table_text(path)}{':' if path[0] in LISTED else ''} {name}"
-
-
-def meant(name: str, allowed: Iterable[str], synonyms: Mapping[str, str] | None = None) -> str:
-    """The text '; did you mean "size"?' when something allowed is close to `name`, else ""."""
-    known = {each.lower(): each for each in allowed}
-    close = [(synonyms or {}).get(name.lower(), "")]
-    if close[0] not in known:
-        close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    return f'; did you mean "{known[close[0]]}"?' if close else ""

@@ -1,30 +1,17 @@
-"""Phases in a tree of files: what they may be, and how many operations a pass through the tree is."""
+"""Phases in a tree of files: what they may be."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import Job
+from iocast.model.job import Job
 from iocast.model.plan import Phase
 from iocast.model.target import Target
 from iocast.model.tree import Tree
-from iocast.model.workload import DIRECTORY_OPS, Op, Sequential, Uniform
+from iocast.model.workload import Sequential, Uniform
 
 MOST_FILES = (1 << 32) - 1
-
-
-def pass_ios(tree: Tree, ops: Iterable[Op], users: int) -> int:
-    """Operations in which users go through all their files once, or through all directories that have files."""
-    trees = users if tree.own else 1
-    of_directories = all(op in DIRECTORY_OPS for op in ops)
-    return (tree.files_each // tree.files if of_directories else tree.files_each) * trees
-
-
-def starts_empty(ops: Iterable[Op]) -> bool:
-    """True for a phase that makes files and removes none: it begins without files."""
-    done = set(ops)
-    return "create" in done and "unlink" not in done
 
 
 def check_trees(job: Job, phases: Iterable[Phase], target: Target) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from iocast.model.service_laws import ServiceLaw
-from iocast.model.tree import Select
+from iocast.model.tree import Select, Tree
 
 # Of a tree of files only: what goes to its names, in the order in which reports list them.
 TreeOp = Literal[
@@ -33,6 +34,7 @@ TreeOp = Literal[
 ]
 Op = Literal["read", "write", "fsync", "fdatasync", "trim", TreeOp]
 SyncOp = Literal["fsync", "fdatasync"]
+PLACED: Final[tuple[Op, ...]] = ("read", "write", "trim")  # what has a size and a place
 TREE_OPS: Final[tuple[Op, ...]] = get_args(TreeOp)
 # Of those, what goes to a directory and not to a file.
 DIRECTORY_OPS: Final[frozenset[Op]] = frozenset(("readdir", "readdirplus", "fsyncdir", "statfs"))
@@ -40,6 +42,23 @@ DIRECTORY_OPS: Final[frozenset[Op]] = frozenset(("readdir", "readdirplus", "fsyn
 NAMING_OPS: Final[frozenset[Op]] = frozenset(("create", "mkdir", "rmdir", "rename", "link", "symlink", "unlink"))
 # And these change its files or directories otherwise.
 _CHANGING: Final[frozenset[Op]] = frozenset((*NAMING_OPS, "write", "trim", "setattr", "setxattr"))
+
+
+MOST_USERS = 4096
+LARGEST_IO_BYTES = 1 << 30
+
+
+def pass_ios(tree: Tree, ops: Iterable[Op], users: int) -> int:
+    """Operations in which users go through all their files once, or through all directories that have files."""
+    trees = users if tree.own else 1
+    of_directories = all(op in DIRECTORY_OPS for op in ops)
+    return (tree.files_each // tree.files if of_directories else tree.files_each) * trees
+
+
+def starts_empty(ops: Iterable[Op]) -> bool:
+    """True for a phase that makes files and removes none: it begins without files."""
+    done = set(ops)
+    return "create" in done and "unlink" not in done
 
 
 class MixItem(Struct, frozen=True, forbid_unknown_fields=True):

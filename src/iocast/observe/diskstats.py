@@ -24,12 +24,12 @@ from contextlib import ExitStack
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.disk_counters import parse_counters, parse_diskstats
 from iocast.model.run import Sample
 from iocast.model.target import Layer, Target
 from iocast.observe.counter_file import CounterFile
 from iocast.observe.observer import BlindError
 from iocast.observe.target.sysfs import device_directory, read_int
+from iocast.tools.kernel.disk_counters import parse_counters, parse_diskstats
 
 NAME = metrics.DISKSTATS
 NEEDS = "a block device under the target; /sys/dev/block or /proc/diskstats; queue/iostats = 1"

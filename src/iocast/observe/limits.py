@@ -21,9 +21,9 @@ import os
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.group_counters import parse_cpu_stat
 from iocast.model.run import Sample
 from iocast.model.target import Target
+from iocast.observe.group_counters import parse_cpu_stat
 from iocast.observe.observer import BlindError
 
 NAME = metrics.LIMITS

@@ -17,8 +17,8 @@ from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
 from iocast.diagnose.comparable import pairs, side
 from iocast.errors import ArchiveError, SpecError
-from iocast.jobs.job import Job
 from iocast.load import lay_out
+from iocast.model.job import Job
 from iocast.model.permission import why_outdated
 from iocast.model.report import Report
 from iocast.model.target import Target

@@ -21,7 +21,7 @@ from iocast.model.studies.study_plan import StudyCell, StudyPlan
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout
     from iocast.sessions.card import Card
-    from iocast.traces.read_traces import TraceReport
+    from iocast.tools.traces import TraceReport
 
 
 class Planned(Struct, frozen=True, kw_only=True):

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from iocast import jobs
 from iocast.errors import TargetError
-from iocast.jobs.job import FileSize, Job
 from iocast.jobs.library import load_job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.work_files import permission_of, work_paths
 from iocast.model.database.database_load import CommitRamp, DatabaseRamp
+from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
 from iocast.observe.host import describe_host

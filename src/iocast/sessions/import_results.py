@@ -17,11 +17,12 @@ from iocast.sessions.tracing.refused_traces import traces_named
 
 def import_results(files: Sequence[str], out: str, listener: Listener) -> list[Card]:
     """Reads files of other tools into run folders in `out`, and judges them, tapes left out. Raises IocastError."""
-    from iocast import __version__, imports
+    from iocast import __version__
+    from iocast.tools import importers
 
     cards = []
     with traces_named(files):
-        runs = imports.read(tuple(files))
+        runs = importers.read(tuple(files))
     for run in runs:
         run = replace(run, iocast_version=__version__, run_id=archive.new_run_id(run.started_unix_ns))
         folder = archive.RunFolder.create(out, run)

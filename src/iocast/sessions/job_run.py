@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from iocast import load, runner
 from iocast.analyse.steady import accepts
 from iocast.errors import IocastError, LoadError
-from iocast.jobs.job import Job
 from iocast.load import Layout
+from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.script import Script

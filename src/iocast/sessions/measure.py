@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
-from iocast.jobs.job import Job
+from iocast.model.job import Job
 from iocast.model.report import Report, Section
 from iocast.model.run import Run
 from iocast.model.target import Target

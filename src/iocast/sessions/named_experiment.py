@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from iocast import archive, load
 from iocast.diagnose.experiments.named import TRIALS, Asked, Trial, find_trial, question
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import FileSize, Job
-from iocast.jobs.problems import meant
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
+from iocast.model.job import FileSize, Job
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -32,6 +31,7 @@ from iocast.sessions.requests.run_options import MIB
 from iocast.sessions.run_card import judge, keep_summary, leave_page, shown_folder
 from iocast.sessions.target_finding import find_target, identity_name, with_direct_tried
 from iocast.sessions.trial_places import Places, image_kinds, targets_of
+from iocast.tools.line_problems import meant
 
 
 class Answered(Struct, frozen=True):

@@ -7,17 +7,17 @@ from msgspec.structs import replace
 
 from iocast.errors import SpecError
 from iocast.jobs import presets as known
-from iocast.jobs.fio.fio_writing import fio_text, notes_on
-from iocast.jobs.job import Job
 from iocast.jobs.toml.job_schema import schema_text as text
 from iocast.jobs.toml.job_writing import toml_notes, toml_text
 from iocast.load import Layout, PlannedGroup, lay_out, loader_of
+from iocast.model.job import Job
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
 from iocast.runner.tree_keeping import make_phase
 from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan
 from iocast.sessions.requests.plan import PlanRequest, SpecRequest
 from iocast.sessions.target_finding import find_target
+from iocast.tools.fio.fio_writing import fio_text, notes_on
 
 
 class Proposed(Struct, frozen=True):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import asdict
 
 from iocast.errors import LoadError, SpecError
-from iocast.formats.orion.command_line import parse
 from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.finding import Examination
 from iocast.model.run import Run
@@ -35,10 +34,11 @@ from iocast.sessions.requests.option import request_of
 from iocast.sessions.requests.profile import ProfileRequest
 from iocast.sessions.requests.replay import ReplayRequest
 from iocast.sessions.requests.size import SizeRequest
+from iocast.tools.orion.command_line import parse
 
 if TYPE_CHECKING:
     from iocast.sessions.profiling.profile_traces import Profiled
-    from iocast.traces.read_traces import TraceReport
+    from iocast.tools.traces import TraceReport
 
 T = TypeVar("T")
 Given = Mapping[str, Any]  # what a function was called with, by the names of its parameters

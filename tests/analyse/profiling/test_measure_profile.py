@@ -19,7 +19,7 @@ from iocast.analyse.profiling.use_shares import share_curve, share_of_busiest
 from iocast.errors import AnalysisError
 from iocast.report.profile.profile_sentences import cautions, scan_words
 from iocast.results.profiles import long_runs
-from iocast.traces.read_traces import TraceOptions, read_traces
+from iocast.tools.traces import TraceOptions, read_traces
 
 
 def _lru_misses(references: list[object], size: int) -> float:

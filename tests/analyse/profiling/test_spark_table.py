@@ -15,7 +15,7 @@ from iocast.analyse.profiling.measure_profile import measure_profile
 from iocast.analyse.profiling.spark_table import SparkTable
 from iocast.errors import AnalysisError
 from iocast.model.codes import CountingEngine
-from iocast.traces.read_traces import read_traces
+from iocast.tools.traces import read_traces
 
 ENGINES: tuple[CountingEngine, ...] = ("duckdb", "spark")
 HAS_SPARK = shutil.which("java") is not None

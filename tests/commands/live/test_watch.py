@@ -17,7 +17,7 @@ import pytest
 from makers.command_line import IOCAST
 from makers.live_moments import tape_of_a_load
 
-from iocast.formats.oracle.capture_script import shipped
+from iocast.tools.oracle.capture_script import shipped
 
 
 def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:

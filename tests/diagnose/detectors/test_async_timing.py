@@ -8,13 +8,13 @@ import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
-from iocast import imports
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import async_timing
-from iocast.imports.stated_rows import OpFigures, Row, run
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.workload import Closed, Poisson
+from iocast.tools import importers
+from iocast.tools.stated_rows import OpFigures, Row, run
 
 US, MS = 1_000, 1_000_000
 
@@ -41,7 +41,7 @@ datasource,oracle
 def _imported(label: str, tmp_path: Path) -> Run:
     file = tmp_path / "records.txt"
     file.write_text(RECORDS.format(label=label, quick=100, later=9100), encoding="utf-8")
-    (found,) = imports.read((str(file),))
+    (found,) = importers.read((str(file),))
     return found
 
 

@@ -9,7 +9,6 @@ import pytest
 from makers import card_runs, planted
 from msgspec.structs import replace
 
-from iocast import imports
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import request_shape, stalls
 from iocast.diagnose.detectors.limits import link_limit
@@ -25,6 +24,7 @@ from iocast.model.measurement import SlowIo
 from iocast.model.run import PhaseRecord, Series, Source
 from iocast.model.target import Target
 from iocast.model.workload import MixItem, Sequential, Workload
+from iocast.tools import importers
 
 MS = 1_000_000
 # 117,042 kB/s of cached reads by four asynchronous I/Os, as fio tells it.
@@ -238,7 +238,7 @@ def test_no_link_is_guessed_from_one_row_of_what_is_on_this_machine() -> None:
 
 def test_a_short_import_of_the_virtualisation_study_names_the_link(tmp_path: Path) -> None:
     (tmp_path / "cached.txt").write_text(V11)
-    (run,) = imports.read((str(tmp_path / "cached.txt"),))
+    (run,) = importers.read((str(tmp_path / "cached.txt"),))
     (found,) = link_limit.detect(Facts(run))
     assert found.says.startswith("117 MB/s is as much as gigabit Ethernet carries")
 

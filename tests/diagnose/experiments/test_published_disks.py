@@ -11,7 +11,8 @@ from makers.trial_runs import Silent, column, ruling
 from iocast import jobs, load, runner
 from iocast.diagnose.comparable import side
 from iocast.diagnose.experiments.named import working_set
-from iocast.jobs import FileSize, Job, parse_target
+from iocast.jobs import parse_target
+from iocast.model.job import FileSize, Job
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Workload

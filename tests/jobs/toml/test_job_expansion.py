@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.jobs import FileSize, parse_job, phases
+from iocast.jobs import parse_job, phases
+from iocast.model.job import FileSize
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import (
     Closed,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from iocast.errors import SpecError
-from iocast.jobs import Job, parse_job
+from iocast.jobs import parse_job
 from iocast.jobs.simulated.law_text import LAWS, law_text, parse_law
 from iocast.jobs.toml.job_writing import toml_text
+from iocast.model.job import Job
 from iocast.model.profiling.step_chain import law_mean_ns, mean_pause_ns, step_mix, step_shares
 from iocast.model.service_laws import ConstantLaw, ExponentialLaw
 from iocast.model.workload import Append, Closed, MixItem, SizeWeight, Stepped

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from iocast.errors import SpecError
-from iocast.jobs import Job, parse_fio_job, parse_job
-from iocast.jobs.fio.fio_writing import fio_text
+from iocast.jobs import parse_fio_job, parse_job
 from iocast.jobs.toml.job_writing import toml_text
+from iocast.model.job import Job
 from iocast.model.plan import Phase
 from iocast.model.workload import MixItem, Sequential
+from iocast.tools.fio.fio_writing import fio_text
 
 
 def toml(text: str) -> Job:

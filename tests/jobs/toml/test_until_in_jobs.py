@@ -6,9 +6,9 @@ import pytest
 
 from iocast.errors import SpecError
 from iocast.jobs import parse_fio_job, parse_job
-from iocast.jobs.fio.fio_writing import fio_text
 from iocast.jobs.toml.job_writing import toml_text
 from iocast.model.plan import Until
+from iocast.tools.fio.fio_writing import fio_text
 
 
 def toml(*lines: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs import Job, parse_job, parse_target, plan
+from iocast.jobs import parse_job, parse_target, plan
 from iocast.jobs.toml.job_writing import toml_text
 from iocast.load.verify_journal import block_bytes
+from iocast.model.job import Job
 
 WRITES = '[[phase]]\nwrite = 100\nsize = "64k"\nverify = true\ntime = "1s"\n'
 BACK = '[[phase]]\nrole = "verify"\n'

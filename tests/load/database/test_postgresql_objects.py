@@ -10,10 +10,10 @@ import pytest
 from makers.database_servers import NoServer, Postgres, build, drop, postgres
 
 from iocast.errors import IocastError, TargetError
-from iocast.formats.database_access.pg_dialling import PgDialling
 from iocast.load.database.postgresql import pg_load, pg_objects
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
+from iocast.tools.pg_dialling import PgDialling
 
 pytestmark = pytest.mark.slow
 

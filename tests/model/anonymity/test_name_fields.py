@@ -11,7 +11,6 @@ from msgspec import Struct, structs
 from iocast import metrics
 from iocast.databases.mysql import mysql_queries
 from iocast.databases.postgresql import pg_queries
-from iocast.formats.oracle.oracle_statements import STATEMENTS
 from iocast.model.anonymity.name_fields import FIELDS, SUBJECTS
 from iocast.model.anonymity.name_kinds import RULES
 from iocast.model.copying.copy_trials import CopyRun
@@ -21,7 +20,8 @@ from iocast.model.run import Run
 from iocast.model.summary import Notes
 from iocast.observe import OBSERVERS
 from iocast.observe.live import LIVE_OBSERVERS
-from iocast.traces.read_traces import TraceReport
+from iocast.tools.oracle.oracle_statements import STATEMENTS
+from iocast.tools.traces import TraceReport
 
 ROOTS: tuple[type[Struct], ...] = (Run, Profile, Notes, Diagnosis, CopyRun, TraceReport)
 # By what the observer is, and not by their field.

@@ -8,9 +8,7 @@ import pytest
 from makers.trial_runs import asked
 
 from iocast.diagnose.experiments.named import TRIALS
-from iocast.formats.orion.command_line import Settings
 from iocast.jobs.library import load_job, presets
-from iocast.jobs.orion.matrix_job import matrix_job
 from iocast.jobs.studies.study_file import load_study, study_presets
 from iocast.metrics import PART
 from iocast.model.anonymity.anonymised import subject, texts
@@ -18,6 +16,8 @@ from iocast.model.anonymity.name_kinds import RULES, pseudonym
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.forecasting.calibration_asked import CLOSED, OPEN, STREAM
 from iocast.model.target import Target
+from iocast.tools.orion.command_line import Settings
+from iocast.tools.orion.matrix_job import matrix_job
 
 KEY = b"the key of this test, 32 bytes.."
 NAMES = Pseudonyms(KEY)

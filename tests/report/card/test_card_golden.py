@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from makers import card_runs, classic_runs
 
-from iocast import imports
 from iocast.diagnose.examination import examine
 from iocast.model.run import Run
 from iocast.report.card.card_report import card
 from iocast.report.renderers import RENDERERS, terminal
 from iocast.report.renderers.classic import render_run
 from iocast.report.renderers.r_matrix import render_matrix
+from iocast.tools import importers
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "card"
 FOLDER = "runs/2026-09-21T14-13-card"
@@ -116,7 +116,7 @@ def test_the_matrix_is_read_back(tmp_path: Path) -> None:
     out = io.StringIO()
     render_matrix(classic_runs.two_tests(), out)
     (tmp_path / "m.r").write_text(out.getvalue(), encoding="utf-8")
-    (again,) = imports.read((str(tmp_path / "m.r"),))
+    (again,) = importers.read((str(tmp_path / "m.r"),))
     back = io.StringIO()
     render_matrix(again, back)
     ours, theirs = (text.getvalue().split("tm <-")[0].splitlines()[2:4] for text in (out, back))
@@ -129,7 +129,7 @@ def test_what_is_unknown_is_na_in_the_matrix(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text(
         "test  users size         MB       ms    IOPS\n  read  1   8K r   28.299    0.271    3622\n"
     )
-    (run,) = imports.read((str(tmp_path / "t.txt"),))
+    (run,) = importers.read((str(tmp_path / "t.txt"),))
     out = io.StringIO()
     render_matrix(run, out)
     row = next(line for line in out.getvalue().splitlines() if '"read"' in line)

@@ -11,10 +11,10 @@ import pytest
 from makers.live_moments import BEGAN_NS, SECOND_NS
 
 from iocast import metrics
-from iocast.formats.kernel.disk_counters import parse_diskstats
 from iocast.model.live.moment import Interval, moment_of
 from iocast.model.run import Sample
 from iocast.report.live.iostat_lines import table
+from iocast.tools.kernel.disk_counters import parse_diskstats
 
 BEFORE = "   8       0 sda 1000 200 80000 3000 500 100 40000 9000 3 6000 12000 70 5 9000 40 30 20\n"
 AFTER = "   8       0 sda 3500 450 160000 6100 1700 310 95000 15250 2 6410 21350 95 9 12000 61 80 75\n"

@@ -8,9 +8,9 @@ from makers.oracle_spools import FIRST_S, intervals_of, look
 from makers.scripted_database import ScriptedSession, dialled
 
 from iocast.databases.oracle import oracle
-from iocast.formats.database_rows.row_shapes import Row
 from iocast.model.live.moment import Interval, moment_of
 from iocast.report.live.database_modes import oramon_lines
+from iocast.tools.database_rows import Row
 
 # source-vectors.md V9: the sequential reads of the MOATS screen, 26002 waits of 1.413 ms on average, in 5 s.
 READS, READ_US = 26_002, 36_740_826

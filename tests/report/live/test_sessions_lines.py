@@ -6,9 +6,9 @@ from makers.command_line import compare
 from makers.oracle_spools import FIRST_S, intervals_of, look, row
 
 from iocast.analyse.live.session_waits import by_event, session_waits
-from iocast.formats.oracle.oracle_statements import SESSION_COLUMNS
 from iocast.model.live.moment import Interval
 from iocast.report.live.database_modes import sessions_lines
+from iocast.tools.oracle.oracle_statements import SESSION_COLUMNS
 
 CALIBRATION = "Disk file I/O Calibration"
 

@@ -18,7 +18,7 @@ from iocast.report.profile.profile_report import profile_report
 from iocast.report.profile.profile_sentences import cautions, description, verdict
 from iocast.report.renderers import RENDERERS
 from iocast.results.profiles import busiest_windows, trace_profile, working_sets
-from iocast.traces.read_traces import read_traces
+from iocast.tools.traces import read_traces
 
 
 @pytest.fixture(scope="module")

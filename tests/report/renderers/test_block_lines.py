@@ -1,4 +1,4 @@
-"""What `iocast blk` writes: iolatency's histogram to the character, slow requests, losses, raw values."""
+"""What `iocast watch blk` writes: iolatency's histogram to the character, slow requests, losses, raw values."""
 
 from __future__ import annotations
 

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from makers.command_line import iocast, run_folder
 
-from iocast import imports
 from iocast.archive import load, load_courses
-from iocast.formats.latency_map.latency_records import records
-from iocast.formats.latency_map.record_writing import Series, records_text
 from iocast.model.run import Run
+from iocast.tools import importers
+from iocast.tools.latency_map.latency_records import Series, records, records_text
 
 
 def test_what_was_written_is_read_back() -> None:
@@ -41,7 +40,7 @@ def test_the_records_of_a_run_are_its_reads_and_writes_again(tmp_path: Path) -> 
     written = iocast("report", folder, "--format", "latencymap", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     (tmp_path / "map.txt").write_text(written.stdout)
-    (back,) = imports.read((str(tmp_path / "map.txt"),))
+    (back,) = importers.read((str(tmp_path / "map.txt"),))
     courses = load_courses(str(folder))
     run = load(str(folder))
     expected = {
@@ -56,7 +55,7 @@ def test_the_records_of_a_run_are_its_reads_and_writes_again(tmp_path: Path) -> 
 
 
 def test_a_run_without_intervals_has_no_records(tmp_path: Path) -> None:
-    source = Path(__file__).parents[2] / "imports" / "fixtures" / "ehm_old.txt"
+    source = Path(__file__).parents[2] / "tools" / "fixtures" / "ehm_old.txt"
     iocast("import", source, cwd=tmp_path)
     refused = iocast("report", run_folder(tmp_path / "iocast-runs"), "--format", "latencymap", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")

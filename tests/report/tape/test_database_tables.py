@@ -17,7 +17,7 @@ from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.tape_card import report_of_tape
 
-SPOOL = Path(__file__).parents[2] / "imports/fixtures/capture_spool.txt"
+SPOOL = Path(__file__).parents[2] / "tools/fixtures/capture_spool.txt"
 
 
 def _tape(moments: list[Moment]) -> Tape:

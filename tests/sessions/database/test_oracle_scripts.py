@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.errors import ArchiveError, SpecError
-from iocast.formats.oracle.load_scripts import OracleLoad
 from iocast.model.database.database_load import DatabaseLoad, DataSet, HotSpot, LoadRamp, Think
 from iocast.sessions.database.oracle_scripts import oracle_load, write_scripts
+from iocast.tools.oracle.load_scripts import OracleLoad
 
 DATA = DataSet(size_bytes=1 << 30, tables=2, seed=7)
 

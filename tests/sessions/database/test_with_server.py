@@ -15,8 +15,8 @@ from makers.recording import Recording
 import iocast
 from iocast.databases.postgresql.server_programs import find_programs
 from iocast.errors import DatabaseError, SpecError, TargetError
-from iocast.jobs.job import FileSize, Job
 from iocast.jobs.library import load_job
+from iocast.model.job import FileSize, Job
 from iocast.sessions import fitted_plan
 from iocast.sessions import measure as session
 from iocast.sessions.database.with_server import with_twins

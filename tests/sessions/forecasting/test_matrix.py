@@ -11,10 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 import iocast
-from iocast import archive, imports
+from iocast import archive
 from iocast.errors import ArchiveError, SpecError, TargetError
-from iocast.formats.orion.command_line import parse
-from iocast.formats.orion.result_writing import Side, hist_text
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.plan import Concatenated, Striped
 from iocast.model.run import PhaseRecord, Run
@@ -25,6 +23,9 @@ from iocast.sessions.events import Event, FileWritten
 from iocast.sessions.forecasting.matrix import plan_matrix, run_matrix, write_orion_files
 from iocast.sessions.listener import Quiet, QuietProgress
 from iocast.sessions.requests.matrix import MatrixRequest
+from iocast.tools import importers
+from iocast.tools.orion.command_line import parse
+from iocast.tools.orion.result_writing import Side, hist_text
 
 SAMPLE = """\
 ORION VERSION 11.1.0.7.0
@@ -106,7 +107,7 @@ def test_a_point_is_what_little_says(tmp_path: Path) -> None:
 def test_what_is_written_reads_back_with_equal_figures(line: str, tmp_path: Path) -> None:
     run = measured(line, "sim:nvme", tmp_path / "runs")
     written(run, tmp_path / "files")
-    (back,) = imports.read((str(tmp_path / "files"),))
+    (back,) = importers.read((str(tmp_path / "files"),))
     result = orion_result(run)
     assert len(back.phases) == len(result.points)
     by_name = {record.phase.name: record for record in back.phases}
@@ -292,7 +293,7 @@ def test_a_stopped_run_leaves_blanks(tmp_path: Path) -> None:
     cut = replace(run, phases=tuple(each for each in run.phases if "small=2 large=1" not in each.phase.name))
     texts = written(cut, tmp_path / "files")
     assert texts["iops.csv"].splitlines()[-1].split(", ")[::2] == ["1", "-"]
-    (back,) = imports.read((str(tmp_path / "files"),))
+    (back,) = importers.read((str(tmp_path / "files"),))
     assert len(back.phases) == 4
 
 

@@ -11,9 +11,8 @@ from makers.made_traces import COLUMNS, database_load, random_reads, write_trace
 from makers.swapped_rooms import swapping
 
 from iocast.errors import SpecError
-from iocast.jobs.fio.fio_reading import parse_fio_job
+from iocast.jobs.fio_job import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
-from iocast.jobs.vdbench.vdbench_reading import parse_vdbench_job
 from iocast.model.workload import Poisson, Sequential, Stepped
 from iocast.sessions.profiling import check_likeness as check_module
 from iocast.sessions.profiling import profile_job as job_module
@@ -21,6 +20,7 @@ from iocast.sessions.profiling.check_likeness import check_likeness
 from iocast.sessions.profiling.profile_job import generate_job, language_of
 from iocast.sessions.profiling.profile_traces import Profiled, profile_traces
 from iocast.sessions.requests.profile import ProfileRequest
+from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
 CALLS = """
 COPY (

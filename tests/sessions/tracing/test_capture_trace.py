@@ -21,7 +21,7 @@ from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.sessions.listener import Quiet, Stopping
 from iocast.sessions.requests.capture import CaptureRequest
 from iocast.sessions.tracing import capture_trace
-from iocast.traces.read_traces import TraceReport
+from iocast.tools.traces import TraceReport
 
 READ, WRITE, FLUSH, DATASYNC = range(4)
 WORKLOAD = """\

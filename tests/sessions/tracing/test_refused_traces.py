@@ -15,9 +15,9 @@ from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
 from iocast.sessions.tracing import refused_traces
 from iocast.sessions.tracing.event_tables import event_table
-from iocast.traces import read_traces
+from iocast.tools import traces
 
-RESULT = Path(__file__).parents[2] / "imports" / "fixtures" / "fio_two_jobs.json"
+RESULT = Path(__file__).parents[2] / "tools" / "fixtures" / "fio_two_jobs.json"
 
 
 def test_a_profile_of_a_result_names_the_verb_that_takes_it(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_link_in_the_place_of_a_room_leads_no_byte_elsewhere(tmp_path: Path, m
         with pytest.raises(SourceError, match="is a trace of single I/Os"):
             import_results((str(trace),), str(tmp_path / "out"), Quiet())
     with monkeypatch.context() as patched:
-        swaps("iocast-replay-", read_traces, "read_traces")
+        swaps("iocast-replay-", traces, "read_traces")
         with event_table(str(trace)) as table:
             assert Path(table).stat().st_size > 0
     assert {each.read_text() for each in theirs.iterdir()} == {"kept"}

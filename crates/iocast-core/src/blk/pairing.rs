@@ -1,18 +1,11 @@
-//! Puts the steps of a request together by device, sector and operation: how long it queued, how long the device had it.
+//! Which steps are of one request: what is on its way, by where it begins and what it asks, live and in traces.
 //!
-//! The tracepoints name no request, so of two of the same operation at the same sector the one that is as long as what
-//! ended is taken, and first in, first out among those. What began before the watch, or was merged into another, is never averaged in: it is counted apart.
+//! The tracepoints name no request, so of two of one kind at the same sector the one that is as long as what ended is
+//! taken, and first in, first out among those. An issue is of what was queued last there: one before it that was never
+//! issued has gone into another request, and is forgotten when that ends.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::{BuildHasherDefault, Hasher};
-
-use super::device_times::{DeviceTimes, Done, Tally};
-use super::{BlkOp, Device, Event, Step};
-
-/// More than this are never waiting: what is left over from merges that were not seen is thrown away.
-const MOST_OPEN: usize = 1 << 17;
-
-type Key = (u32, u64, BlkOp);
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// One multiplication a word: the table is looked at for every record, and its keys are nobody's to choose.
 #[derive(Default)]
@@ -40,223 +33,169 @@ impl Hasher for Quick {
     }
 }
 
-/// A request on its way. A time of 0 is one that was not seen.
+/// A request on its way.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    inserted_ns: u64,
-    issued_ns: u64,
-    sectors: u32,
-    left: u32, // not done yet: a driver may complete a request in parts
-    sector: u64,
+pub struct Open<T> {
+    /// What is known of it: as it was queued, and from its issue on as it was issued.
+    pub record: T,
+    /// When it came. None: that was not seen.
+    pub queued_ns: Option<i64>,
+    /// When it went to the driver, if it has.
+    pub issued_ns: Option<i64>,
+    /// Sectors that are not done: a driver may complete a request in parts.
+    pub left: u64,
 }
 
-/// All requests that have one key: nearly always one.
-#[derive(Default)]
-struct Slot(smallest::Few<Open>);
+impl<T> Open<T> {
+    fn is_issued(&self) -> bool {
+        self.issued_ns.is_some()
+    }
 
-/// Which requests count.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// These devices; all when empty.
-    pub devices: Vec<Device>,
-    /// These operations; all when empty.
-    pub ops: Vec<BlkOp>,
-    /// This size alone.
-    pub size_bytes: Option<u64>,
-    /// Those that took longer are kept by name.
-    pub slow_ns: Option<u64>,
+    fn is_queued(&self) -> bool {
+        self.issued_ns.is_none()
+    }
 }
 
-/// Counts that say how far the histograms can be trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Apart {
-    /// Completions of requests whose issue was not seen.
-    pub unpaired: u64,
-    /// Requests given up: still on their way when the watch had to close, or when records were lost.
-    pub unfinished: u64,
+/// All requests that are on their way.
+pub struct Requests<K, T> {
+    open: HashMap<K, smallest::Few<Open<T>>, BuildHasherDefault<Quick>>,
+    queued: usize,
+    issued: usize,
 }
 
-/// The requests on their way, and the tallies of those that are done.
-#[derive(Default)]
-pub struct Pairing {
-    wanted: Wanted,
-    open: HashMap<Key, Slot, BuildHasherDefault<Quick>>,
-    tallies: BTreeMap<u32, Tally>,
-    apart: Apart,
-    closing: bool,
-    done: u64,
+impl<K, T> Default for Requests<K, T> {
+    fn default() -> Self {
+        Requests { open: HashMap::default(), queued: 0, issued: 0 }
+    }
 }
 
-impl Pairing {
-    /// For the requests that are wanted.
-    pub fn new(wanted: Wanted) -> Pairing {
-        let tallies = wanted.devices.iter().map(|device| (device.to_kernel(), Tally::default())).collect();
-        Pairing { wanted, tallies, ..Pairing::default() }
+impl<K: Copy + Eq + Hash, T: Copy> Requests<K, T> {
+    /// How many were queued and not issued.
+    pub fn queued(&self) -> usize {
+        self.queued
     }
 
-    /// Takes one event, and counts the request that it ends; they come in order of time.
-    pub fn take(&mut self, event: &Event) {
-        let Some(done) = self.ended(event) else { return };
-        if self.wanted.size_bytes.is_none_or(|size| size == done.size_bytes()) {
-            self.tallies.entry(event.device).or_default().record(&done, self.wanted.slow_ns);
-        }
+    /// How many were issued and are not done.
+    pub fn issued(&self) -> usize {
+        self.issued
     }
 
-    /// Takes one event; the request that it ends, which is counted by nobody yet.
-    pub fn ended(&mut self, event: &Event) -> Option<Done> {
-        let of_interest = self.wanted.devices.is_empty() || self.tallies.contains_key(&event.device);
-        if !of_interest || !(self.wanted.ops.is_empty() || self.wanted.ops.contains(&event.op)) {
-            return None;
-        }
-        let key = (event.device, event.sector, event.op);
-        match event.step {
-            Step::Insert if self.closing => {}
-            Step::Insert => self.insert(key, event),
-            Step::Issue => self.issue(key, event),
-            Step::Requeue => self.requeue(key),
-            Step::Merge => self.forget_queued(key),
-            Step::Complete => return self.complete(key, event),
-            Step::Bio | Step::Split => {}
-        }
-        None
+    /// Where those are that were issued.
+    pub fn issued_at(&self) -> impl Iterator<Item = &K> {
+        self.open.iter().flat_map(|(key, slot)| slot.iter().filter(|open| open.is_issued()).map(move |_| key))
     }
 
-    fn insert(&mut self, key: Key, event: &Event) {
-        if self.open.len() >= MOST_OPEN {
-            self.open.retain(|_, slot| slot.0.any(|open| open.issued_ns > 0));
-        }
-        let (sectors, sector) = (event.sectors, event.sector);
-        let fresh = Open { inserted_ns: event.at_ns, issued_ns: 0, sectors, left: sectors, sector };
-        self.open.entry(key).or_default().0.push(fresh);
+    /// One came.
+    #[inline(always)]
+    pub fn queue(&mut self, key: K, record: T, at_ns: i64) {
+        self.queued += 1;
+        let fresh = Open { record, queued_ns: Some(at_ns), issued_ns: None, left: 0 };
+        self.open.entry(key).or_default().push(fresh);
     }
 
-    fn issue(&mut self, key: Key, event: &Event) {
-        if self.closing && !self.open.contains_key(&key) {
-            return;
-        }
-        let slot = self.open.entry(key).or_default();
-        // The last that was inserted: one before it that was never issued has gone into another request.
-        match slot.0.last_where(|open| open.issued_ns == 0) {
-            Some(queued) => {
-                queued.issued_ns = event.at_ns;
-                (queued.sectors, queued.left) = (event.sectors, event.sectors);
-            }
-            None if self.closing => {}
-            None => slot.0.push(Open {
-                inserted_ns: 0,
-                issued_ns: event.at_ns,
-                sectors: event.sectors,
-                left: event.sectors,
-                sector: event.sector,
-            }),
-        }
+    /// The one that was queued last there.
+    pub fn queued_last(&self, key: K) -> Option<Open<T>> {
+        self.open.get(&key)?.iter().filter(|open| open.is_queued()).last().copied()
     }
 
-    fn requeue(&mut self, key: Key) {
-        let Some(slot) = self.open.get_mut(&key) else { return };
-        if let Some(back) = slot.0.last_where(|open| open.issued_ns > 0) {
-            // All of the time until it is issued for good is queueing.
-            back.inserted_ns = if back.inserted_ns > 0 { back.inserted_ns } else { back.issued_ns };
-            back.issued_ns = 0;
-        }
-    }
-
-    fn forget_queued(&mut self, key: Key) {
-        if let Some(slot) = self.open.get_mut(&key) {
-            slot.0.remove_last(|open| open.issued_ns == 0);
-            if slot.0.is_empty() {
-                self.open.remove(&key);
-            }
-        }
-    }
-
-    fn complete(&mut self, key: Key, event: &Event) -> Option<Done> {
-        let Some(open) = self.take_issued(key, event.sectors) else {
-            // The carrier of a flush has nothing to issue: the flush itself is a request of its own.
-            // While the watch closes, others end that it never followed.
-            self.apart.unpaired += u64::from(event.sectors > 0 && !self.closing);
-            return None;
-        };
-        if event.sectors > 0 && event.sectors < open.left && !event.failed {
-            let rest = Open { left: open.left - event.sectors, ..open };
-            let at = (event.device, event.sector + u64::from(event.sectors), event.op);
-            self.open.entry(at).or_default().0.push(rest);
-            return None;
-        }
-        self.done += 1;
-        Some(done_by(event, &open))
-    }
-
-    /// Where lengths differ: taken for one that ended in part, the longer one would leave a rest behind, and each request
-    /// at that place would be given the beginning of the one before.
-    fn take_issued(&mut self, key: Key, sectors: u32) -> Option<Open> {
+    /// That one is no request of its own any more.
+    pub fn merge(&mut self, key: K) -> Option<Open<T>> {
         let slot = self.open.get_mut(&key)?;
-        let whole = slot.0.remove_first(|open| open.issued_ns > 0 && open.left == sectors);
-        let open = whole.or_else(|| slot.0.remove_first(|open| open.issued_ns > 0))?;
-        // What was inserted before it and never issued has gone into another request.
-        slot.0.drop_where(|left| left.issued_ns == 0 && left.inserted_ns <= open.inserted_ns);
-        if slot.0.is_empty() {
+        let found = slot.remove_last(Open::is_queued)?;
+        self.queued -= 1;
+        if slot.is_empty() {
+            self.open.remove(&key);
+        }
+        Some(found)
+    }
+
+    /// What was queued last there goes to the driver as `record`; false where nothing was.
+    #[inline(always)]
+    pub fn issue_queued(&mut self, key: K, record: T, at_ns: i64, sectors: u64) -> bool {
+        let slot = self.open.get_mut(&key);
+        let Some(open) = slot.and_then(|slot| slot.last_where(Open::is_queued)) else { return false };
+        *open = Open { record, queued_ns: open.queued_ns, issued_ns: Some(at_ns), left: sectors };
+        self.queued -= 1;
+        self.issued += 1;
+        true
+    }
+
+    /// One goes to the driver, whether its queueing was seen or not.
+    #[inline(always)]
+    pub fn issue(&mut self, key: K, record: T, at_ns: i64, sectors: u64) {
+        if !self.issue_queued(key, record, at_ns, sectors) {
+            self.go_on(key, Open { record, queued_ns: None, issued_ns: Some(at_ns), left: sectors });
+        }
+    }
+
+    /// The driver gave it back: all of the time until it is issued for good is queueing.
+    pub fn requeue(&mut self, key: K) {
+        let slot = self.open.get_mut(&key);
+        let Some(back) = slot.and_then(|slot| slot.last_where(Open::is_issued)) else { return };
+        back.queued_ns = back.queued_ns.or(back.issued_ns);
+        back.issued_ns = None;
+        self.issued -= 1;
+        self.queued += 1;
+    }
+
+    /// One that was issued there, and of which no end will come.
+    #[inline(always)]
+    pub fn give_up(&mut self, key: K) -> Option<Open<T>> {
+        let slot = self.open.get_mut(&key)?;
+        let lost = slot.remove_first(Open::is_issued)?;
+        self.issued -= 1;
+        if slot.is_empty() {
+            self.open.remove(&key);
+        }
+        Some(lost)
+    }
+
+    /// So many sectors of one are done.
+    ///
+    /// Where lengths differ: taken for one that ended in part, the longer one would leave a rest behind, and each
+    /// request at that place would be given the beginning of the one before.
+    #[inline(always)]
+    pub fn complete(&mut self, key: K, sectors: u64) -> Option<Open<T>> {
+        let slot = self.open.get_mut(&key)?;
+        let whole = slot.remove_first(|open| open.is_issued() && open.left == sectors);
+        let open = whole.or_else(|| slot.remove_first(Open::is_issued))?;
+        self.issued -= 1;
+        if !slot.is_empty() {
+            let older = |left: &Open<T>| left.is_queued() && left.queued_ns <= open.queued_ns;
+            self.queued -= slot.drop_where(older);
+        }
+        if slot.is_empty() {
             self.open.remove(&key);
         }
         Some(open)
     }
 
-    /// From now on nothing new begins: only what is on its way is followed to its end.
-    pub fn close(&mut self) {
-        self.closing = true;
-        self.open.retain(|_, slot| slot.0.any(|open| open.issued_ns > 0));
+    /// The rest of one of which a part is done.
+    pub fn go_on(&mut self, key: K, rest: Open<T>) {
+        self.issued += 1;
+        self.open.entry(key).or_default().push(rest);
     }
 
-    /// Begins again, with nothing on its way; what was is given up.
-    pub fn reopen(&mut self) {
-        self.give_up();
-        self.closing = false;
+    /// Forgets what was never issued.
+    pub fn take_queued(&mut self) -> Vec<Open<T>> {
+        self.queued = 0;
+        self.take(Open::is_queued)
     }
 
-    /// Forgets all that is on its way. Where records were lost an end may be among them, and the next request at
-    /// the same sector would be given the beginning of the one before.
-    pub fn give_up(&mut self) {
-        self.apart.unfinished += self.on_their_way();
-        self.open.clear();
+    /// Forgets what was issued and is not done.
+    pub fn take_issued(&mut self) -> Vec<Open<T>> {
+        self.issued = 0;
+        self.take(Open::is_issued)
     }
 
-    /// Requests issued and not done.
-    pub fn on_their_way(&self) -> u64 {
-        self.open.values().map(|slot| slot.0.count(|open| open.issued_ns > 0)).sum()
-    }
-
-    /// Requests that were followed from their issue to their end, since the beginning.
-    pub fn done(&self) -> u64 {
-        self.done
-    }
-
-    /// What was counted apart since this, or a drain, was asked for.
-    pub fn take_apart(&mut self) -> Apart {
-        std::mem::take(&mut self.apart)
-    }
-
-    /// Everything since the last drain, device by device.
-    pub fn drain(&mut self) -> (Vec<DeviceTimes>, Apart) {
-        let mut in_flight: HashMap<u32, u64> = HashMap::new();
-        for (key, slot) in &self.open {
-            *in_flight.entry(key.0).or_default() += slot.0.count(|open| open.issued_ns > 0);
-        }
-        let drained = |(&number, tally): (&u32, &mut Tally)| {
-            tally.drain(Device::from_kernel(number), in_flight.get(&number).copied().unwrap_or(0))
-        };
-        (self.tallies.iter_mut().map(drained).collect(), std::mem::take(&mut self.apart))
-    }
-}
-
-fn done_by(event: &Event, open: &Open) -> Done {
-    Done {
-        at_ns: event.at_ns,
-        op: event.op,
-        sector: open.sector,
-        sectors: open.sectors,
-        queue_ns: (open.inserted_ns > 0).then(|| open.issued_ns.saturating_sub(open.inserted_ns)),
-        device_ns: event.at_ns.saturating_sub(open.issued_ns),
-        failed: event.failed,
+    fn take(&mut self, which: impl Fn(&Open<T>) -> bool) -> Vec<Open<T>> {
+        let mut taken = Vec::new();
+        self.open.retain(|_, slot| {
+            taken.extend(slot.iter().filter(|open| which(open)).copied());
+            slot.drop_where(&which);
+            !slot.is_empty()
+        });
+        taken
     }
 }
 
@@ -287,16 +226,8 @@ mod smallest {
             self.first.is_none() && self.more.is_empty()
         }
 
-        fn iter(&self) -> impl Iterator<Item = &T> {
+        pub fn iter(&self) -> impl Iterator<Item = &T> {
             self.first.iter().chain(&self.more)
-        }
-
-        pub fn any(&self, test: impl Fn(&T) -> bool) -> bool {
-            self.iter().any(test)
-        }
-
-        pub fn count(&self, test: impl Fn(&T) -> bool) -> u64 {
-            self.iter().filter(|value| test(value)).count() as u64
         }
 
         pub fn last_where(&mut self, test: impl Fn(&T) -> bool) -> Option<&mut T> {
@@ -318,15 +249,14 @@ mod smallest {
             }
         }
 
-        pub fn drop_where(&mut self, test: impl Fn(&T) -> bool) {
+        /// How many were dropped.
+        pub fn drop_where(&mut self, test: impl Fn(&T) -> bool) -> usize {
+            let before = usize::from(self.first.is_some()) + self.more.len();
             if self.first.as_ref().is_some_and(&test) {
                 self.first = None;
             }
             self.more.retain(|value| !test(value));
+            before - usize::from(self.first.is_some()) - self.more.len()
         }
     }
 }
-
-#[cfg(test)]
-#[path = "pairing_tests.rs"]
-mod tests;

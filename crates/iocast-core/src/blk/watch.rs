@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::device_times::DeviceTimes;
 use super::gate::{Gate, Listen};
-use super::pairing::{Pairing, Wanted};
 use super::request_points::RequestPoints;
 use super::ring_thread::{Emptied, RingThread};
+use super::timed_requests::{TimedRequests, Wanted};
 use super::tracefs::Tracefs;
 use super::{BlkOp, Device, Event};
 use crate::error::Result;
@@ -52,7 +52,7 @@ pub struct Snapshot {
 struct Reader {
     points: RequestPoints,
     _tracefs: Tracefs, // the paths of the instance go through it: dropped after it
-    pairing: Pairing,
+    pairing: TimedRequests,
     gate: Gate,
     events: Vec<Event>,
     snapshot_ns: u64,
@@ -136,7 +136,7 @@ impl Watch {
         let reader = Reader {
             points,
             _tracefs: tracefs,
-            pairing: Pairing::new(wanted),
+            pairing: TimedRequests::new(wanted),
             gate,
             events: Vec::new(),
             snapshot_ns: kernel_ns(),

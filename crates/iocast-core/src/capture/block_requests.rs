@@ -8,7 +8,7 @@ use crate::blk::{Device, instance};
 use crate::error::Result;
 use crate::trace::columns::Rows;
 use crate::trace::readers::block::blk_letters::asked;
-use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
+use crate::trace::readers::block::traced_requests::{Record, Step, TracedRequests};
 use crate::trace::report::FileReport;
 
 /// Tracepoint, whether a kernel may lack it; in the order in which they are switched on: a completion that is seen without
@@ -70,7 +70,7 @@ pub struct BlockRequests {
     layouts: Vec<Layout>,
     names: Vec<(u32, String)>,
     waiting: Vec<Seen>,
-    pairing: Pairing,
+    pairing: TracedRequests,
     records: u64,
     flush_callers: u64,
     source: u32,
@@ -98,7 +98,7 @@ impl BlockRequests {
             }
         }
         let names = devices.iter().map(|(device, name)| (device.to_kernel(), name.clone())).collect();
-        let pairing = Pairing::default();
+        let pairing = TracedRequests::default();
         Ok(BlockRequests {
             rings,
             layouts,

@@ -15,7 +15,8 @@ use super::power_counts::{PowerCounts, class_of};
 use super::ring_ios::{RingCounts, RingIos};
 use super::standing::Standing;
 use crate::blk::layout::Layout;
-use crate::blk::pairing::{Pairing, Quick};
+use crate::blk::pairing::Quick;
+use crate::blk::timed_requests::TimedRequests;
 use crate::blk::{BlkOp, Device, Event, Step, instance};
 use crate::capture::rings::{Rings, Whose};
 use crate::error::Result;
@@ -94,7 +95,7 @@ pub struct BlockClocks {
 #[derive(Default)]
 struct Clocks {
     bios: BioClock,
-    pairing: Pairing,
+    pairing: TimedRequests,
     disks: Disks,
     empty_writes: HashMap<(u32, Clock), VecDeque<u64>>,
     closing: bool,

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
-from iocast.formats.foreign_numbers import whole_of
 from iocast.model.live.seen import Seen
 from iocast.model.view import View, ratio
+from iocast.tools.foreign_numbers import whole_of
 
 _PARTS = 5  # of a subject: inst_id, instname, dbname, group_number, disk_number
 

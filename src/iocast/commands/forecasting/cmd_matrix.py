@@ -103,7 +103,7 @@ def _orion_options(command: Command) -> Command:
 
     @wraps(command)
     def with_settings(*args: Any, storax: str, hugenotneeded: bool, **given: Any) -> Any:
-        from iocast.formats.orion.command_line import Settings, check_storax, checked
+        from iocast.tools.orion.command_line import Settings, check_storax, checked
 
         check_storax(storax)
         names = {name: name.lower() for name in Settings.__struct_fields__}
@@ -143,9 +143,9 @@ def matrix(request: MatrixRequest, dry: bool, form: str) -> int:
 
 def _show(proposed: Matrix, *, as_json: bool) -> None:
     from iocast.commands.shell import plan_lines
-    from iocast.formats.orion.command_line import text
     from iocast.model.results.answers import DataPoint, PlannedMatrix
     from iocast.text import counted
+    from iocast.tools.orion.command_line import text
 
     plan = proposed.plan
     if as_json:
@@ -173,7 +173,7 @@ def _show(proposed: Matrix, *, as_json: bool) -> None:
 
 
 def _origin(proposed: Matrix) -> str:
-    from iocast.formats.orion.data_points import ORIGIN
+    from iocast.tools.orion.data_points import ORIGIN
 
     return ", of which small=0 large=0 has no I/O" if ORIGIN in proposed.points else ""
 
@@ -198,7 +198,7 @@ def _range(values: tuple[int, ...]) -> str:
 
 
 def _say_points(run: Any) -> None:
-    from iocast.formats.orion.result_writing import trace_text
     from iocast.report.matrix.measured_points import orion_result
+    from iocast.tools.orion.result_writing import trace_text
 
     say(trace_text(orion_result(run)).rstrip())

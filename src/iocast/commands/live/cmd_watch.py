@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.watching import LiveRequest
 
+_BLOCKS = "blk"  # a command of its own (commands.WORDS), where it comes first
 MODES = (
     "iostat",
     "iolatency",
@@ -36,6 +37,7 @@ MODES = (
     "sessions",
     "asm",
     "latencymap",
+    _BLOCKS,
 )
 _COLOURED = "latencymap"  # its colours are its figures; what it has from elsewhere, it makes harmless itself
 _HEADING_EVERY = 20  # intervals
@@ -75,6 +77,8 @@ def watch(
     perf-tools, `ioh` the layers of ioh.sh; with --database of a PostgreSQL `pgmon`, of an Oracle `oramon`,
     `sysmetric`, `iometric`, `filestat`, `sessions` or `asm`. `latencymap` draws the two heat maps of a latency
     histogram. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
+
+    `iocast watch blk` traces the requests of block devices; its options are its own: `iocast watch blk --help`.
     """
     from msgspec.structs import replace
 
@@ -82,6 +86,8 @@ def watch(
     from iocast.report.live.line_modes import LINE_MODES, line_mode
     from iocast.sessions.live.line_watch import watched
 
+    if mode == _BLOCKS:
+        raise SpecError("options of blk come behind it", "iocast watch blk [OPTIONS] [DEVICE]...")
     if sqlplus_script:
         return _print_script()
     if as_json and as_csv:
@@ -123,7 +129,7 @@ def watch(
 
 def _print_script() -> int:
     """What a DBA runs where iocast cannot be installed."""
-    from iocast.formats.oracle.capture_script import shipped
+    from iocast.tools.oracle.capture_script import shipped
 
     print(shipped(), end="")
     return 0

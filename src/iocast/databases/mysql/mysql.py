@@ -20,9 +20,9 @@ from iocast.databases.mysql import mysql_queries
 from iocast.databases.mysql.mysql_session import dialler
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.foreign_numbers import moment_ns, number_of
 from iocast.metrics import ON_CPU
+from iocast.tools.database_rows import Active, ActivityCounts
+from iocast.tools.foreign_numbers import moment_ns, number_of
 
 NAME = "mysql"
 SCHEMES: tuple[str, ...] = ("mysql", "mariadb")

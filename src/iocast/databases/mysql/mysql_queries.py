@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from iocast.databases.query import Query
-from iocast.formats.database_rows.row_shapes import Buckets, Counter, Rows, Statistics, counters
+from iocast.tools.database_rows import Buckets, Counter, Rows, Statistics, counters
 
 _FILES: Final = (
     "count_read sum_timer_read:ps/count_read sum_number_of_bytes_read"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from iocast.databases.query import LostError, RefusedError, Session
-from iocast.formats.database_access.address import AskPassword
-from iocast.formats.database_access.my_dialling import MyDialling, my_driver
-from iocast.formats.database_rows.row_shapes import Row
+from iocast.tools.database_address import AskPassword
+from iocast.tools.database_rows import Row
+from iocast.tools.my_dialling import MyDialling, my_driver
 
 STATEMENT_TIMEOUT_S = 5
 OURS = "/* iocast */"  # by which our own statements are known among those that run

@@ -21,11 +21,11 @@ from iocast.databases.oracle.oracle_session import dialler
 from iocast.databases.oracle.several_instances import SeveralInstances
 from iocast.databases.query import Query, RefusedError, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.foreign_numbers import moment_ns, number_of
-from iocast.formats.oracle import oracle_statements
-from iocast.formats.oracle.oracle_statements import Statement
 from iocast.metrics import ACTIVE_SQL, ON_CPU
+from iocast.tools.database_rows import Active, ActivityCounts
+from iocast.tools.foreign_numbers import moment_ns, number_of
+from iocast.tools.oracle import oracle_statements
+from iocast.tools.oracle.oracle_statements import Statement
 
 NAME = "oracle"
 SCHEMES: tuple[str, ...] = ("oracle",)

@@ -9,9 +9,8 @@ from typing import Any
 from iocast.databases.database import AskPassword
 from iocast.databases.query import LostError, RefusedError, Session
 from iocast.errors import DatabaseError, SpecError
-from iocast.formats.database_access.address import Address, parsed, password_of
-from iocast.formats.database_access.driver import needed_for
-from iocast.formats.database_rows.row_shapes import Row
+from iocast.tools.database_address import Address, needed_for, parsed, password_of
+from iocast.tools.database_rows import Row
 
 STATEMENT_TIMEOUT_MS = 5000
 CONNECT_TIMEOUT_S = 10

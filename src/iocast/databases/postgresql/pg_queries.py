@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from iocast.databases.query import Query
-from iocast.formats.database_rows.row_shapes import Counter, Rows, counters
-from iocast.formats.foreign_numbers import whole_of
+from iocast.tools.database_rows import Counter, Rows, counters
+from iocast.tools.foreign_numbers import whole_of
 
 FIRST_VERSION: Final = 14
 LAST_VERSION: Final = 18  # that was tried; a later one is asked what this one is

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from iocast.databases.query import LostError, RefusedError, Session
-from iocast.formats.database_access.address import AskPassword
-from iocast.formats.database_access.pg_dialling import PgDialling, pg_driver
-from iocast.formats.database_rows.row_shapes import Row
+from iocast.tools.database_address import AskPassword
+from iocast.tools.database_rows import Row
+from iocast.tools.pg_dialling import PgDialling, pg_driver
 
 STATEMENT_TIMEOUT_MS = 5000
 OURS = "/* iocast */"  # by which our own statements are known among all others; one in front of them would be dropped

@@ -22,9 +22,9 @@ from iocast.databases.postgresql.pg_wait_names import wait_name
 from iocast.databases.query import Query, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError
-from iocast.formats.database_rows.active_sessions import Active, ActivityCounts
-from iocast.formats.foreign_numbers import moment_ns, whole_of
 from iocast.metrics import ACTIVE_SQL, ON_CPU, SESSIONS
+from iocast.tools.database_rows import Active, ActivityCounts
+from iocast.tools.foreign_numbers import moment_ns, whole_of
 
 NAME = "postgresql"
 SCHEMES: tuple[str, ...] = ("postgresql", "postgres")

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.jobs.problems import meant
 from iocast.jobs.simulated.law_text import parse_law
 from iocast.jobs.simulated.option_values import count, duration, length_of_period, number, parts, positive, span, switch
 from iocast.model.simulated_device import (
@@ -31,6 +30,7 @@ from iocast.model.simulated_device import (
     SimulatedTier,
     SimulatedZones,
 )
+from iocast.tools.line_problems import meant
 from iocast.units import parse_bandwidth, parse_duration, parse_percent, parse_rate, parse_size
 
 Apply = Callable[[SimulatedDevice, str], SimulatedDevice]

@@ -7,7 +7,6 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
-from iocast.jobs.problems import meant
 from iocast.jobs.simulated.option_values import duration, number, parts, span
 from iocast.model.service_laws import (
     BimodalLaw,
@@ -21,6 +20,7 @@ from iocast.model.service_laws import (
     TableLaw,
     UniformLaw,
 )
+from iocast.tools.line_problems import meant
 from iocast.units import parse_duration, parse_percent
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from iocast.errors import SpecError
-from iocast.jobs.problems import meant
 from iocast.jobs.simulated.device_options import OPTIONS
 from iocast.jobs.simulated.device_presets import PRESETS
 from iocast.jobs.simulated.law_text import LAW_FORMS
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
+from iocast.tools.line_problems import meant
 from iocast.units import size_text
 
 _UNITS = 1 << 28  # that the core keeps a note of each

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from iocast.archive.guarded.regular_file import written_text
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
-from iocast.jobs.problems import meant
 from iocast.jobs.toml.job_reading import parse_job
+from iocast.model.job import Job
 from iocast.model.studies.study_plan import MetricCode, StudyCell, StudyPlan, View
+from iocast.tools.line_problems import meant
 from iocast.units import parse_size
 
 MOST_CELLS, MOST_REPEATS = 5000, 100

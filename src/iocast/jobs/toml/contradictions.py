@@ -12,10 +12,10 @@ from iocast.jobs.toml.field_checks import read_io_size
 from iocast.jobs.toml.inner_tables import MOST_MIX_ITEMS
 from iocast.jobs.toml.step_reading import REFUSED, step_conflicts
 from iocast.jobs.toml.tree_table import operations_of
+from iocast.model.workload import PLACED
 from iocast.units import parse_size
 
 OPS = ("read", "write", "trim", "fsync", "fdatasync")
-PLACED = ("read", "write", "trim")  # the operations that have a size and a place
 LENGTHS = ("time", "until", "ios", "bytes", "follows", "passes")
 OF_OPERATIONS = ("select", "stop_after", "passes", "begins", "cold")
 OF_UNTIL = ("at_least", "at_most", "rule")

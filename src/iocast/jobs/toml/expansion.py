@@ -8,16 +8,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from iocast.jobs.phase_names import default_test, plain_name
-from iocast.jobs.toml.contradictions import PLACED, until_times, weights_of
+from iocast.jobs.toml.contradictions import until_times, weights_of
 from iocast.jobs.toml.field_checks import read_io_size, read_operation
 from iocast.jobs.toml.step_reading import read_steps
 from iocast.jobs.toml.tree_table import operations_of
-from iocast.jobs.tree_phases import pass_ios, starts_empty
+from iocast.model.phase_names import plain_name
 from iocast.model.plan import Length, Phase, Until
 from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
 from iocast.model.tree import Tree
 from iocast.model.workload import (
+    PLACED,
     Arrival,
     Bursts,
     Closed,
@@ -40,10 +40,13 @@ from iocast.model.workload import (
     Workload,
     Zeros,
     Zipf,
+    pass_ios,
+    starts_empty,
 )
 from iocast.units import parse_duration, parse_percent, parse_rate, parse_size
 
 LISTS = ("users", "depth", "size", "rate", "operations")  # a list here makes one phase for each value
+_PREFIX = {"sequential": "", "random": "rand", "zipf": "zipf", "hotspot": "hot", "stride": "stride"}
 
 
 def count_cells(given: Mapping[str, Any]) -> int:
@@ -62,6 +65,15 @@ def expand(given: Mapping[str, Any], tree: Tree | None = None) -> Iterator[Phase
         yield _phase({**given, **dict(zip(lists, values, strict=True))}, tree)
 
 
+def _default_test(given: Mapping[str, Any]) -> str:
+    """The test of a phase that was given none: "randread", "write", "backread", "zipfrw"."""
+    if "operations" in given:
+        return "+".join(weights_of(given))
+    ops = [op for op in PLACED if op in weights_of(given)]
+    prefix = "back" if given.get("backwards") else _PREFIX[given.get("pattern", "random")]
+    return prefix + ("rw" if ops == ["read", "write"] else "".join(ops))
+
+
 def _phase(given: Mapping[str, Any], tree: Tree | None) -> Phase:
     steps = read_steps(given)
     mix = step_mix(steps) if steps else _mix(given)
@@ -70,7 +82,7 @@ def _phase(given: Mapping[str, Any], tree: Tree | None) -> Phase:
     begins = given.get("begins") or ("empty" if "operations" in given and starts_empty(i.op for i in mix) else "whole")
     phase = Phase(
         name="",
-        test=given.get("test") or default_test(given),
+        test=given.get("test") or _default_test(given),
         workload=Workload(
             mix=mix,
             locality=_locality(given),

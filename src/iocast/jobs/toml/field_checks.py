@@ -15,15 +15,16 @@ from msgspec import Struct, UnsetType
 
 from iocast import units
 from iocast.errors import SpecError
-from iocast.jobs.job import FileSize
-from iocast.jobs.problems import LISTED, Problems, field_text, meant, table_text
+from iocast.jobs.problems import LISTED, Problems, field_text, table_text
 from iocast.jobs.toml.engine_field import JOB_WIDE
-from iocast.jobs.toml.inner_tables import LARGEST_IO_BYTES, FilesTable
+from iocast.jobs.toml.inner_tables import FilesTable
 from iocast.jobs.toml.job_tables import DefaultsTable, JobFile, PhaseTable, WorkloadTable
 from iocast.jobs.toml.line_numbers import Path
 from iocast.jobs.toml.tree_table import OPERATIONS, TreeTable
 from iocast.model.database.load_texts import parse_hot, parse_think
-from iocast.model.workload import Op
+from iocast.model.job import FileSize
+from iocast.model.workload import LARGEST_IO_BYTES, Op
+from iocast.tools.line_problems import meant
 
 # What the same thing is called elsewhere (fio, vdbench, plain English).
 SYNONYMS = {

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-LARGEST_IO_BYTES = 1 << 30
-MOST_USERS = 4096
+from iocast.model.workload import MOST_USERS
+
 MOST_MIX_ITEMS = 64
 
 

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
-from iocast.jobs.phase_names import unique_names
 from iocast.jobs.problems import Problems, table_text
 from iocast.jobs.toml.contradictions import find_conflicts, inherit
 from iocast.jobs.toml.database.load_reading import read_ramps
@@ -25,6 +23,8 @@ from iocast.jobs.toml.verify_rules import (
     writing_conflicts,
 )
 from iocast.jobs.tree_phases import MOST_FILES
+from iocast.model.job import Job
+from iocast.model.phase_names import unique_names
 from iocast.model.plan import Phase
 from iocast.model.tree import Tree, TreeSize
 from iocast.units import parse_duration, parse_size

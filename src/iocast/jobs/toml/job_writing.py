@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
-from iocast.jobs.phase_names import percent_text
 from iocast.jobs.toml.contradictions import OPS
 from iocast.jobs.toml.step_writing import step_fields
 from iocast.jobs.toml.tree_writing import operation_fields, tree_lines
+from iocast.model.job import Job
+from iocast.model.phase_names import percent_text
 from iocast.model.plan import Phase
 from iocast.model.workload import (
     Append,

@@ -8,7 +8,7 @@ from typing import Any
 from iocast.jobs.simulated.law_text import parse_law
 from iocast.jobs.toml.field_checks import read_io_size
 from iocast.model.service_laws import ConstantLaw, ServiceLaw
-from iocast.model.workload import Append, Hotspot, Locality, Sequential, SizeWeight, Step, Uniform, Zipf
+from iocast.model.workload import PLACED, Append, Hotspot, Locality, Sequential, SizeWeight, Step, Uniform, Zipf
 from iocast.units import parse_duration, parse_size
 
 MIXED = ("read", "write", "trim", "fsync", "fdatasync", "mix", "size")
@@ -18,7 +18,6 @@ REFUSED = (
     *("depth", "rate", "arrival", "burst", "every", "think", "fsync_every", "fdatasync_every", "verify", "region"),
     "until",
 )
-PLACED = ("read", "write", "trim")
 OF_APPEND = ("again", "again_percent")
 OF_PATTERN = {
     "theta": "zipf",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from iocast.jobs.tree_phases import starts_empty
 from iocast.model.plan import Phase
 from iocast.model.tree import Tree
-from iocast.model.workload import Sequential
+from iocast.model.workload import Sequential, starts_empty
 from iocast.units import size_text
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from iocast.errors import SpecError
-from iocast.formats.database_access.address import AskPassword, scheme_of
 from iocast.load.database.load_server import LoadServer
+from iocast.tools.database_address import AskPassword, scheme_of
 
 _POSTGRESQL = ("postgresql", "postgres")
 _answers: dict[str, str] = {}  # passwords that a person gave

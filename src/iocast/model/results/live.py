@@ -103,7 +103,7 @@ class TracedDevice(Struct, frozen=True, kw_only=True):
 
 
 class TracedInterval(Struct, frozen=True, kw_only=True):
-    """`iocast blk --json`: what was seen of the requests of all disks in an interval."""
+    """`iocast watch blk --json`: what was seen of the requests of all disks in an interval."""
 
     time_unix_ns: int
     elapsed_ns: int

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from iocast import metrics
 from iocast._core import unix_ns
-from iocast.formats.kernel.group_counters import DeviceCounters, parse_cpu_stat, parse_io_stat, parse_throttle_counts
 from iocast.model.run import Sample
 from iocast.model.target import Target
+from iocast.observe.group_counters import DeviceCounters, parse_cpu_stat, parse_io_stat, parse_throttle_counts
 from iocast.observe.limits import group_name, groups_of, limits_of, read_or_empty
 from iocast.observe.live.watched import EVERYBODY, Watched, processes
 from iocast.observe.observer import BlindError

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast import text
-from iocast.formats.orion.result_writing import PointResult, Result, Side, least_latency, most_iops, most_mbps
 from iocast.model.report import Conclusion, Report
 from iocast.model.results.card import DataPointRow
 from iocast.model.run import Run
 from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section
+from iocast.tools.orion.result_writing import PointResult, Result, Side, least_latency, most_iops, most_mbps
 
 
 def with_matrix(report: Report, run: Run) -> Report:

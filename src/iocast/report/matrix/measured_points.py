@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Mapping
 
 from iocast.errors import ArchiveError
-from iocast.formats.orion.command_line import Settings, from_job
-from iocast.formats.orion.data_points import data_points, kinds, row_name
-from iocast.formats.orion.result_files import Kind, Point
-from iocast.formats.orion.result_writing import PointResult, Result, Side, Volume
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Uniform
+from iocast.tools.orion.command_line import Settings, from_job
+from iocast.tools.orion.data_points import data_points, kinds, row_name
+from iocast.tools.orion.result_files import Kind, Point
+from iocast.tools.orion.result_writing import PointResult, Result, Side, Volume
 
 KIB = 1 << 10
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from iocast.formats.orion.result_writing import files_of, summary_text
 from iocast.model.run import Run
 from iocast.report.matrix.measured_points import measured_points, orion_result, settings_of
 from iocast.report.renderers.safe_words import SafeLines
+from iocast.tools.orion.result_writing import files_of, summary_text
 
 
 def render_summary(run: Run, out: TextIO) -> None:

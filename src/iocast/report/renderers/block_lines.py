@@ -1,4 +1,4 @@
-"""Lines that `iocast blk` writes each interval: a live table, iolatency's histogram, slow requests, JSON."""
+"""Lines that `iocast watch blk` writes each interval: a live table, iolatency's histogram, slow requests, JSON."""
 
 from __future__ import annotations
 

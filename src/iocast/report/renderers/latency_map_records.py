@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 from iocast.errors import SpecError
-from iocast.formats.latency_map.record_writing import Series, records_text
 from iocast.model.histogram import Histogram, bucket_bounds_ns
 from iocast.model.measurement import Course
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Op
 from iocast.report.renderers.safe_words import SafeLines
+from iocast.tools.latency_map.latency_records import Series, records_text
 
 OPS: tuple[Op, ...] = ("read", "write")
 NONE = (

@@ -15,7 +15,6 @@ from iocast.archive import REPORT_PAGE
 from iocast.archive.copying import copy_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import IocastError, SpecError
-from iocast.jobs.problems import meant
 from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
 from iocast.load.copying.one_copy import keep_copy, one_copy, source_digest
 from iocast.model.copying.copy_trials import (
@@ -39,6 +38,7 @@ from iocast.sessions.report_files import put_page
 from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.run_options import RUNS
 from iocast.sessions.run_card import shown_folder
+from iocast.tools.line_problems import meant
 
 NAME = "copy"
 QUESTION = "Which way of copying a file is fastest, and what does each cost in CPU time?"

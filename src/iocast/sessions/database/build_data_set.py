@@ -8,7 +8,6 @@ import time
 from msgspec import Struct
 
 from iocast.errors import TargetError
-from iocast.formats.database_access.address import AskPassword
 from iocast.load.database.data_set_plan import BuildStoppedError
 from iocast.load.database.load_server import Built, LoadServer
 from iocast.load.database.servers import connect
@@ -17,6 +16,7 @@ from iocast.sessions.database.database_finding import data_folder
 from iocast.sessions.database.database_guards import refuse_disturbing
 from iocast.sessions.events import BuildEnded, BuildStep, BuildStopped, DatabaseNoted
 from iocast.sessions.listener import Listener
+from iocast.tools.database_address import AskPassword
 
 ROOM = 3  # times the size of the data set must be free
 _TELL_EVERY_S = 0.2

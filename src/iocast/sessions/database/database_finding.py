@@ -7,11 +7,11 @@ import os
 from msgspec.structs import replace
 
 from iocast.errors import IocastError
-from iocast.formats.database_access.address import AskPassword
 from iocast.load.database.load_server import LoadServer
 from iocast.load.database.servers import connect
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.target import Target
+from iocast.tools.database_address import AskPassword
 
 _REMOTE = "the server is on another machine, or hides its folder from this user: its storage cannot be seen from here"
 

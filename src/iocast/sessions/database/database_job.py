@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import Job
 from iocast.load.database.servers import connect
+from iocast.model.job import Job
 from iocast.model.target import Target
 from iocast.sessions.database.database_guards import refuse_disturbing
 from iocast.sessions.database.database_rows import rows_of

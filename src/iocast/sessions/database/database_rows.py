@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
 from iocast.model.database.database_load import (
     MOST_WORK_UNIT,
     CommitLoad,
@@ -17,6 +16,7 @@ from iocast.model.database.database_load import (
     LoadRamp,
 )
 from iocast.model.database.database_result import DatabaseServer
+from iocast.model.job import Job
 from iocast.model.plan import Length, Phase, Until
 from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Poisson, Sequential, Uniform, Workload, Zipf
 from iocast.units import rate_text, size_text

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from iocast.databases.postgresql.server_programs import Identity, identity_of
-from iocast.formats.database_access.pg_test_fsync import sync_times
+from iocast.tools.pg_test_fsync import sync_times
 
 PROGRAM = "pg_test_fsync"
 SECONDS = 1  # of each of its dozen tests

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from iocast.errors import SpecError
-from iocast.formats.database_access.address import AskPassword
-from iocast.jobs.database_confs.conf_reading import ConfLoad as ConfLoad
-from iocast.jobs.database_confs.conf_reading import read_conf
 from iocast.model.database.database_load import LoadRamp
 from iocast.sessions.database.database_finding import find_database
+from iocast.tools.conf_reading import ConfLoad as ConfLoad
+from iocast.tools.conf_reading import read_conf
+from iocast.tools.database_address import AskPassword
 
 __all__ = ["ConfLoad", "ramp_on", "read_conf"]
 

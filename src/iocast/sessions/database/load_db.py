@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from iocast.formats.database_access.address import AskPassword
 from iocast.load.database.load_server import Dropped
 from iocast.load.database.servers import connect
 from iocast.model.database.database_load import LoadRamp
@@ -23,6 +22,7 @@ from iocast.sessions.requests.compare import RepeatRequest
 from iocast.sessions.requests.load_db import CommitRequest, LoadRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import RunOptions
+from iocast.tools.database_address import AskPassword
 
 
 def run(request: LoadRequest, listener: Listener) -> Measured:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
 from iocast.errors import SpecError
-from iocast.formats.oracle.load_scripts import BLOCK_BYTES, FILLER_BYTES, MOST_TABLES, NOT_TRIED, OracleLoad, scripts
 from iocast.model.database.database_load import LEAST_BLOCKS, MOST_WORK_UNIT, DataSet, LoadRamp
 from iocast.sessions.events import DatabaseNoted
+from iocast.tools.oracle.load_scripts import BLOCK_BYTES, FILLER_BYTES, MOST_TABLES, NOT_TRIED, OracleLoad, scripts
 
 
 def write_scripts(directory: str, data_set: DataSet, ramp: LoadRamp, *, force: bool = False) -> DatabaseNoted:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.job import Job
 from iocast.model.database.database_load import CommitRamp, DatabaseLoad, DataSet, LoadRamp
+from iocast.model.job import Job
 from iocast.model.plan import Phase
 from iocast.model.report import Section
 from iocast.model.target import Target
@@ -77,7 +77,7 @@ def plan_server(
 
 
 def _require_driver() -> None:
-    from iocast.formats.database_access.driver import needed_for
+    from iocast.tools.database_address import needed_for
 
     with needed_for("PostgreSQL"):
         import psycopg  # noqa: F401

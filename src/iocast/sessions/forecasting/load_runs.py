@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question
 from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
-from iocast.jobs.job import FileSize, Job
+from iocast.model.job import FileSize, Job
 from iocast.model.plan import Length, Phase
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workload

@@ -10,12 +10,8 @@ from iocast import archive
 from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
 from iocast.errors import SpecError
-from iocast.formats.orion.command_line import Settings, checked, lun_paths, of_disks
-from iocast.formats.orion.data_points import data_points
-from iocast.formats.orion.result_files import Point
-from iocast.jobs.job import Job
-from iocast.jobs.orion.matrix_job import matrix_job
 from iocast.load import lay_out
+from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -28,6 +24,10 @@ from iocast.sessions.measure import Measured, measure_job
 from iocast.sessions.requests.matrix import MatrixRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import MIB, RunOptions
+from iocast.tools.orion.command_line import Settings, checked, lun_paths, of_disks
+from iocast.tools.orion.data_points import data_points
+from iocast.tools.orion.matrix_job import matrix_job
+from iocast.tools.orion.result_files import Point
 
 WORK_FILE_BYTES = 1024 * MIB  # of each work file, unless a size is given
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from iocast._core import unix_ns
 from iocast.archive.tapes.tape_folder import TapeFolder
-from iocast.imports.stated_rows import Row, record
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment
@@ -20,6 +19,7 @@ from iocast.model.target import Target
 from iocast.model.workload import Closed
 from iocast.observe.host import clock_notes, describe_host
 from iocast.sessions.live.watching import Reel, Stopping
+from iocast.tools.stated_rows import Row, record
 
 
 class Recorder:

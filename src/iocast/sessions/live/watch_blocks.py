@@ -1,4 +1,4 @@
-"""blk: requests of block devices are watched, interval by interval."""
+"""watch blk: requests of block devices are watched, interval by interval."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from iocast.databases import connect, database_of
 from iocast.databases.database import AskPassword, DatabaseObserver
 from iocast.errors import SpecError
-from iocast.formats.database_access.address import Address, parsed
 from iocast.model.run import Blind, Sample
+from iocast.tools.database_address import Address, parsed
 
 if TYPE_CHECKING:
     from iocast.sessions.live.asked_sources import Asked

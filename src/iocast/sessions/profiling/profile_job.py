@@ -16,8 +16,8 @@ from iocast.analyse.profiling.session_model import SessionModel
 from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SpecError
-from iocast.jobs.job import FileSize, Job
-from iocast.jobs.phase_names import unique_names
+from iocast.model.job import FileSize, Job
+from iocast.model.phase_names import unique_names
 from iocast.model.plan import Length, Phase
 from iocast.model.profiling.profile import Profile
 from iocast.model.workload import (
@@ -108,7 +108,7 @@ def generate_job(found: Profiled, to: str, *, force: bool = False) -> GeneratedJ
 
             text = toml_text(job)
         case "fio":
-            from iocast.jobs.fio.fio_writing import fio_text, notes_on
+            from iocast.tools.fio.fio_writing import fio_text, notes_on
 
             job = _whole_numbers(job)
             text, notes = (

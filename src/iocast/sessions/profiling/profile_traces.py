@@ -23,7 +23,7 @@ from iocast.model.report import Report
 from iocast.sessions.anonymous.anonymous_copies import profile_without_names
 from iocast.sessions.requests.profile import ProfileRequest
 from iocast.sessions.requests.run_options import option_value
-from iocast.traces.read_traces import TraceOptions
+from iocast.tools.traces import TraceOptions
 from iocast.units import parse_size
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _events_into(folder: HeldFolder, request: ProfileRequest, options: TraceOpti
     With names to hide they are read into files that never get a name, and written anew from there.
     """
     from iocast.sessions.tracing.refused_traces import results_named
-    from iocast.traces.read_traces import read_traces
+    from iocast.tools.traces import read_traces
 
     (first, *others), names = request.traces, request.names
     if not others and profile_folder.is_events(first):

@@ -6,8 +6,8 @@ from iocast.analyse.profiling.load_model import direct_of
 from iocast.analyse.profiling.session_model import Role, SessionModel, session_model
 from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
-from iocast.jobs.job import FileSize, Job
-from iocast.jobs.phase_names import unique_names
+from iocast.model.job import FileSize, Job
+from iocast.model.phase_names import unique_names
 from iocast.model.plan import Length, Phase
 from iocast.model.profiling.step_chain import mean_pause_ns, step_mix
 from iocast.model.workload import Arrival, Closed, Stepped, Workload

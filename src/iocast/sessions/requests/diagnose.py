@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct
 
-from iocast.jobs.job import Job
+from iocast.model.job import Job
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import RunOptions
 

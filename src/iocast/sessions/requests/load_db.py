@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from iocast.errors import SpecError
-from iocast.formats.database_access.address import AskPassword
 from iocast.model.database.database_load import (
     CommitRamp,
     DatabaseLoad,
@@ -21,6 +20,7 @@ from iocast.model.database.load_texts import parse_hot, parse_think
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import RUNS, Out, Page, Seed
+from iocast.tools.database_address import AskPassword
 from iocast.units import parse_duration, parse_rate
 
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from iocast.formats.orion.command_line import Settings
 from iocast.model.grading import GradeAsked
 from iocast.sessions.requests.option import argument, option
 from iocast.sessions.requests.run_options import RUNS, Force, Out, Page, Seed, size_of_files
+from iocast.tools.orion.command_line import Settings
 
 
 class MatrixRequest(Struct, frozen=True, kw_only=True):

@@ -7,9 +7,9 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.jobs.job import Job
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.grading import GradeAsked, Letter, Scale
+from iocast.model.job import Job
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
 

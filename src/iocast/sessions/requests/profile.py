@@ -9,7 +9,7 @@ from msgspec import Struct
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.codes import CountingEngine
 from iocast.sessions.requests.option import argument, option
-from iocast.traces.read_traces import Columns
+from iocast.tools.traces import Columns
 
 PROFILES = "iocast-profiles"
 

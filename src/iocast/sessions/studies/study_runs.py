@@ -16,9 +16,9 @@ from iocast.analyse.studies.study_figures import progress, repeat_of
 from iocast.archive.studies import study_folder
 from iocast.archive.writing.held_folder import HeldFolder, open_base
 from iocast.errors import ArchiveError, IocastError, LoadError
-from iocast.jobs.job import Job
 from iocast.jobs.studies.study_file import check_label, load_study, parse_study, study_presets
 from iocast.jobs.toml.job_reading import parse_job
+from iocast.model.job import Job
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.studies.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide

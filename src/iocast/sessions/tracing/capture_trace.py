@@ -16,13 +16,13 @@ from iocast.archive.writing.whole_files import PRIVATE, growing
 from iocast.errors import SpecError, TargetError
 from iocast.model.anonymity.anonymised import anonymised
 from iocast.model.anonymity.name_kinds import pseudonym
+from iocast.observe.capture import Captured, Capturing, HeldCommand, start
+from iocast.observe.counter_log import CounterLog
 from iocast.observe.target.whole_disk import find_device
 from iocast.sessions.events import CaptureBegun, CaptureEnded, CommandGoesOn, CountersLogged
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.capture import CaptureRequest, CountersRequest
-from iocast.traces.capture import Captured, Capturing, HeldCommand, start
-from iocast.traces.counter_log import CounterLog
-from iocast.traces.read_traces import TraceReport
+from iocast.tools.traces import TraceReport
 
 _LOOK_S = 0.05
 

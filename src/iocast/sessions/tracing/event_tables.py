@@ -15,7 +15,7 @@ from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SourceError
 
 if TYPE_CHECKING:
-    from iocast.traces.read_traces import TraceOptions
+    from iocast.tools.traces import TraceOptions
 
 
 def is_table(path: str) -> bool:
@@ -35,7 +35,7 @@ def event_table(trace: str, options: TraceOptions | None = None) -> Iterator[str
         yield trace
         return
     from iocast.sessions.tracing.refused_traces import results_named
-    from iocast.traces.read_traces import read_traces
+    from iocast.tools.traces import read_traces
 
     with temporary_room("iocast-replay-") as room:
         table = str(room.place / EVENTS_FILE)

@@ -41,7 +41,7 @@ def traces_named(files: Sequence[str]) -> Iterator[None]:
 
 def _is_known(path: str) -> bool:
     """Whether an importer knows it: its refusal has its own reason then."""
-    from iocast.imports import importer_of
+    from iocast.tools.importers import importer_of
 
     with contextlib.suppress(SourceError):
         return bool(importer_of(path))
@@ -50,7 +50,7 @@ def _is_known(path: str) -> bool:
 
 def _trace_format(path: str) -> str | None:
     """The format of a trace, by its beginning; None where it is none."""
-    from iocast.traces.read_traces import read_traces
+    from iocast.tools.traces import read_traces
 
     if not os.path.isfile(path):
         return None
@@ -64,7 +64,7 @@ def _trace_format(path: str) -> str | None:
 
 
 def _refused_result(path: str) -> SourceError:
-    from iocast.imports import read
+    from iocast.tools.importers import read
 
     try:
         read((path,))
@@ -77,7 +77,9 @@ def _refused_result(path: str) -> SourceError:
 
 
 def _is_result(path: str) -> bool:
-    from iocast.imports import fio_log, importer_of, strace
+    from iocast.tools import strace
+    from iocast.tools.fio import fio_log
+    from iocast.tools.importers import importer_of
 
     if not os.path.isfile(path):
         return False

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from iocast._core import CoreError, replay_survey
 from iocast.errors import SourceError, SpecError, TargetError
-from iocast.jobs.job import FileSize, Job
 from iocast.load.work_files import permission_of
+from iocast.model.job import FileSize, Job
 from iocast.model.measurement import ReplayFacts
 from iocast.model.plan import Length, Phase, Replay, ReplayMode
 from iocast.model.target import Target
@@ -32,7 +32,7 @@ from iocast.sessions.target_finding import with_direct_tried
 from iocast.sessions.tracing.event_tables import event_table
 from iocast.sessions.tracing.target_mapping import Mapping, mapping_of, needed_bytes
 from iocast.text import capacity
-from iocast.traces.read_traces import TraceOptions
+from iocast.tools.traces import TraceOptions
 from iocast.units import parse_size
 
 INTERVAL_NS = 1_000_000_000

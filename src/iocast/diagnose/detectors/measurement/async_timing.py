@@ -8,8 +8,8 @@ How it shows: imported times bear the name of such a wait (direct path read and 
 of Oracle); in an imported test with a high queue depth, the rate times the mean time gives less than half of it; or
 the device itself took longer than the row that it served. iocast cannot see a database while it waits, and reports
 nothing for a source that names neither its event nor its depth.
-How to confirm: block requests of the same minutes beside the database's figures (iocast blk), or single blocks read one
-at a time by the database (db file sequential read).
+How to confirm: block requests of the same minutes beside the database's figures (iocast watch blk), or single blocks
+read one at a time by the database (db file sequential read).
 What to change: take the storage's times from the block layer, or from synchronous single-block I/O; call the others
 waits.
 """
@@ -69,7 +69,7 @@ def _named(record: PhaseRecord) -> list[Finding]:
             severity="warn",
             phase=record.phase.name,
             says=f'The times of "{record.phase.name}" are {what}: a wait, not the response time of an I/O.',
-            remedy="Take the storage's times from block requests (iocast blk), or from single-block reads.",
+            remedy="Take the storage's times from block requests (iocast watch blk), or from single-block reads.",
         )
     ]
 
@@ -127,7 +127,8 @@ def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
                 f" {brief_time(device_ns)} at {device.layer}, {brief_percent(device_ns / own_ns - 1)} more."
             ),
             evidence={"service_ns": own_ns, "device_ns": device_ns},
-            remedy="Find what acknowledges them above the device; take the times from block requests (iocast blk).",
+            remedy="Find what acknowledges them above the device; take the times from block requests"
+            " (iocast watch blk).",
         )
 
 

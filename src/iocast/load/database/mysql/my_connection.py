@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from iocast.errors import LoadError
-from iocast.formats.database_access.my_dialling import MyDialling
 from iocast.load.database.data_set_plan import InUseError
 from iocast.load.database.load_server import NAME
+from iocast.tools.my_dialling import MyDialling
 
 STATEMENT_TIMEOUT_S = 120
 _RIGHTS = {1044, 1142, 1143, 1227, 1370}

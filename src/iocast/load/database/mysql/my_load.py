@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.formats.database_access.address import AskPassword
-from iocast.formats.database_access.my_dialling import MyDialling
 from iocast.load.database.client_session import ClientSession
 from iocast.load.database.load_server import (
     Built,
@@ -25,6 +23,8 @@ from iocast.load.database.mysql.my_procedures import DATABASE
 from iocast.load.database.mysql.my_sessions import LoopSession, MyCommits, MyStatements
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.model.database.database_result import CommitPath, DatabaseServer, LayerBelow, Statements
+from iocast.tools.database_address import AskPassword
+from iocast.tools.my_dialling import MyDialling
 
 OTHERS = 0.02  # more misses than blocks, as a share, are those of indexes or of others
 _STATUS = (

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from iocast.errors import LoadError
-from iocast.formats.database_access.pg_dialling import PgDialling, pg_driver
 from iocast.load.database.data_set_plan import InUseError
 from iocast.load.database.load_server import NAME
 from iocast.starting import starting
+from iocast.tools.pg_dialling import PgDialling, pg_driver
 
 STATEMENT_TIMEOUT_S = 120  # of a slice of about a second, and of what is asked before and after
 # Plans that touch exactly the blocks that are asked for, in the order of the keys, by this process alone.

@@ -7,8 +7,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from iocast.errors import LoadError
-from iocast.formats.database_access.address import AskPassword
-from iocast.formats.database_access.pg_dialling import PgDialling
 from iocast.load.database.client_session import ClientSession
 from iocast.load.database.load_server import (
     Built,
@@ -26,6 +24,8 @@ from iocast.load.database.postgresql.pg_server_session import CommitSession, Ser
 from iocast.load.database.postgresql.pg_statements import PgStatements
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.model.database.database_result import CommitPath, DatabaseServer, LayerBelow, Statements, TimedBy
+from iocast.tools.database_address import AskPassword
+from iocast.tools.pg_dialling import PgDialling
 
 OTHERS = 0.02  # more reads of the server than of the load, as a share, are those of others
 FIRST_IO_VIEW = 16  # the version that brought pg_stat_io

@@ -6,11 +6,11 @@ import contextlib
 from typing import Any
 
 from iocast.errors import LoadError
-from iocast.formats.database_access.pg_dialling import pg_driver
 from iocast.load.database.key_stream import Kind
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_procedures import SCHEMA
 from iocast.model.database.database_load import DatabaseLoad
+from iocast.tools.pg_dialling import pg_driver
 
 
 class PgStatements:

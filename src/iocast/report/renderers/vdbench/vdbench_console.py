@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from iocast.formats.vdbench.console_writing import IntervalFigures, RunFigures, run_text
 from iocast.model.histogram import Histogram, merge
 from iocast.model.measurement import Course, Interval
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed
 from iocast.report.renderers.safe_words import SafeLines
+from iocast.tools.vdbench.console_writing import IntervalFigures, RunFigures, run_text
 
 
 def render_console(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TextIO
 
-from iocast.formats.vdbench.flatfile_writing import Asked, flatfile_text
 from iocast.model.measurement import Course
 from iocast.model.plan import PhasePlan
 from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
 from iocast.report.renderers.safe_words import SafeLines
 from iocast.report.renderers.vdbench.vdbench_console import run_figures
+from iocast.tools.vdbench.flatfile_writing import Asked, flatfile_text
 
 
 def render_flatfile(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:

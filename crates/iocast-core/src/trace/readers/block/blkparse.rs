@@ -7,7 +7,7 @@ use crate::trace::fields::{decimal_ns, unsigned, word};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::block::blk_letters::{asked, leading_device};
-use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
+use crate::trace::readers::block::traced_requests::{Record, Step, TracedRequests};
 use crate::trace::readers::words::{Word, Words};
 use crate::trace::report::FileReport;
 
@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
 
 #[derive(Default)]
 struct BlkparseReader {
-    pairing: Pairing,
+    pairing: TracedRequests,
     summary: bool,
     timed: bool,
     lost: u64,

@@ -5,6 +5,7 @@ use std::hash::BuildHasherDefault;
 use std::io::Read;
 use std::path::Path;
 
+use crate::blk::pairing::Quick;
 use crate::error::Result;
 use crate::trace::columns::Rows;
 use crate::trace::columns::{Taker, hand_on};
@@ -12,7 +13,7 @@ use crate::trace::event::{Op, flags};
 use crate::trace::input::{Bytes, unreadable};
 use crate::trace::line_verdict::Broken;
 use crate::trace::reader::{Clock, Format, Reading};
-use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step, Stirred};
+use crate::trace::readers::block::traced_requests::{Record, Step, TracedRequests};
 use crate::trace::report::FileReport;
 
 /// `blk_io_trace` of either byte order; one file a CPU, or a merged dump.
@@ -222,7 +223,7 @@ pub fn read_together(
 
 #[derive(Default)]
 struct Trace {
-    pairing: Pairing,
+    pairing: TracedRequests,
     timed: bool,
     epoch_ns: Option<i64>,
     targets: Numbers,
@@ -231,7 +232,7 @@ struct Trace {
     last: Option<((u32, u32), (u32, u32))>,
 }
 
-type Numbers = HashMap<u32, u32, BuildHasherDefault<Stirred>>;
+type Numbers = HashMap<u32, u32, BuildHasherDefault<Quick>>;
 
 impl Trace {
     fn take(&mut self, feed: &Feed, report: &mut FileReport, rows: &mut Rows) {

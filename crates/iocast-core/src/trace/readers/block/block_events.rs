@@ -8,7 +8,7 @@ use crate::trace::fields::{decimal_ns, last_word, signed, unsigned, word};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::block::blk_letters::{asked, device_number};
-use crate::trace::readers::block::blk_pairing::{Pairing, Record, Step};
+use crate::trace::readers::block::traced_requests::{Record, Step, TracedRequests};
 use crate::trace::report::FileReport;
 
 /// `comm pid [cpu] time: block:block_rq_issue: maj,min RWBS bytes () sector + sectors [comm]`.
@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
 
 #[derive(Default)]
 struct BlockEventsReader {
-    pairing: Pairing,
+    pairing: TracedRequests,
     timed: bool,
     fine: bool,
     lost: u64,

@@ -47,11 +47,21 @@ fn numbers(head: &Head<'_>) -> Option<usize> {
     let fields = line.split(|byte| *byte == b',');
     let mut count = 0;
     for field in fields {
-        let text = field.trim_ascii();
-        unsigned(text.strip_prefix(b"0x").unwrap_or(text))?;
+        value_of(field.trim_ascii())?;
         count += 1;
     }
     (4..=7).contains(&count).then_some(count)
+}
+
+/// A number of a log; priorities are hexadecimal.
+pub fn value_of(field: &[u8]) -> Option<u64> {
+    match field.strip_prefix(b"0x") {
+        Some(hex) if hex.iter().all(u8::is_ascii_hexdigit) => {
+            u64::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()
+        }
+        Some(_) => None,
+        None => unsigned(field),
+    }
 }
 
 fn open(options: &Options, head: &Head<'_>) -> Result<Reading> {
@@ -101,13 +111,7 @@ impl LineReader for LogReader {
             if count == self.columns {
                 return Err(broken("too many fields"));
             }
-            let text = field.trim_ascii();
-            let hex = text.strip_prefix(b"0x").and_then(|hex| std::str::from_utf8(hex).ok());
-            let value = match hex {
-                Some(hex) => u64::from_str_radix(hex, 16).ok(),
-                None => unsigned(text),
-            };
-            values[count] = value.ok_or(broken("not a number"))?;
+            values[count] = value_of(field.trim_ascii()).ok_or(broken("not a number"))?;
             count += 1;
             start += field.len() + 1;
         }

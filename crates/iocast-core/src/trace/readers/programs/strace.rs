@@ -11,7 +11,8 @@ use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::programs::descriptors::{Descriptors, OpenFile};
 use crate::trace::readers::programs::strace_line::{
-    Piece, Prefix, Returned, Stamp, descriptor, last_argument, piece, prefix,
+    Piece, Prefix, Returned, Stamp, descriptor, last_argument, open_flags, piece, prefix, quoted,
+    without_kind,
 };
 use crate::trace::report::FileReport;
 
@@ -312,9 +313,11 @@ impl StraceReader {
                     Some(path) => Some(rows.targets.number(path).map_err(|broken| broken.rule)?),
                     None => None,
                 };
-                let asked = call.args.split(|byte| matches!(byte, b',' | b' ' | b'=' | b'}'));
-                let bits = asked.filter(|word| word.starts_with(b"O_")).max_by_key(|word| word.len());
-                self.files.open(call.pid, back, OpenFile::opened(target, bits.unwrap_or(b"")));
+                self.files.open(
+                    call.pid,
+                    back,
+                    OpenFile::opened(target, open_flags(call.args).unwrap_or(b"")),
+                );
             }
             b"close" => {
                 let (number, ..) = first.ok_or("no descriptor in front of the arguments")?;
@@ -460,26 +463,6 @@ fn flags_argument(args: &[u8]) -> u16 {
             _ => 0,
         }
     })
-}
-
-/// `/dev/sdb<block 8:16>` without what `-yy` adds.
-fn without_kind(path: &[u8]) -> &[u8] {
-    match memmem::rfind(path, b"<") {
-        Some(at) if path.ends_with(b">") => &path[..at],
-        _ => path,
-    }
-}
-
-/// The first text in quotes.
-fn quoted(args: &[u8]) -> Option<&[u8]> {
-    let start = args.iter().position(|byte| *byte == b'"')? + 1;
-    let mut escaped = false;
-    let length = args[start..].iter().position(|byte| {
-        let ends = *byte == b'"' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        ends
-    })?;
-    Some(&args[start..start + length])
 }
 
 fn errno(name: &[u8]) -> Option<i16> {

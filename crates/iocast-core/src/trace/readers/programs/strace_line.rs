@@ -110,22 +110,26 @@ pub fn piece(rest: &[u8]) -> Result<Piece<'_>, &'static str> {
         let (args, returned) = result(&resumed[end + 9..])?;
         return Ok(Piece::Resumed(&resumed[..end], args, returned));
     }
-    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    if letters == 0 || rest.get(letters) != Some(&b'(') {
+    let Some((name, args)) = called(rest) else {
         let said: [&[u8]; 5] = [b"+++ ", b"--- ", b"strace: ", b"Process ", b"<unfinished"];
         return if said.iter().any(|start| rest.starts_with(start)) {
             Ok(Piece::Notice)
         } else {
             Err("not a system call")
         };
-    }
-    let (name, args) = (&rest[..letters], &rest[letters + 1..]);
+    };
     let ends = args.trim_ascii_end();
     if let Some(begun) = ends.strip_suffix(b"<unfinished ...>") {
         return Ok(Piece::Begun(name, begun.trim_ascii_end()));
     }
     let (args, returned) = result(args)?;
     Ok(Piece::Whole(name, args, returned))
+}
+
+/// The name of a call, and all that follows its bracket.
+pub fn called(rest: &[u8]) -> Option<(&[u8], &[u8])> {
+    let letters = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    (letters > 0 && rest.get(letters) == Some(&b'(')).then(|| (&rest[..letters], &rest[letters + 1..]))
 }
 
 /// Arguments, and what follows the `) = ` that is nearest to the end.
@@ -198,6 +202,32 @@ pub fn last_argument(args: &[u8]) -> (&[u8], &[u8]) {
         Some(comma) => (args[comma + 1..].trim_ascii(), &args[..comma]),
         None => (args.trim_ascii(), b""),
     }
+}
+
+/// The flags of an open call, such as `O_RDWR|O_DIRECT`.
+pub fn open_flags(args: &[u8]) -> Option<&[u8]> {
+    let words = args.split(|byte| matches!(byte, b',' | b' ' | b'=' | b'}'));
+    words.filter(|word| word.starts_with(b"O_")).max_by_key(|word| word.len())
+}
+
+/// `/dev/sdb<block 8:16>` without what `-yy` adds.
+pub fn without_kind(path: &[u8]) -> &[u8] {
+    match memmem::rfind(path, b"<") {
+        Some(at) if path.ends_with(b">") => &path[..at],
+        _ => path,
+    }
+}
+
+/// The first text in quotes.
+pub fn quoted(args: &[u8]) -> Option<&[u8]> {
+    let start = args.iter().position(|byte| *byte == b'"')? + 1;
+    let mut escaped = false;
+    let length = args[start..].iter().position(|byte| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    })?;
+    Some(&args[start..start + length])
 }
 
 #[cfg(test)]

@@ -1,0 +1,260 @@
+//! The reads, writes and flushes of a trace of strace as they were asked for: of which descriptor, how much, where.
+//!
+//! The table of events has what was moved; here calls stand as the program made them, also those without a result, and
+//! what is no call of a file is left out without a word.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::strace_line::{
+    Piece, Returned, Stamp, called, descriptor, last_argument, open_flags, piece, prefix, quoted,
+    without_kind,
+};
+use crate::trace::fields::whole;
+
+/// Calls that have begun and not returned, at most.
+const BEGUN_AT_MOST: usize = 1 << 14;
+/// Descriptors whose opening is remembered.
+const OPENED_AT_MOST: usize = 1 << 16;
+/// Of a text that is no number, so much is shown.
+const SHOWN: usize = 40;
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Call {
+    op: &'static str,
+    fd: i64,
+    path: String,
+    /// With which it was opened, where that was seen.
+    flags: Option<Vec<String>>,
+    /// As asked for.
+    size_bytes: Option<i64>,
+    offset: Option<i64>,
+    done_bytes: Option<i64>,
+    error: String,
+    took_ns: Option<i64>,
+    /// When it began, by the clock of the trace.
+    at_ns: Option<i64>,
+    pid: String,
+}
+
+/// The calls that have returned since the last time; what is wrong, and in which line.
+#[derive(Debug, Default, Serialize)]
+pub struct Calls {
+    calls: Vec<Call>,
+    refused: Option<(u64, String)>,
+}
+
+struct Begun {
+    args: Vec<u8>,
+    at_ns: Option<i64>,
+}
+
+/// Takes a trace piece by piece.
+#[derive(Default)]
+pub struct StraceCalls {
+    line: u64,
+    /// The first half of calls during which another was traced, by process and name.
+    begun: HashMap<(Vec<u8>, Vec<u8>), Begun>,
+    opened: HashMap<i64, (String, Vec<String>)>,
+    found: Calls,
+}
+
+impl StraceCalls {
+    /// More whole lines, and the calls in them.
+    pub fn feed(&mut self, text: &[u8]) -> Calls {
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            self.line += 1;
+            if let Err(why) = self.take(line.trim_ascii_end()) {
+                self.found.refused = Some((self.line, why));
+                break;
+            }
+        }
+        std::mem::take(&mut self.found)
+    }
+
+    fn take(&mut self, line: &[u8]) -> Result<(), String> {
+        let Ok(found) = prefix(line) else { return Ok(()) };
+        let at_ns = match found.stamp {
+            Stamp::None => None,
+            Stamp::Unix(ns) | Stamp::Day(ns) | Stamp::Since(ns) => Some(ns),
+        };
+        let pid = found.pid.unwrap_or(b"");
+        match piece(found.rest) {
+            Ok(Piece::Whole(name, args, back)) => self.call(name, args, Some(back), pid, at_ns),
+            Ok(Piece::Begun(name, args)) => {
+                if is_read(name) {
+                    if self.begun.len() >= BEGUN_AT_MOST {
+                        self.begun.clear();
+                    }
+                    self.begun.insert((pid.to_vec(), name.to_vec()), Begun { args: args.to_vec(), at_ns });
+                }
+                Ok(())
+            }
+            Ok(Piece::Resumed(name, args, back)) => {
+                let Some(begun) = self.begun.remove(&(pid.to_vec(), name.to_vec())) else { return Ok(()) };
+                let joined = [&begun.args[..], args].concat();
+                self.call(name, &joined, Some(back), pid, begun.at_ns)
+            }
+            Ok(Piece::Notice) => Ok(()),
+            // A call whose result was not printed.
+            Err(_) => match called(found.rest) {
+                Some((name, args)) => {
+                    self.call(name, args.strip_suffix(b")").unwrap_or(args), None, pid, at_ns)
+                }
+                None => Ok(()),
+            },
+        }
+    }
+
+    fn call(
+        &mut self,
+        name: &[u8],
+        args: &[u8],
+        back: Option<Returned<'_>>,
+        pid: &[u8],
+        at_ns: Option<i64>,
+    ) -> Result<(), String> {
+        match name {
+            b"open" | b"openat" => self.opens(args, back),
+            b"close" => {
+                if let Some((number, ..)) = descriptor(args) {
+                    self.opened.remove(&number);
+                }
+            }
+            _ => {
+                let (Some(op), Some((fd, path, rest))) = (op_of(name), descriptor(args)) else {
+                    return Ok(());
+                };
+                let (size_bytes, offset) = extent(name, op, rest)?;
+                let known = self.opened.get(&fd);
+                let error = back.and_then(|back| back.error).map(text).unwrap_or_default();
+                self.found.calls.push(Call {
+                    op,
+                    fd,
+                    path: match (path, known) {
+                        (Some(path), _) => text(without_kind(path)),
+                        (None, Some((path, _))) => path.clone(),
+                        (None, None) => String::new(),
+                    },
+                    flags: known.map(|file| file.1.clone()),
+                    size_bytes,
+                    offset,
+                    done_bytes: back.and_then(|back| back.number).filter(|moved| *moved >= 0),
+                    error,
+                    took_ns: back.and_then(|back| back.took_ns),
+                    at_ns,
+                    pid: text(pid),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn opens(&mut self, args: &[u8], back: Option<Returned<'_>>) {
+        let Some(fd) = back.and_then(|back| back.number).filter(|number| *number >= 0) else { return };
+        let (Some(path), Some(flags)) = (quoted(args), open_flags(args)) else { return };
+        if self.opened.len() >= OPENED_AT_MOST {
+            self.opened.clear();
+        }
+        let flags = flags.split(|byte| *byte == b'|').map(text).collect();
+        self.opened.insert(fd, (text(path), flags));
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn op_of(name: &[u8]) -> Option<&'static str> {
+    Some(match name {
+        b"read" | b"pread" | b"pread64" | b"preadv" | b"preadv2" | b"readv" => "read",
+        b"write" | b"pwrite" | b"pwrite64" | b"pwritev" | b"pwritev2" | b"writev" => "write",
+        b"fsync" => "fsync",
+        b"fdatasync" => "fdatasync",
+        _ => return None,
+    })
+}
+
+fn is_read(name: &[u8]) -> bool {
+    op_of(name).is_some() || matches!(name, b"open" | b"openat" | b"close")
+}
+
+/// Size and offset of a call, at the end of its arguments; those of vectors are lists of buffers.
+fn extent(name: &[u8], op: &str, args: &[u8]) -> Result<(Option<i64>, Option<i64>), String> {
+    let vectors = name.ends_with(b"v") || name.ends_with(b"v2");
+    if vectors || !matches!(op, "read" | "write") {
+        return Ok((None, None));
+    }
+    let number = |argument: &[u8]| {
+        let shown: String = text(argument).chars().take(SHOWN).collect();
+        whole(argument).ok_or(format!("a size or an offset is \"{shown}\", not a whole number"))
+    };
+    let missing = || format!("{} without its size", text(name));
+    let (last, before) = last_argument(args);
+    if last.is_empty() && before.is_empty() {
+        return Err(missing());
+    }
+    if !name.starts_with(b"p") {
+        return Ok((Some(number(last)?), None));
+    }
+    if before.is_empty() {
+        return Err(missing());
+    }
+    let (size, _) = last_argument(before);
+    Ok((Some(number(size)?), Some(number(last)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(text: &str) -> Vec<Call> {
+        let found = StraceCalls::default().feed(text.as_bytes());
+        assert_eq!(found.refused, None);
+        found.calls
+    }
+
+    #[test]
+    fn a_call_has_what_was_asked_for_with_and_without_its_result() {
+        for line in
+            ["pwrite(259, ..., 1024, 2891776)", r#"pwrite(259, "\0, 7) = 1"..., 1024, 2891776) = 512"#]
+        {
+            let found = calls(line);
+            assert_eq!((found[0].op, found[0].fd), ("write", 259));
+            assert_eq!((found[0].size_bytes, found[0].offset), (Some(1024), Some(2_891_776)));
+        }
+        assert!(calls("write(buffer, 1024)\nfutex(3, 1) = 0\nnot a call\n").is_empty());
+    }
+
+    #[test]
+    fn a_descriptor_is_the_file_that_was_opened_and_an_interrupted_call_is_one() {
+        let found = calls(concat!(
+            "7 1.5 openat(AT_FDCWD, \"/db/a\\\"b\", O_RDWR|O_DSYNC) = 3\n",
+            "7 2.5 fsync(3 <unfinished ...>\n",
+            "8 2.6 read(3, \"x\"..., 9) = -1 EIO (Input/output error) <0.000002>\n",
+            "7 2.7 <... fsync resumed>) = 0 <0.2>\n",
+            "7 2.8 close(3) = 0\n7 2.9 read(3, \"\", 9) = 0\n",
+        ));
+        let flags = vec!["O_RDWR".to_string(), "O_DSYNC".to_string()];
+        assert_eq!((found[0].path.as_str(), found[0].flags.clone()), ("/db/a\\\"b", Some(flags)));
+        assert_eq!(
+            (found[0].error.as_str(), found[0].done_bytes, found[0].took_ns),
+            ("EIO", None, Some(2_000))
+        );
+        assert_eq!(
+            (found[1].op, found[1].at_ns, found[1].took_ns),
+            ("fsync", Some(2_500_000_000), Some(200_000_000))
+        );
+        assert_eq!((found[2].path.as_str(), found[2].flags.clone()), ("", None));
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused_with_its_line() {
+        let why = |text: &str| StraceCalls::default().feed(text.as_bytes()).refused;
+        let said = "a size or an offset is \"x\", not a whole number".to_string();
+        assert_eq!(why("read(7, \"\", 9) = 9\npread64(7, \"\"..., 8192, x) = 8192\n"), Some((2, said)));
+        assert_eq!(why("pwrite64(3) = 1\n"), Some((1, "pwrite64 without its size".to_string())));
+    }
+}

@@ -1,1 +1,0 @@
-"""Reports of an Oracle instance over an interval: AWR and Statspack."""

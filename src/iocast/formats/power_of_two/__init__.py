@@ -1,1 +1,0 @@
-"""Histograms in powers of two, as tracing tools print them."""

@@ -1,1 +1,0 @@
-"""The language of strace: system calls, a line each."""

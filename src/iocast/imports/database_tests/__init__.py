@@ -1,1 +1,0 @@
-"""Results of tools that make their load through a database."""

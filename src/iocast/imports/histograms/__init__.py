@@ -1,1 +1,0 @@
-"""Histograms of latency without the load behind them: what tracing tools, hypervisors and databases counted."""

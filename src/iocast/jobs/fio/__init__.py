@@ -1,1 +1,0 @@
-"""fio job files, read into a Job and written from one."""

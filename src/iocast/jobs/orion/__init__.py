@@ -1,1 +1,0 @@
-"""ORION's command lines as jobs: settings → data points → phases."""

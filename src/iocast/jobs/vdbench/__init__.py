@@ -1,1 +1,0 @@
-"""vdbench's parameter files as jobs: storage, workload and run definitions → phases."""

@@ -1,0 +1,180 @@
+"""Reads a fio job file: the useful part of its ini to the loads it asks for, or all that is wrong with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from iocast.model.plan import EngineName, Polling
+from iocast.tools.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
+from iocast.tools.fio.fio_phases import Cell, gather, group_cells
+from iocast.tools.fio.fio_places import Area
+from iocast.tools.fio.fio_sections import Asked, understand
+from iocast.tools.fio.fio_settings import FioProblems
+from iocast.tools.fio.job_file import ONLY_JOB, Section, Setting, is_headless, read_sections
+from iocast.tools.fio.job_options import ALIASES, COMMAND_LINE
+from iocast.tools.line_problems import meant
+
+_SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing here is 0, but for these
+
+
+class FioJob(NamedTuple):
+    """What a fio job file asks for: its cells in order, and what holds for all of them."""
+
+    asked: list[Asked]
+    cells: list[Cell]
+    engine: EngineName
+    polling: Polling
+    description: str
+    file_count: int
+    file_bytes: int | None
+    stripe_bytes: int
+
+
+def read_fio(text: str, environment: Mapping[str, str] | None, problems: FioProblems) -> FioJob:
+    """The loads of a fio job file's text; `environment` has what ${NAME} stands for, by default that of the process.
+
+    What is wrong is added to `problems`. Raises SpecError where the sections themselves cannot be understood.
+    """
+    sections = read_sections(text, os.environ if environment is None else environment, problems.add)
+    if not sections and not problems.count:
+        problems.add(1, "no job in it: it has no section other than [global]", "add one, for example [job]")
+    if is_headless(text):
+        problems.note(f"it has no section: read as one job, [{ONLY_JOB}]; fio itself refuses such a file")
+    _check_keys(sections, problems)
+    asked = [understand(section, problems) for section in sections]
+    problems.refuse()
+    _note_target(asked, sections, problems)
+    gathered = gather(asked, problems)
+    made = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
+    file_count, file_bytes, made = _layout(made, problems)
+    return FioJob(
+        asked=asked,
+        cells=made,
+        engine=_engine(asked),
+        polling=_polling(asked, problems),
+        description=_description(sections),
+        file_count=file_count,
+        file_bytes=file_bytes,
+        stripe_bytes=_stripe(made, problems),
+    )
+
+
+def _check_keys(sections: Iterable[Section], problems: FioProblems) -> None:
+    """Every key is read, does nothing here (a note), or is refused."""
+    seen: set[Setting] = set()
+    idle: dict[str, dict[str, int]] = {}
+    for section in sections:
+        for key, setting in section.settings.items():
+            if setting in seen or key in READ or key in SILENT:
+                continue
+            seen.add(setting)
+            if key in NOTED:
+                if setting.text != _SAME_AS_ONE.get(key, "0"):
+                    idle.setdefault(NOTED[key], {}).setdefault(setting.key, setting.line)
+            elif key in REFUSED:
+                refused = REFUSED[key]
+                if setting.text not in refused.inert:
+                    said = f"{setting.key}={setting.text}: {refused.why}"
+                    problems.add(setting.line, said, refused.way_out)
+            elif key != "bsrange":
+                _unknown(setting, problems)
+    for why, keys in idle.items():
+        line = min(keys.values())
+        problems.note(f"line {line}: {', '.join(keys)} {'has' if len(keys) == 1 else 'have'} no effect: {why}")
+
+
+def _unknown(setting: Setting, problems: FioProblems) -> None:
+    if setting.key in COMMAND_LINE:
+        says = f'"{setting.key}" is an option of fio\'s command line, not of its job files'
+        problems.add(setting.line, says, "leave it out; see iocast run --help")
+        return
+    known = f"supported keys: {', '.join(READ)}"
+    problems.add(setting.line, f'unknown key "{setting.key}"{meant(setting.key, sorted(KNOWN), ALIASES)}', "", known)
+
+
+def _note_target(asked: list[Asked], sections: list[Section], problems: FioProblems) -> None:
+    """The target is the path that iocast is given; a job file whose sections go to different devices is refused."""
+    devices: dict[str, int] = {}
+    named: dict[str, None] = {}
+    for section, read in zip(sections, asked, strict=True):
+        for name in read.place.files:
+            named[f"filename={name}"] = None
+            if name.startswith("/dev/"):
+                devices.setdefault(name, section.settings["filename"].line)
+        if "directory" in section.settings:
+            named[f"directory={section.settings['directory'].text}"] = None
+    together = len({read.place.files for read in asked}) == 1  # filename=/dev/sdb:/dev/sdc: one load over both
+    if len(devices) > 1 and together:
+        problems.note(
+            f"its {len(devices)} devices become {len(devices)} work files in PATH, or one range of PATH where PATH is"
+            " a device"
+        )
+    elif len(devices) > 1:
+        *_, (name, line) = devices.items()
+        says = f"filename={name}: iocast runs on one target; this file names {len(devices)} devices"
+        problems.add(line, says, "keep one, or write a job file for each")
+    elif named:
+        problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} ignored: iocast runs on PATH")
+
+
+def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
+    """How many work files of which size all phases need; the cells, with areas in these files."""
+    counts = {cell.area.file_count for cell in made}
+    if len(counts) > 1:
+        made = [cell._replace(area=_in_one_file(cell, problems)) for cell in made]
+        problems.note(
+            "its sections use different numbers of files: here all share one file, as large as all of them together"
+        )
+        counts = {1}
+    wanted = [cell.area.file_bytes for cell in made if cell.area.file_bytes]
+    return max(counts, default=1), max(wanted, default=None), made
+
+
+def _stripe(made: list[Cell], problems: FioProblems) -> int:
+    """The stripe that has sequential users alternate between files as fio does; 0: one file after the other."""
+    ordered = [cell for cell in made if cell.area.file_count > 1 and cell.asked.load["pattern"] == "sequential"]
+    for cell in ordered[1:]:
+        if cell.area.stripe_bytes != ordered[0].area.stripe_bytes:
+            says = f"[{cell.asked.name}] alternates between files at other distances than [{ordered[0].asked.name}]"
+            line = cell.asked.line_of("file_service_type", "bs", "filename")
+            problems.add(line, says, "the same bs and file_service_type in all, or a job file for each")
+    return ordered[0].area.stripe_bytes if ordered else 0
+
+
+def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
+    """The parts of several files, side by side in one."""
+    area, asked = cell.area, cell.asked
+    count = area.file_count
+    if count == 1:
+        return area
+    writes = any(item["op"] == "write" for item in asked.load["mix"])
+    alone = area.own and writes and not asked.load["direct"]
+    if area.file_bytes is None or area.start_bytes or area.stripe_bytes or alone:
+        says = f"[{asked.name}] uses {count} files; other sections use a different number"
+        problems.add(asked.line, says, "use the same filename in all, or write a job file for each")
+        return area
+    each = area.size_bytes or area.file_bytes
+    return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
+
+
+def _engine(asked: list[Asked]) -> EngineName:
+    """That of the job; sections with another one keep it."""
+    return "sync" if all(section.engine == "sync" for section in asked) else "uring"
+
+
+def _description(sections: list[Section]) -> str:
+    """That of the first section, where [global] puts it too."""
+    setting = sections[0].settings.get("description")
+    return setting.text if setting else ""
+
+
+def _polling(asked: list[Asked], problems: FioProblems) -> Polling:
+    modes = {section.polling for section in asked}
+    if len(modes) > 1:
+        problems.note("only some of its sections poll; iocast polls in none")
+        return "none"
+    return modes.pop()

@@ -1,0 +1,214 @@
+"""strace: the reads, writes and flushes of a program, as its system calls.
+
+What it is: lines such as "pwrite64(259, "..."..., 1024, 2891776) = 1024 <0.000045>" of strace, on the terminal or by
+-o, with or without -f, -y, -T and -t to -ttt.
+What is read: pread, pwrite, read, write and their vectored kinds, fsync, fdatasync: a row for each file and operation,
+by size; how an open call opened the file (O_DIRECT, O_SYNC, O_DSYNC); order from the offsets; times with -T. Beside
+the request size at the device (iostat, /proc/diskstats) the sizes show what was split or merged on the way.
+What it cannot see: io_submit and io_uring, pages that were mapped, what the page cache answered. strace slows every
+call down: its times and rates are no measure of the storage.
+What is refused: sizes, offsets and times that are not numbers; a trace without such calls.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from iocast.model.histogram import Histogram, bucket_index
+from iocast.model.measurement import ErrorCount
+from iocast.model.run import Run, Source
+from iocast.model.workload import Locality, Sequential, Sync, Uniform, Unstated
+from iocast.tools.source_files import Head, read_text, refuse
+from iocast.tools.stated_rows import OpFigures, Row, run
+
+SLOWED = "strace slows every call down: times and rates are those of the traced program, not of the storage."
+LEAST_CALLS = 10  # [J] of a file that is only read or written from where it stands: less is start-up
+MOST_SIZES = 16  # of a row
+IN_ORDER = 0.9  # [J] of the I/Os begin where the one before them ended
+PART_LINES = 10_000  # that the core is given at once
+NO_STORAGE = ("/dev/null", "/dev/tty", "/dev/pts/", "/proc/", "/sys/", "pipe:", "socket:", "anon_inode:", "TCP", "UNIX")
+
+
+class Call(Struct, frozen=True):
+    """One system call on a file, as the core read it. None: the line does not say."""
+
+    op: Literal["read", "write", "fsync", "fdatasync"]
+    fd: int
+    path: str
+    flags: tuple[str, ...] | None  # with which it was opened
+    size_bytes: int | None  # as asked for
+    offset: int | None
+    done_bytes: int | None
+    error: str
+    took_ns: int | None
+    at_ns: int | None  # when it began, by the clock of the trace
+    pid: str
+
+
+class _Calls(Struct, frozen=True):
+    """The calls of a part of a trace; what is wrong in which line."""
+
+    calls: list[Call]
+    refused: tuple[int, str] | None
+
+
+def sniff(head: Head) -> bool:
+    """A line that is a read, write or flush of a descriptor."""
+    return any(part.calls or part.refused for part in _parts([*head.lines()]))
+
+
+def calls(path: str, text: str) -> Iterator[Call]:
+    """The calls of a trace in order. Raises SourceError with file and line."""
+    for part in _parts(text.splitlines()):
+        yield from part.calls
+        if part.refused:
+            raise refuse(path, *part.refused)
+
+
+def _parts(lines: Sequence[str]) -> Iterator[_Calls]:
+    """What the core finds in these lines, part by part."""
+    from iocast._core import StraceCalls
+
+    reader = StraceCalls()
+    for start in range(0, len(lines), PART_LINES):
+        part = "\n".join([*lines[start : start + PART_LINES], ""])
+        yield msgspec.json.decode(reader.feed(part.encode()), type=_Calls)
+
+
+def read(paths: tuple[str, ...]) -> Run:
+    """The calls of these traces, as the rows of one run. Raises SourceError."""
+    rows: list[Row] = []
+    few = every = 0
+    left: list[str] = []
+    for path in paths:
+        text = read_text(path)
+        if not text.rstrip().rpartition("\n")[2].endswith(" +++"):
+            left.append(f"{path} does not end with the end of the program: it was cut, or strace was detached.")
+        files = _by_file(calls(path, text))
+        kept = {name: each for name, each in files.items() if _counts(each)}
+        few, every = few + len(files) - len(kept), every + len(files)
+        if not kept:
+            raise refuse(path, 0, "no reads or writes of files in this trace", "trace with strace -f -T -ttt -y")
+        rows += [row for name, each in kept.items() for row in _rows(name, each)]
+    if few:
+        left.append(f"Left out: {few} of {every} files, with too few I/Os to be data of the program.")
+    return run(Source(tool="strace", files=paths, notes=(SLOWED,)), rows, warnings=left)
+
+
+def _by_file(made: Iterator[Call]) -> dict[str, list[Call]]:
+    files: dict[str, list[Call]] = {}
+    for call in made:
+        files.setdefault(call.path or f"fd {call.fd}", []).append(call)
+    return files
+
+
+def _counts(made: list[Call]) -> bool:
+    """Whether a file is storage that the program works on."""
+    if made[0].path.startswith(NO_STORAGE) or all(call.error for call in made):
+        return False
+    return any(call.offset is not None for call in made) or len(made) >= LEAST_CALLS
+
+
+def _rows(name: str, made: list[Call]) -> list[Row]:
+    ops: dict[str, list[Call]] = {}
+    for call in made:
+        ops.setdefault(call.op, []).append(call)
+    return [_row(f"{op} {name}", each) for op, each in ops.items()]
+
+
+def _row(name: str, made: list[Call]) -> Row:
+    op, path, flags = made[0].op, made[0].path, made[0].flags
+    good = [call for call in made if not call.error]
+    sizes = Counter(call.size_bytes for call in good)
+    kept = list(sizes) if len(sizes) <= MOST_SIZES else [None]
+    parts = [(size, [each for each in good if size is None or each.size_bytes == size]) for size in kept]
+    errors = Counter(call.error for call in made if call.error)
+    elapsed_ns = _elapsed_ns(made)
+    return Row(
+        name=name,
+        test=op,
+        ops=tuple(
+            OpFigures(
+                op=op,
+                ios=len(each),
+                bytes=sum(_moved(call) for call in each),
+                size_bytes=size if op in ("read", "write") else 0,
+                short_ios=sum(_moved(call) < (call.size_bytes or 0) for call in each),
+                times=_times(each),
+            )
+            for size, each in parts
+        ),
+        elapsed_ns=elapsed_ns or 0,
+        depth=None,  # a program does other things between its calls: it is no closed loop
+        users=1 if len({call.pid for call in made}) == 1 else None,
+        direct=None if flags is None else "O_DIRECT" in flags,
+        sync=None if flags is None else _sync(flags),
+        locality=_locality(made),
+        path=path,
+        errors=tuple(ErrorCount(op=op, errno=_errno(each), name=each, count=n, first=()) for each, n in errors.items()),
+        derived=() if elapsed_ns else ("length",),
+    )
+
+
+def _moved(call: Call) -> int:
+    """What a call moved; without its result, what it asked for."""
+    if call.op not in ("read", "write"):
+        return 0
+    return (call.size_bytes or 0) if call.done_bytes is None else call.done_bytes
+
+
+def _elapsed_ns(made: list[Call]) -> int | None:
+    """From the start of the first call to the end of the last, by the trace's clock."""
+    starts = [call.at_ns for call in made if call.at_ns is not None]
+    if len(starts) < len(made):
+        return None
+    last = max((call.at_ns or 0) + (call.took_ns or 0) for call in made)
+    return max(0, last - min(starts)) or None
+
+
+def _times(made: list[Call]) -> Histogram:
+    """With -T the time of each call."""
+    took = [call.took_ns for call in made if call.took_ns is not None]
+    if not took or len(took) < len(made):
+        return Histogram()
+    counts = Counter(map(bucket_index, took))
+    index = tuple(sorted(counts))
+    return Histogram(
+        index=index,
+        count=tuple(counts[each] for each in index),
+        sum_ns=sum(took),
+        sum_squares=sum(each * each for each in took),
+        min_ns=min(took),
+        max_ns=max(took),
+    )
+
+
+def _sync(flags: tuple[str, ...]) -> Sync:
+    return "sync" if "O_SYNC" in flags else "dsync" if "O_DSYNC" in flags else "none"
+
+
+def _locality(made: list[Call]) -> Locality:
+    """In order when nearly each I/O begins where the one of its process before it ended."""
+    follows = asked = 0
+    ends: dict[str, int] = {}
+    for call in made:
+        if call.offset is None:
+            return Unstated()
+        if call.pid in ends:
+            asked += 1
+            follows += ends[call.pid] == call.offset
+        ends[call.pid] = call.offset + _moved(call)
+    if not asked:
+        return Unstated()
+    return Sequential() if follows >= IN_ORDER * asked else Uniform()
+
+
+def _errno(name: str) -> int:
+    import errno
+
+    return {text: code for code, text in errno.errorcode.items()}.get(name, 0)

@@ -1,1 +1,0 @@
-"""Traces of other tools become tables of events: one row an I/O, read strictly by the core."""

@@ -1,0 +1,40 @@
+"""Output of tools that has no single I/Os is refused by its name, whoever reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iocast.errors import SourceError
+from iocast.tools import importers
+from iocast.tools.traces import read_traces
+
+OUTPUTS = {
+    "a report of btt": "==================== All Devices ====================\n\n            ALL           MIN\n",
+    "the output of cachestat": "# cachestat\n    HITS   MISSES  DIRTIES HITRATIO\n    1132        0        4  99.9%\n",
+    "the output of filetop": "08:00:23 loadavg: 0.91\n\nTID    COMM             READS  WRITES R_Kb    W_Kb    T FILE\n",
+    "the output of biopattern": "TIME      DISK     %RND  %SEQ    COUNT     KBYTES\n22:03:51  vdb  0  99  788  3184\n",
+    "the output of a tool for slow I/Os": (
+        "Tracing ext4 operations slower than 10 ms\n"
+        "TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME\n"
+        "06:23:06 fio            32497  R 8192    24938024   17.93 data1\n"
+    ),
+    "the output of bitesize": "            Kbytes         : I/O      Distribution\n   -> 0.9       : 0        |   |\n",
+    "the output of vfsstat": "Attaching 8 probes...\n21:30:38\n@[vfs_write]: 1274\n",
+    "a copy of /proc/self/mountstats": "device proc mounted on /proc with fstype proc\n",
+}
+
+
+@pytest.mark.parametrize("says", OUTPUTS)
+def test_a_summary_is_named_and_the_way_out_is_a_trace(tmp_path: Path, says: str) -> None:
+    path, to = tmp_path / "a.txt", tmp_path / "events.parquet"
+    path.write_text(OUTPUTS[says])
+    with pytest.raises(SourceError) as as_trace:
+        read_traces((str(path),), str(to))
+    with pytest.raises(SourceError) as as_result:
+        importers.read((str(path),))
+    for refusal in (as_trace.value, as_result.value):
+        assert refusal.message.startswith(f"{path} is {says}")
+        assert "capture" in refusal.hint or "blktrace" in refusal.hint
+    assert not to.exists()
