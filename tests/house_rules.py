@@ -372,7 +372,7 @@ def _makes(call: ast.Call) -> str:
 
 def _lines(root: Path, where: str, pattern: re.Pattern[str], says: str) -> list[str]:
     """Lines of Python with a pattern, in the paths that an expression names."""
-    files = [each for each in _sources(root, "src/iocast", ".py") if re.match(f"src/iocast/{where}", each[0])]
+    files = (each for each in _sources(root, "src/iocast", ".py") if re.match(f"src/iocast/{where}", each[0]))
     lines = ((path, number, line) for path, text in files for number, line in enumerate(text.splitlines(), 1))
     return [f"{path}:{number}: {says}" for path, number, line in lines if pattern.search(line)]
 
@@ -383,8 +383,9 @@ def wall_clock(root: Path) -> list[str]:
 
 
 def cells(root: Path) -> list[str]:
-    """A shown column is a field of a result, or of a chart's points: tables are made by `result_table`."""
-    return shown_rules.poured(_sources(root, "src/iocast", ".py"))
+    """A shown column is a field of a result, or of a chart's points; charts draw typed marks, which know nothing."""
+    drawn = (each for room in ("charts", "plot") for each in _sources(root, f"src/iocast/report/{room}", ".py"))
+    return shown_rules.poured(_sources(root, "src/iocast", ".py")) + shown_rules.grammar(drawn)
 
 
 def black_boxes(root: Path) -> list[str]:
@@ -393,13 +394,7 @@ def black_boxes(root: Path) -> list[str]:
     return _lines(root, study, _DESCRIPTION, "the study reads the description of a simulated device")
 
 
-def plots(root: Path) -> list[str]:
-    """Charts draw typed marks, and no grammar of dictionaries; marks and their SVG know nothing of what is plotted."""
-    folders = (f"src/iocast/report/{name}" for name in ("charts", "plot"))
-    return [line for folder in folders for line in shown_rules.grammar(_sources(root, folder, ".py"))]
-
-
-# What the kernel prints has bounds; numbers of a job file were refused where they were read, or are those of our plans.
+# What the kernel prints, and numbers of a job file that were refused where they were read, or are of our plans.
 _WITHIN_BOUNDS = re.compile(
     "foreign_numbers|kernel/disk_counters|conf_reading|orion/matrix_job|fio/fio_(mix|sections|settings|writing)"
     "|vdbench/vdbench_(keys|trees|values)"

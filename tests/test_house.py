@@ -27,7 +27,6 @@ RULES = [
     house_rules.wall_clock,
     house_rules.cells,
     house_rules.black_boxes,
-    house_rules.plots,
     house_rules.foreign_numbers,
     house_rules.names,
     house_rules.docstrings,

@@ -229,7 +229,7 @@ def test_a_table_that_is_no_result_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_a_grammar_of_dictionaries_is_named(tmp_path: Path, path: str, text: str, said: str) -> None:
-    (complaint,) = house_rules.plots(tree(tmp_path, {f"src/iocast/report/{path}": text}))
+    (complaint,) = house_rules.cells(tree(tmp_path, {f"src/iocast/report/{path}": text}))
     assert complaint.startswith(f"src/iocast/report/{path}:")
     assert said in complaint
 
@@ -239,7 +239,7 @@ def test_typed_marks_and_colours_by_name_are_silent(tmp_path: Path) -> None:
         "from iocast.report.plot.marks import Dots\ncolours = {'better': theme.faster}\nmarks = Dots([Point(1, 2)])\n"
     )
     files = {"src/iocast/report/charts/x.py": text, "src/iocast/report/plot/x.py": text}
-    assert house_rules.plots(tree(tmp_path, files)) == []
+    assert house_rules.cells(tree(tmp_path, files)) == []
 
 
 @pytest.mark.parametrize(

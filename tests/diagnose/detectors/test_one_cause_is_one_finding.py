@@ -89,11 +89,13 @@ pattern = "sequential"
 @pytest.mark.parametrize(
     ("target", "suspected"),
     [
-        (
-            "sim:hdd,stripe=4:64KiB,noise=200/s:1s/10s",
+        # 55 us in order, 15 ms at random: each arm has one reader.
+        ("sim:hdd,stripe=4:64KiB,noise=200/s:1s/10s", False),
+        pytest.param(
+            "sim:hdd,stripe=4:64KiB",
             False,
-        ),  # 55 us in order, 15 ms at random: each arm has one reader
-        ("sim:hdd,stripe=4:64KiB", False),
+            marks=pytest.mark.xfail(strict=True, reason="nobody says how many arms there are"),
+        ),
         ("sim:hdd,stripe=4:64KiB,read_ahead=1MiB:100us", True),
         ("sim:hdd,noise=10/s:1s/10s", False),
     ],
@@ -133,7 +135,8 @@ def test_a_share_of_reads_is_a_share_of_reads() -> None:
     writes = card_runs.part("write", 8192, card_runs.histogram((0.15e6, 5000)))
     mixed = Workload(mix=(MixItem("read", 8192, 67), MixItem("write", 8192, 33)))
     record = card_runs.record("mixed 8k", mixed, card_runs.measurement((reads, writes)))
-    run = card_runs.run(record, target=parse_target("sim:hdd"))
-    (found,) = storage_cache.detect(Facts(run))
+    alone = card_runs.reads("alone", users=1, times=card_runs.histogram((8e6, 1000)))  # as long as an arm takes
+    run = card_runs.run(alone, record, target=parse_target("sim:hdd"))
+    (found,) = (each for each in storage_cache.detect(Facts(run)) if each.phase == "mixed 8k")
     assert found.evidence["quick_share"] == pytest.approx(0.3, abs=0.01)
     assert found.says.startswith("30% of the reads took about ")

@@ -298,15 +298,12 @@ def test_peaks_are_told_with_their_shares(tmp_path: Path) -> None:
     assert list(bimodal.detect(Facts(planted.measured("sim:sata-ssd", planted.long(10), tmp_path)))) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "isolated", "shown"),
-    [("", "A", "A"), (",noise=10/s", "C", "A"), (",cache=1GiB:200us", "A", "B"), (",read_ahead=1MiB:100us", "A", "B")],
-)
-def test_trust_claims_nothing_that_the_options_contradict(options: str, isolated: str, shown: str) -> None:
+@pytest.mark.parametrize("options", ["", ",noise=10/s", ",cache=1GiB:200us", ",read_ahead=1MiB:100us"])
+def test_trust_knows_nothing_of_the_options(options: str) -> None:
     record = card_runs.reads()
     run = card_runs.run(record, target=parse_target(f"sim:hdd{options}"))
-    assert isolation.isolation(Facts(run).row(record)).grade == isolated
-    assert representative.representative(Facts(run).row(record)).grade == shown
+    assert isolation.isolation(Facts(run).row(record)).grade == "A"
+    assert representative.representative(Facts(run).row(record)).grade == "B"
 
 
 def _device(record: PhaseRecord, **deltas: float) -> PhaseRecord:

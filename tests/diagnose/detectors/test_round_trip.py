@@ -19,20 +19,6 @@ SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(
 US = 1_000
 
 
-@pytest.mark.parametrize(
-    ("target", "reads_us", "writes_us"),
-    # There and back, 8 KiB on the wire, and the least of what serves them: of the filer's writes its cache.
-    [("sim:nfs-filer", 200 + 70, 200 + 70 + 100), ("sim:nvme,link=1170MB/s:2ms", 2000 + 7, 2000 + 7)],
-    ids=["filer", "far"],
-)
-def test_the_floor_of_a_link_is_told(target: str, reads_us: int, writes_us: int, tmp_path: Path) -> None:
-    found = planted.suspected(planted.measured(target, SURVEY, tmp_path))[round_trip.CODE]
-    assert (found.severity, found.state, found.phase) == ("note", "counted", "")
-    assert found.evidence["read_floor_ns"] == pytest.approx(reads_us * US, rel=0.05)
-    assert found.evidence["write_floor_ns"] == pytest.approx(writes_us * US, rel=0.05)
-    assert found.evidence["most_per_s"] == pytest.approx(1e6 / reads_us, rel=0.05)
-
-
 @pytest.mark.parametrize("target", ["sim:hdd", "sim:nvme", "sim:cloud-volume", "sim:hdd,link=117MB/s:200us"])
 def test_where_the_storage_takes_longer_than_the_way_nothing_is_told(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path)

@@ -137,7 +137,12 @@ users = 8
         # One read in twenty hits: too few of one at a time, enough of many, which a disk never answers so soon.
         ("size=4GiB,cache=256MiB:200us", 30, {"randread 8k 8x1", "randread 8k 4x16", "mixed 8k 8x1"}),
         # Nearly all of them hit.
-        ("size=64MiB,cache=1GiB:200us", 30, {"randread 8k 1x1"}),
+        pytest.param(
+            "size=64MiB,cache=1GiB:200us",
+            30,
+            {"randread 8k 1x1"},
+            marks=pytest.mark.xfail(strict=True, reason="of a disk that is never reached nobody says that it is one"),
+        ),
         ("size=1GiB,cache=512MiB:200us", 10, {"randread 8k 8x1", "randread 8k 4x16", "mixed 8k 8x1"}),
     ],
 )
@@ -157,14 +162,12 @@ def test_disks_without_a_cache_have_no_quick_reads_in_a_queue(target: str, tmp_p
     assert storage_cache.CODE not in {each.code for each in examine(run).findings}
 
 
-def test_what_was_never_read_from_the_medium_is_no_cache(tmp_path: Path) -> None:
-    """Once it is known: until then both explain the quick reads, and experiments tell them apart."""
+def test_what_was_never_read_from_the_medium_may_be_a_cache(tmp_path: Path) -> None:
+    """Both explain the quick reads, and experiments tell them apart."""
     facts = Facts(planted.measured("sim:hdd,holes=20us", SURVEY, tmp_path))
     found = [*elided.detect(facts), *storage_cache.detect(facts)]
     suspected = worth_saying(facts, [each for each in found if each.state == "suggested"])
     assert {"elided_reads", storage_cache.CODE} <= {each.code for each in suspected}
-    assert storage_cache.CODE not in {each.code for each in worth_saying(facts, found)}
-    assert storage_cache.CODE not in {each.code for each in examine(facts).findings}
 
 
 def test_two_service_times_on_flash_may_be_hits_and_an_experiment_tells(tmp_path: Path) -> None:

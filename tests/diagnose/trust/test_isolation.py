@@ -263,38 +263,6 @@ def test_other_io_on_an_idle_device_hardly_meet_a_light_load(in_flight: float, g
     assert part.clause.endswith(met) == (grade != "F")
 
 
-def test_other_io_of_a_simulated_device_is_a_c() -> None:
-    device = card_runs.SIMULATED.simulated
-    assert device is not None
-    noisy = replace(card_runs.SIMULATED, simulated=replace(device, noise=SimulatedNoise(rate_per_s=1500.0)))
-    record = card_runs.reads()
-    part, took_ns = _judge(record, noisy), record.measurement.elapsed_ns
-    assert (part.code, part.grade) == ("isolation", "C")
-    assert part.evidence == {"others_per_s": 1500.0, "others_ns": took_ns}
-    assert part.clause == "the simulated device adds 1,500 IOPS of other I/O"
-    alone = _judge(card_runs.reads(), card_runs.SIMULATED)
-    assert (alone.grade, alone.clause) == ("A", "the simulated device has no other users")
-
-
-def test_bursts_are_told_of_the_rows_that_met_them() -> None:
-    """Three rows of 10 s, one after the other, and others in the first 15 s of every minute."""
-    device = card_runs.SIMULATED.simulated
-    assert device is not None
-    noise = SimulatedNoise(rate_per_s=1500.0, burst_ns=15 * SECOND_NS, every_ns=60 * SECOND_NS)
-    target = replace(card_runs.SIMULATED, simulated=replace(device, noise=noise))
-    times = card_runs.histogram((240_000, 40_000))
-    rows = [card_runs.reads(name, times=times, elapsed_ns=10 * SECOND_NS) for name in ("one", "two", "three")]
-    facts = Facts(card_runs.run(*rows, target=target))
-    found = [isolation(row) for row in facts.rows]
-    assert [(part.grade, part.clause) for part in found] == [
-        ("C", "the simulated device adds 1,500 IOPS of other I/O"),
-        ("C", "the simulated device adds 1,500 IOPS of other I/O, at work for 5 s of the 10 s of this row"),
-        ("A", "the simulated device had no other users during this row"),
-    ]
-    assert [part.evidence.get("others_ns", 0) for part in found] == [10 * SECOND_NS, 5 * SECOND_NS, 0]
-    assert {part.code for part in found} == {"isolation"}
-
-
 @pytest.mark.parametrize(
     ("record", "why"),
     [
@@ -478,14 +446,11 @@ def test_the_queue_below_what_rewrites_is_not_judged(kind: str, grade: str) -> N
     assert part.grade == grade
 
 
-def test_others_for_a_moment_cost_no_letter() -> None:
-    """241 us of 3 s made a row a C for isolation."""
+def test_nothing_is_known_of_others_on_a_simulated_device() -> None:
+    """It is closed: what it is told of others is no evidence."""
     device = card_runs.SIMULATED.simulated
     assert device is not None
-    noise = SimulatedNoise(rate_per_s=1500.0, burst_ns=SECOND_NS // 20, every_ns=60 * SECOND_NS)
-    target = replace(card_runs.SIMULATED, simulated=replace(device, noise=noise))
-    part = _judge(card_runs.reads(elapsed_ns=10 * SECOND_NS), target)
-    assert (part.grade, part.clause) == (
-        "A",
-        "the simulated device adds 1,500 IOPS of other I/O, at work for 50 ms of the 10 s of this row",
-    )
+    noisy = replace(card_runs.SIMULATED, simulated=replace(device, noise=SimulatedNoise(rate_per_s=1500.0)))
+    parts = [_judge(card_runs.reads(), target) for target in (noisy, card_runs.SIMULATED)]
+    assert [(part.grade, part.evidence) for part in parts] == [("A", {})] * 2
+    assert parts[0] == parts[1]

@@ -252,10 +252,10 @@ def test_the_worst_component_wins(grades: list[Grade]) -> None:
     assert thresholds.worst(*grades) == max(grades)
 
 
-def test_a_simulated_row_may_earn_an_a() -> None:
+def test_a_simulated_row_may_earn_a_b_as_any_closed_storage() -> None:
     run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
     trust = examination.examine(run).trust["randread 8k"]
-    assert (trust.grade, trust.reason) == ("A", "")
+    assert trust.grade == "B"
     assert [part.code for part in trust.components] == [
         "integrity",
         "representative",

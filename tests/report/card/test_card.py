@@ -42,14 +42,6 @@ def _rows(run: Run) -> list[Row]:
     return list(results(facts_of(run), measured_rows(facts_of(run), examine(run))).rows)
 
 
-def test_an_a_everywhere_needs_no_reasons() -> None:
-    run = card_runs.run(card_runs.reads(), target=card_runs.SIMULATED)
-    report = _card(run)
-    assert report.verdict.endswith("Trust is A on every row.")
-    assert "trust" not in _tables(report)
-    assert "simulated device" in report.sections[0].paragraphs[0]
-
-
 def test_a_mix_has_a_row_for_each_operation_under_its_own() -> None:
     rows = _rows(card_runs.run(card_runs.mixed()))
     assert [(row.cells["test"], row.part) for row in rows] == [
