@@ -160,22 +160,23 @@ class TwoPlaces:
 def test_a_directory_that_is_switched_after_the_look_for_users(
     tmp_path: Path, laid_out: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from iocast.runner import performing
+    from iocast.runner import run_loop
 
     places = TwoPlaces(tmp_path)
     if not laid_out:
         load.clean(str(places.one))
-    look = performing.refuse_used_files
+    look = run_loop.refuse_used_files
 
     def look_and_flip(paths: Sequence[str], writing: Sequence[str]) -> tuple[str, ...]:
         said = look(paths, writing)
         places.flip()
         return said
 
-    monkeypatch.setattr(performing, "refuse_used_files", look_and_flip)
+    monkeypatch.setattr(run_loop, "refuse_used_files", look_and_flip)
     made = plan(places.link, 2 * MIB, 1, WRITES)
     with places.in_use.open("r+b"):
-        runner.perform(made, load.lay_out(made), str(tmp_path / "runs"), Meddler(lambda: None), lambda: False)
+        work = runner.Work(made, load.lay_out(made), str(tmp_path / "runs"))
+        runner.run(work, Meddler(lambda: None), lambda: False)
     assert places.in_use.read_bytes() == places.before
 
 
@@ -236,9 +237,8 @@ def test_a_file_that_got_a_second_name_is_written_to_no_more(tmp_path: Path) -> 
         backup.hardlink_to(work)
         copies.append(backup.read_bytes())
 
-    done = runner.perform(
-        made, load.lay_out(made), str(tmp_path / "runs"), Meddler(link, before_phase=1), lambda: False
-    )
+    asked = runner.Work(made, load.lay_out(made), str(tmp_path / "runs"))
+    done = runner.run(asked, Meddler(link, before_phase=1), lambda: False)
     assert "second name (hard link)" in str(done.error)
     assert backup.read_bytes() == copies[0]
 
