@@ -9,7 +9,8 @@ import pytest
 from makers import card_runs
 from msgspec.structs import replace
 
-from iocast.analyse.history.target_history import (
+from iocast.analyse.statistics import published
+from iocast.analyse.target_history import (
     NEEDED,
     History,
     Level,
@@ -19,7 +20,6 @@ from iocast.analyse.history.target_history import (
     history,
     row_points,
 )
-from iocast.analyse.statistics import published
 from iocast.model.finding import Grade
 from iocast.model.grading import LETTERS, Letter
 from iocast.model.run import PhaseRecord

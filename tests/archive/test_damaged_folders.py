@@ -25,10 +25,10 @@ from makers.mutations import TIMES, fuzzing
 from makers.trace_samples import MSR
 
 from iocast import archive
+from iocast.archive import profile_folder
 from iocast.archive.catalogue import runs_below
 from iocast.archive.file_names import EVENTS_FILE, PROFILE_FILE
 from iocast.archive.json_files import MOST_VALUES, refuse_swollen
-from iocast.archive.profiles import profile_folder
 from iocast.errors import ArchiveError
 from iocast.report.card.judged import judge
 from iocast.report.listing import listing

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from makers.rootly import Mount, command, need
 
-from iocast.model.copying.copy_trials import CopyRun, MethodCode
-from iocast.sessions.copying.copy_experiment import CopyRequest, copy_experiment
+from iocast.model.copy_trials import CopyRun, MethodCode
+from iocast.sessions.copy_experiment import CopyRequest, copy_experiment
 from iocast.sessions.listener import Quiet
 
 pytestmark = pytest.mark.alone
@@ -65,7 +65,7 @@ def _outcomes(run: CopyRun) -> dict[str, str]:
 
 def _remarks(run: CopyRun) -> set[str]:
     """The codes of what is named."""
-    from iocast.report.copying.copy_report import copy_report
+    from iocast.report.copy_report import copy_report
 
     told = [row.cells.get("code") for each in copy_report(run).sections for table in each.tables for row in table.rows]
     return {str(code) for code in told if code}

@@ -16,7 +16,7 @@ from makers.mutations import TIMES
 
 from iocast import archive
 from iocast.sessions.clean_up import mend_runs
-from iocast.sessions.studies.study_runs import open_study
+from iocast.sessions.study_runs import open_study
 
 pytestmark = [pytest.mark.device, pytest.mark.slow]
 KILLS = 150 * TIMES // 20 if TIMES > 1 else 6

@@ -11,7 +11,7 @@ from iocast.diagnose.comparable import side as comparable_side
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import PhaseRecord, Run, Source
 from iocast.model.workload import MixItem
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 
 
 def side(label: str, *rows: PhaseRecord, source: Source | None = None) -> Side:

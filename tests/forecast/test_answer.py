@@ -14,7 +14,7 @@ from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import burst_profile, overload, settled
 from iocast.forecast.stalled_time import StalledTime, stalled_time
 from iocast.forecast.what_if import Cached, LoadTimes, OnVolume, parse_change, what_if
-from iocast.model.forecasting.row_stops import RowStops
+from iocast.model.row_stops import RowStops
 
 pytestmark = pytest.mark.slow
 

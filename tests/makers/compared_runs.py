@@ -8,7 +8,7 @@ from makers import card_runs
 
 from iocast.diagnose.comparable import Side
 from iocast.model.run import Run
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 
 
 def side_of(label: str, *runs: Run) -> Side:

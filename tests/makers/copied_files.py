@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iocast.model.copying.copy_trials import (
+from iocast.model.copy_trials import (
     VERSION,
     CopyCell,
     CopyFigures,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iocast.analyse.history.target_history import RowPoint, RunPoint, history
+from iocast.analyse.target_history import RowPoint, RunPoint, history
 from iocast.model.report import Report
 from iocast.model.workload import MixItem, Workload
 from iocast.report.trend_report import trend_report

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.comparable import side
 from iocast.model.run import Run
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 from iocast.report.prices import price_of
 
 GB, MS = 1_000_000_000, 1_000_000

@@ -9,7 +9,7 @@ import pytest
 
 from iocast import load, runner
 from iocast.jobs import parse_target
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.plan import Plan, WorkFiles
 from iocast.model.run import PhaseRecord
 from iocast.runner.scripts.calibrating import Bench, Calibrating, bench_of, first_phases

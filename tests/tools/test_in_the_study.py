@@ -21,7 +21,7 @@ from iocast.model.results.comparison import Comparison
 from iocast.model.run import Run
 from iocast.model.summary import summary_of
 from iocast.report.card import card_report
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 from iocast.report.renderers import RENDERERS, csv_table, json_report, terminal
 from iocast.report.renderers.classic import render_run
 from iocast.tools import importers

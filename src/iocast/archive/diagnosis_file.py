@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from iocast.archive.file_names import DIAGNOSIS_FILE, folder_of
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, put_readable, untyped
 from iocast.archive.migrations import migrated_diagnosis
 from iocast.archive.own_files import open_run_folder
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis

@@ -11,18 +11,18 @@ import msgspec
 
 from iocast import metrics
 from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.interval_tables import save_intervals
 from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
 from iocast.archive.own_files import open_run_folder
 from iocast.archive.ownership import this_process
 from iocast.archive.parquet import ArrowStream, Identity
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.renewal import renew_tables
 from iocast.archive.run_document import document_of, version_of
 from iocast.archive.run_id import new_run_id
-from iocast.archive.running.saved_rows import SavedRows
 from iocast.archive.sample_tables import save_reel, save_samples
+from iocast.archive.saved_rows import SavedRows
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
 from iocast.archive.writing.brought_directories import BroughtDirectories

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from iocast.archive.guarded.regular_file import regular_bytes
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.errors import ArchiveError
 

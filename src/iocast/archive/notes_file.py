@@ -9,9 +9,9 @@ import re
 import msgspec
 
 from iocast.archive.file_names import NOTES_FILE, RUN_FILE, folder_of
-from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import STAYS, decoded, not_understood, put_readable
 from iocast.archive.own_files import open_run_folder, run_in
+from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile
 from iocast.archive.writing.leftovers import sweep_run
 from iocast.errors import ArchiveError, SpecError

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import RUN_FILE, folder_of
-from iocast.archive.guarded.regular_file import UnfitFile, regular_bytes
 from iocast.archive.interval_tables import load_series
 from iocast.archive.json_files import not_understood
+from iocast.archive.regular_file import UnfitFile, regular_bytes
 from iocast.archive.run_document import run_of
-from iocast.archive.running.saved_rows import with_saved_rows
 from iocast.archive.sample_tables import load_samples
+from iocast.archive.saved_rows import with_saved_rows
 from iocast.archive.tapes.unfinished_reels import with_unfinished_reels
 from iocast.archive.warm_up import samples_from, warm_up_of
 from iocast.errors import ArchiveError

@@ -23,14 +23,14 @@ from iocast.archive.file_names import (
     UNDER_WAY_FILE,
     folder_of,
 )
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.interval_tables import INTERVAL_COLUMNS
 from iocast.archive.json_files import BROKEN, converted, untyped
 from iocast.archive.migrations import migrated_diagnosis
 from iocast.archive.parquet import columns_in, run_ids_in
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.run_document import run_of, version_of
-from iocast.archive.running.saved_rows import are_rows
 from iocast.archive.sample_tables import SAMPLE_COLUMNS
+from iocast.archive.saved_rows import are_rows
 from iocast.archive.tapes.unfinished_reels import is_reel
 from iocast.archive.writing.held_folder import HeldFolder, open_folder
 from iocast.errors import ArchiveError

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from iocast.archive.guarded.reading_database import reading_database, tables_in
 from iocast.archive.json_files import BROKEN, unwritable
+from iocast.archive.reading_database import reading_database, tables_in
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
 

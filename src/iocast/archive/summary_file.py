@@ -8,11 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from iocast.archive.file_names import SUMMARY_FILE
-from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
 from iocast.archive.opening import load
 from iocast.archive.own_files import open_run_folder
 from iocast.archive.ownership import owner_alive
+from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
 from iocast.model.summary import DEAD, Summary, summary_of

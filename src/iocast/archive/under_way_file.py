@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 
 from iocast.archive.file_names import UNDER_WAY_FILE
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed, put
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.summary import UnderWay
 

@@ -54,7 +54,7 @@ def experiment(request: TrialRequest, dry: bool, form: str) -> int:
 def _copy(asked: TrialRequest, *, dry: bool, form: str) -> int:
     """A file in every way of copying; exits with the signal that stopped it."""
     from iocast.commands.shell.copy_lines import plan_lines
-    from iocast.sessions.copying import copy_experiment
+    from iocast.sessions import copy_experiment
 
     request = copy_experiment.copy_request(asked)
     if dry:

@@ -24,7 +24,7 @@ def study(request: StudyRequest, dry: bool, form: str) -> int:
     STUDY is a preset (`vmware`: 96 cells x 3 repeats) or a study file. Every run is kept as soon as it ends: the same
     command goes on where it was interrupted, however it was. `iocast report DIR` shows the study again.
     """
-    from iocast.sessions.studies import study_runs
+    from iocast.sessions import study_runs
 
     if not request.study:
         known = study_runs.known_studies()

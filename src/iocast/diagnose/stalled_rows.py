@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.model.finding import Examination, Finding
-from iocast.model.forecasting.row_stops import RowStops
+from iocast.model.row_stops import RowStops
 from iocast.text import brief_time, counted
 
 

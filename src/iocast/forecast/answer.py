@@ -19,7 +19,7 @@ from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook,
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled
 from iocast.forecast.replayed import Replayed, replayed
 from iocast.forecast.stalled_time import StalledTime, stalled_time
-from iocast.model.forecasting.row_stops import RowStops
+from iocast.model.row_stops import RowStops
 
 UNSATURATED_LOAD = 0.7  # of the highest measured throughput: more is not asked of a ladder that was still rising
 

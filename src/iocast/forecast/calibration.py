@@ -13,8 +13,8 @@ from iocast.analyse.ladder import Curve, one_for_each
 from iocast.analyse.statistics import share_bounds
 from iocast.forecast.hockey_stick import Fitted, Point, fit_hockey_stick
 from iocast.forecast.limit_search import Crossing, Held, RatePoint, crossing, statistic
+from iocast.model.calibration_asked import CLOSED, OPEN, STREAM, CalibrationAsked
 from iocast.model.codes import CalibrationRefusalCode, KneeCode
-from iocast.model.forecasting.calibration_asked import CLOSED, OPEN, STREAM, CalibrationAsked
 
 LATENCY_MULTIPLE = 2.5  # of the unloaded mean: what 60 % utilisation means for one queue (models A2)
 PLANNING_CAP = 0.70  # of the most IOPS [J] models A6: the rest is for failures, growth and bursts

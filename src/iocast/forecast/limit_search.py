@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from iocast.analyse.statistics import design_effect, design_effects, enough_beyond, mean_interval, quantile_interval
-from iocast.model.forecasting.calibration_asked import OPEN_SHARES, CalibrationAsked
+from iocast.model.calibration_asked import OPEN_SHARES, CalibrationAsked
 from iocast.model.run import PhaseRecord
 
 HIGHEST_SHARE = 0.98  # of the most IOPS of closed loads: nearer, a queue of random arrivals has no end

@@ -15,7 +15,7 @@ from msgspec import Struct
 from iocast.analyse.facts import Facts
 from iocast.forecast.ladder_search import same_load
 from iocast.forecast.measured_ladder import AskedLoad
-from iocast.model.forecasting.row_stops import RowStops
+from iocast.model.row_stops import RowStops
 
 
 class StalledTime(Struct, frozen=True):

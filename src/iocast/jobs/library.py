@@ -8,7 +8,7 @@ from importlib import resources
 
 from msgspec.structs import replace
 
-from iocast.archive.guarded.regular_file import written_text
+from iocast.archive.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.jobs.fio_job import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job

@@ -18,8 +18,8 @@ import msgspec
 from msgspec import Struct
 
 from iocast._core import unix_ns
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import BROKEN, parsed
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError, LoadError, TargetError

@@ -6,8 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.database.database_load import DatabaseRamp
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.plan import EngineName, Phase, Polling
 from iocast.model.script import Share
 from iocast.model.tree import Tree

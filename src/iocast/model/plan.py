@@ -8,8 +8,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
 from iocast.model.tree import Tree, TreePlan

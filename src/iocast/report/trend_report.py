@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from iocast import text
 from iocast.analyse.changepoint import MIN_LENGTH
-from iocast.analyse.history.target_history import NEEDED, History, Series
+from iocast.analyse.target_history import NEEDED, History, Series
 from iocast.model.report import Chart, Report, Section, Table
 from iocast.model.results.trend import Trend, TrendChange, TrendRow
 from iocast.report.charts import charts_at

@@ -22,7 +22,7 @@ from iocast.model.codes import (
     StatisticCode,
     TrustCode,
 )
-from iocast.model.copying.copy_trials import MethodCode
+from iocast.model.copy_trials import MethodCode
 from iocast.model.report import Chart, Section, Table
 
 SECTIONS: dict[SectionCode, str] = {

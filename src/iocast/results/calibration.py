@@ -11,9 +11,9 @@ from iocast.diagnose.stalled_rows import stalled_rows
 from iocast.forecast.calibration import Calibration, CurvePoint, Peak, calibration
 from iocast.forecast.limit_search import Crossing
 from iocast.forecast.repeated_maxima import RepeatedMaximum
+from iocast.model.calibration_asked import CLOSED, CalibrationAsked
 from iocast.model.codes import MaximumCode
 from iocast.model.finding import Examination, Trust
-from iocast.model.forecasting.calibration_asked import CLOSED, CalibrationAsked
 from iocast.model.report import LATENCY_EDGES_NS
 from iocast.model.results.calibration import (
     AskedRow,

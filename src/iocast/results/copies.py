@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iocast.analyse.copying.copy_figures import CellFigures, base_of
-from iocast.model.copying.copy_trials import CacheCode, CopyRun
+from iocast.analyse.copy_figures import CellFigures, base_of
+from iocast.model.copy_trials import CacheCode, CopyRun
 from iocast.model.results.copies import CopiedWay, Copies, CopyRemark
 
 

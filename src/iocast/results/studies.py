@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from iocast.analyse.studies.study_figures import CellFigure, against, baseline_of, cell_figure, progress
+from iocast.analyse.study_figures import CellFigure, against, baseline_of, cell_figure, progress
 from iocast.model.results.studies import MeasuredCell, Study, StudyKept, StudyProgress, StudyView
-from iocast.model.studies.study_plan import MetricCode, StudyCell, StudyPlan, StudySide, View
+from iocast.model.study_plan import MetricCode, StudyCell, StudyPlan, StudySide, View
 
 Figures = Mapping[str, CellFigure]  # by the name of the cell
 ALL = View("all cells", {})

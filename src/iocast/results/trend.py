@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.analyse.history.target_history import History, Series
+from iocast.analyse.target_history import History, Series
 from iocast.model.results.trend import Trend, TrendChange, TrendRow
 
 

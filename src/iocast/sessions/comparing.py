@@ -23,8 +23,8 @@ from iocast.model.permission import why_outdated
 from iocast.model.report import Report
 from iocast.model.target import Target
 from iocast.observe.target.overwriting import held
-from iocast.report.comparison.comparison_report import compare as report_of
-from iocast.report.comparison.comparison_report import repeats
+from iocast.report.comparison_report import compare as report_of
+from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast.errors import IocastError
-from iocast.model.copying.copy_trials import CopyPlan, CopyTrial
+from iocast.model.copy_trials import CopyPlan, CopyTrial
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.experiment import Experiment, Outcome
 from iocast.model.finding import Finding
@@ -16,7 +16,7 @@ from iocast.model.grading import Grades, Letter
 from iocast.model.plan import Phase, Plan
 from iocast.model.report import Report
 from iocast.model.run import Blind, Maintenance
-from iocast.model.studies.study_plan import StudyCell, StudyPlan
+from iocast.model.study_plan import StudyCell, StudyPlan
 
 if TYPE_CHECKING:
     from iocast.load import Layout as Layout

@@ -19,9 +19,9 @@ from iocast.model.job import FileSize, Job
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.model.target import Target
-from iocast.report.diagnosis.experiment_report import trial_report
+from iocast.report.experiment_report import trial_report
+from iocast.sessions import copy_experiment
 from iocast.sessions.card import Card
-from iocast.sessions.copying import copy_experiment
 from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.job_run import run_job

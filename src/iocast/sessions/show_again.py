@@ -11,21 +11,21 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive.catalogue import run_folders, runs_in
-from iocast.archive.copying.copy_folder import is_copy
-from iocast.archive.studies.study_folder import is_study
+from iocast.archive.copy_folder import is_copy
+from iocast.archive.study_folder import is_study
 from iocast.errors import ArchiveError, SpecError
 from iocast.model.grading import GradeAsked
 from iocast.model.report import Report
 from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
 from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
-from iocast.sessions.copying.copy_experiment import CopiedFile, open_copies
+from iocast.sessions.copy_experiment import CopiedFile, open_copies
 from iocast.sessions.events import AnswerMade, CardMade, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import check_file, form_of, write_file, write_flatfile
 from iocast.sessions.run_card import check_floor, judge
-from iocast.sessions.studies.study_runs import Studied, open_study
+from iocast.sessions.study_runs import Studied, open_study
 
 if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms

@@ -20,7 +20,7 @@ from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
 from iocast.text import UNSHOWN
 
 if TYPE_CHECKING:
-    from iocast.analyse.history.target_history import RowPoint, RunPoint
+    from iocast.analyse.target_history import RowPoint, RunPoint
 
 MOST_BESIDE = 12  # links to trends of other jobs
 MOST_OF_TREND = 300  # runs, the newest: each is read once
@@ -79,7 +79,7 @@ class Folders:
     def comparison(self, names: list[str]) -> str:
         """The comparison of some runs, or groups of repeats, as one HTML page. Raises IocastError."""
         from iocast.diagnose.comparable import side
-        from iocast.report.comparison.comparison_report import compare
+        from iocast.report.comparison_report import compare
 
         folders = tuple(self._group(name) or self.folder(name) for name in names)
         sides = [side(label, runs_in(each)) for label, each in zip(labels(folders), folders, strict=True)]
@@ -109,7 +109,7 @@ class Folders:
 
     def trend(self, runs: list[tuple[Found, Summary]]) -> str:
         """Such runs over time as one HTML page. Raises IocastError."""
-        from iocast.analyse.history.target_history import history
+        from iocast.analyse.target_history import history
         from iocast.report.trend_report import trend_report
 
         newest = runs[0][1]
@@ -231,7 +231,7 @@ def _is_asked(line: Summary, asked: dict[str, str]) -> bool:
 
 
 def _point(run: Found, line: Summary) -> RunPoint:
-    from iocast.analyse.history.target_history import RunPoint
+    from iocast.analyse.target_history import RunPoint
 
     return RunPoint(
         name=run.name,
@@ -244,7 +244,7 @@ def _point(run: Found, line: Summary) -> RunPoint:
 
 @lru_cache(maxsize=2 * MOST_OF_TREND)
 def _points(folder: str, _as_it_was: _Stamps) -> tuple[RowPoint, ...]:
-    from iocast.analyse.history.target_history import row_points
+    from iocast.analyse.target_history import row_points
 
     try:
         return row_points(archive.load(folder))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.copied_files import copies, copy, refused
 
-from iocast.analyse.copying.copy_figures import Spent, base_of, cells, share_more, spent, trials_of
-from iocast.model.copying.copy_trials import CopyTrial
+from iocast.analyse.copy_figures import Spent, base_of, cells, share_more, spent, trials_of
+from iocast.model.copy_trials import CopyTrial
 
 MB = 1_000_000
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.analyse.studies.study_figures import against, baseline_of, cell_figure, progress
-from iocast.model.studies.study_plan import CellResult, MetricCode, Repeat, StudyCell, StudySide
+from iocast.analyse.study_figures import against, baseline_of, cell_figure, progress
+from iocast.model.study_plan import CellResult, MetricCode, Repeat, StudyCell, StudySide
 
 # 1 process, 4 asynchronous I/Os: µs of a small cached read, a small disk read, a small write; kB/s of a large cached
 # read and a large write. Each configuration with what it keeps of bare metal.

@@ -16,7 +16,7 @@ from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.report.card.verdict import verdict
-from iocast.report.diagnosis.tested_section import conclusion
+from iocast.report.tested_section import conclusion
 from iocast.sessions.listener import QuietProgress
 
 ROWS = """\

@@ -16,7 +16,7 @@ from iocast.model.job import FileSize, Job
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Workload
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 
 MS, GB = 1_000_000, 1_000_000_000
 SETS = (GB, 100 * GB, 1000 * GB)

@@ -14,7 +14,7 @@ from iocast.errors import SpecError
 from iocast.jobs.studies.study_file import load_study, parse_study, study_presets
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.model.plan import Phase
-from iocast.model.studies.study_plan import StudyPlan
+from iocast.model.study_plan import StudyPlan
 from iocast.model.workload import Sequential
 
 GIB = 1 << 30

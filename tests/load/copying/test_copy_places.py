@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from iocast.errors import TargetError
-from iocast.load.copying.copy_places import find_source, open_source
+from iocast.load.copy_places import find_source, open_source
 
 
 def test_room_that_a_file_system_lays_out_later_is_no_change(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from iocast.databases.mysql import mysql_queries
 from iocast.databases.postgresql import pg_queries
 from iocast.model.anonymity.name_fields import FIELDS, SUBJECTS
 from iocast.model.anonymity.name_kinds import RULES
-from iocast.model.copying.copy_trials import CopyRun
+from iocast.model.copy_trials import CopyRun
 from iocast.model.experiment import Diagnosis
 from iocast.model.profiling.profile import Profile
 from iocast.model.run import Run

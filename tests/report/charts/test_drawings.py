@@ -28,7 +28,7 @@ from iocast.model.report import Chart, Report, Section
 from iocast.model.run import Source
 from iocast.report.charts import CHARTS, charts_at, plot_of
 from iocast.report.charts.latency_buckets import BUCKET_EDGES_NS
-from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.comparison_report import compare, repeats
 from iocast.report.plot.cell_image import colour, levels, png
 from iocast.report.plot.marks import Picture, Plot
 from iocast.report.plot.theme import CLASSIC, LIGHT, PAGE, THEMES

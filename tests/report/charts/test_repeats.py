@@ -8,7 +8,7 @@ from makers.compared_runs import twice
 
 from iocast.report.charts import repeats as repeats_chart
 from iocast.report.charts.repeats import RepeatedRows
-from iocast.report.comparison.comparison_report import repeats
+from iocast.report.comparison_report import repeats
 from iocast.report.plot.marks import Dots
 from iocast.report.plot.theme import LIGHT
 

@@ -15,7 +15,7 @@ from iocast.model.report import Report, Table
 from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.run import MARKS, OpSeries, PhaseRecord, Series
 from iocast.report.cells import cell_text
-from iocast.report.comparison.comparison_report import compare, repeats
+from iocast.report.comparison_report import compare, repeats
 from iocast.report.renderers import html, terminal
 
 # Vector V11: 1 process x 4 at once; three latencies in us, two throughputs in kB/s; what each keeps, in per cent.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.comparable import Side
 from iocast.model.report import Report
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 from iocast.report.renderers import json_report, markdown
 
 MS = 1_000_000

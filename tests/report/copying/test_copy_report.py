@@ -6,8 +6,8 @@ from io import StringIO
 
 from makers.copied_files import SIZE, copies, copy, refused
 
-from iocast.model.copying.copy_trials import CopyRun
-from iocast.report.copying.copy_report import copy_report
+from iocast.model.copy_trials import CopyRun
+from iocast.report.copy_report import copy_report
 from iocast.report.renderers import json_report, terminal
 
 

@@ -10,7 +10,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.live.row_layers import row_layers as layers_beside
 from iocast.model.report import Section
 from iocast.model.run import PhaseRecord, Run, Sample
-from iocast.report.layers.layers_section import section
+from iocast.report.layers_section import section
 from iocast.results.row_layers import row_layers
 
 IOS = 20_000

@@ -28,8 +28,8 @@ from iocast.report import wording
 from iocast.report.card import verification_section
 from iocast.report.card.card_report import card
 from iocast.report.card.judged import judge
-from iocast.report.comparison.comparison_report import compare, repeats
-from iocast.report.diagnosis.experiment_report import trial_report
+from iocast.report.comparison_report import compare, repeats
+from iocast.report.experiment_report import trial_report
 from iocast.report.listing import listing
 from iocast.report.renderers import documents, json_report
 

@@ -25,7 +25,7 @@ from iocast.model.report import Figure, Report
 from iocast.model.run import Sample
 from iocast.report.card.card_report import card
 from iocast.report.card.judged import judge
-from iocast.report.comparison.comparison_report import compare
+from iocast.report.comparison_report import compare
 from iocast.report.listing import listing
 from iocast.report.live.line_table import Table, csv_lines, json_lines
 from iocast.report.live.open_metrics import scraped

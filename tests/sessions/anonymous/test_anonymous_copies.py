@@ -14,7 +14,7 @@ from makers.saved_runs import empty_run, measured, saved
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.archive.anonymous.trace_tables import write_without_names
+from iocast.archive.trace_tables import write_without_names
 from iocast.errors import ArchiveError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.experiment import Diagnosis, Outcome, Step

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from makers.command_line import iocast, start
 
-from iocast.archive.copying import copy_folder
+from iocast.archive import copy_folder
 from iocast.errors import ArchiveError, SpecError, TargetError
-from iocast.sessions.copying.copy_experiment import CopyRequest, copy_experiment, plan_copies
+from iocast.sessions.copy_experiment import CopyRequest, copy_experiment, plan_copies
 from iocast.sessions.listener import Quiet
 
 SIZE = (1 << 20) + 4097

@@ -65,7 +65,7 @@ def test_a_killed_profile_is_not_seen_and_the_next_one_removes_it(tmp_path: Path
     """It left a folder that passed for a profile, with half of its tables."""
     code = """
 import os, signal, sys
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 profile_folder.save = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 import iocast
 iocast.profile(sys.argv[1], out=sys.argv[2])

@@ -13,10 +13,10 @@ from makers.command_line import in_this_process, iocast, start
 
 from iocast.archive.catalogue import run_folders
 from iocast.errors import LoadError
+from iocast.sessions import study_runs
 from iocast.sessions.job_run import Ran
 from iocast.sessions.requests.run_options import RunOptions
-from iocast.sessions.studies import study_runs
-from iocast.sessions.studies.study_runs import open_study
+from iocast.sessions.study_runs import open_study
 
 STUDY = """
 name = "two by two"

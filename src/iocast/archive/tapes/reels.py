@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.file_names import SAMPLES
-from iocast.archive.guarded.reading_database import reading_database, tables_in
 from iocast.archive.json_files import BROKEN
 from iocast.archive.parquet import ArrowStream, reason, unreadable
+from iocast.archive.reading_database import reading_database, tables_in
 from iocast.archive.sample_tables import SAMPLE_NAMES, SAMPLE_VALUES, Samples
 from iocast.archive.tapes.unfinished_reels import unfinished_reels
 from iocast.model.run import Sample

@@ -9,8 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.file_names import SAMPLES
-from iocast.archive.guarded.regular_file import regular_lines
 from iocast.archive.json_files import decoded, not_understood, parsed
+from iocast.archive.regular_file import regular_lines
 from iocast.model.plan import Length
 from iocast.model.run import Blind, PhaseRecord, Run
 

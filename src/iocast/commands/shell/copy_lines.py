@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.model.copying.copy_trials import CopyPlan, CopyTrial
+from iocast.model.copy_trials import CopyPlan, CopyTrial
 from iocast.report.wording import words
 from iocast.sessions import events
 from iocast.text import brief_throughput, brief_time, capacity, counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iocast.model.studies.study_plan import StudyPlan
+from iocast.model.study_plan import StudyPlan
 from iocast.sessions import events
 from iocast.text import counted, duration
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast import units
-from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
+from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import SpecError
 from iocast.forecast.laws.volumes import GIB, MIB, counted_ios, limits_of
 

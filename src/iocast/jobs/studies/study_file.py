@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 from msgspec.structs import replace
 
-from iocast.archive.guarded.regular_file import written_text
+from iocast.archive.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.jobs.toml.job_reading import parse_job
 from iocast.model.job import Job
-from iocast.model.studies.study_plan import MetricCode, StudyCell, StudyPlan, View
+from iocast.model.study_plan import MetricCode, StudyCell, StudyPlan, View
 from iocast.tools.line_problems import meant
 from iocast.units import parse_size
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast.model.codes import CopyRemarkCode, SeverityCode
-from iocast.model.copying.copy_trials import MethodCode
+from iocast.model.copy_trials import MethodCode
 from iocast.model.results.shown import Number, shown
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast.model.results.shown import Number, shown
-from iocast.model.studies.study_plan import MetricCode
+from iocast.model.study_plan import MetricCode
 
 
 class StudyProgress(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,6 +19,7 @@ from iocast.model.report import Report, Section
 from iocast.model.results.card import BoundRow, ErrorRow, SlowRow, TrustReason
 from iocast.model.run import Run
 from iocast.model.tree import totals
+from iocast.report import layers_section
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.findings_section import findings_section
@@ -31,10 +32,9 @@ from iocast.report.card.verdict import verdict
 from iocast.report.charts import chart_sections, charts_at
 from iocast.report.charts.subjects import ExaminedRun, GradedRun
 from iocast.report.database import database_section
-from iocast.report.diagnosis.tested_section import tested_section
-from iocast.report.layers import layers_section
 from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
+from iocast.report.tested_section import tested_section
 from iocast.report.wording import section
 from iocast.results.card import card_result
 

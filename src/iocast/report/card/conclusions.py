@@ -17,7 +17,7 @@ from iocast.model.results.card import BoundRow
 from iocast.model.run import Run
 from iocast.report.card.findings_section import Found, alike, standing
 from iocast.report.card.row_labels import labels
-from iocast.report.diagnosis.tested_section import conclusion
+from iocast.report.tested_section import conclusion
 from iocast.report.wording import words
 
 

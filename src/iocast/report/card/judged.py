@@ -20,7 +20,7 @@ from iocast.model.summary import Summary, summary_of
 from iocast.report import wording
 from iocast.report.card.card_report import card, with_charts
 from iocast.report.card.headline import worst_trust
-from iocast.report.diagnosis.experiment_report import with_trial
+from iocast.report.experiment_report import with_trial
 from iocast.report.forecast.calibration_report import with_calibration, with_calibration_charts
 from iocast.report.matrix.matrix_section import with_matrix
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast import text
-from iocast.analyse.copying.copy_figures import CellFigures, cells, spent, trials_of
-from iocast.model.copying.copy_trials import CACHES, CopyRun, MethodCode
+from iocast.analyse.copy_figures import CellFigures, cells, spent, trials_of
+from iocast.model.copy_trials import CACHES, CopyRun, MethodCode
 from iocast.model.report import Chart
 from iocast.model.results.shown import shown
 from iocast.report.charts.place import Place

@@ -7,7 +7,7 @@ import re
 from msgspec import Struct
 
 from iocast.analyse.facts import Facts
-from iocast.analyse.history.target_history import RunPoint, Series
+from iocast.analyse.target_history import RunPoint, Series
 from iocast.model.finding import Examination
 from iocast.model.grading import Grades
 from iocast.model.histogram import Histogram

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast import text
-from iocast.analyse.history.target_history import RunPoint, Series
+from iocast.analyse.target_history import RunPoint, Series
 from iocast.model.codes import StatisticCode
 from iocast.model.grading import LETTERS
 from iocast.model.report import Chart

@@ -11,12 +11,12 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.comparable import REPEATS, Side
 from iocast.diagnose.examination import examine
 from iocast.forecast.repeated_maxima import repeated_maxima
+from iocast.model.calibration_asked import OPEN, CalibrationAsked
 from iocast.model.codes import MaximumCode
-from iocast.model.forecasting.calibration_asked import OPEN, CalibrationAsked
 from iocast.model.report import Report, Table
 from iocast.model.results.calibration import RepeatedMaximumRow
 from iocast.model.results.comparison import Repeated
-from iocast.report.comparison.comparison_report import repeats
+from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_tables import BY_BYTES
 from iocast.report.result_tables import result_table
 from iocast.report.wording import REPEATS as REPEATS_WORDS

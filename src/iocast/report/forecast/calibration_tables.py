@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from iocast import text
 from iocast.analyse.facts import RowFacts
 from iocast.forecast.calibration import Calibration, CurvePoint
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.codes import KneeCode
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
 from iocast.model.report import Table
 from iocast.model.results.calibration import AskedRow, CurveRow, FitRow, KneeRow, MaximumRow
 from iocast.report.card.results_table import STRIP_NOTE

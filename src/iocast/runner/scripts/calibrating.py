@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from iocast.model.forecasting.calibration_asked import CLOSED, OPEN, OPEN_SHARES, STREAM, STREAM_BYTES, CalibrationAsked
+from iocast.model.calibration_asked import CLOSED, OPEN, OPEN_SHARES, STREAM, STREAM_BYTES, CalibrationAsked
 from iocast.model.plan import Length, Phase, Plan
 from iocast.model.run import PhaseRecord
 from iocast.model.script import Done, Group, Script

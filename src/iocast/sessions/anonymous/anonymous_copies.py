@@ -17,12 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
+from iocast.archive import copy_folder, profile_folder, study_folder
 from iocast.archive.catalogue import run_folders
-from iocast.archive.copying import copy_folder
 from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE, INTERVALS, folder_of
-from iocast.archive.profiles import profile_folder
 from iocast.archive.sample_tables import load_samples
-from iocast.archive.studies import study_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import ArchiveError
 from iocast.jobs.studies.study_file import LONGEST_NAME, parse_study, toml_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
+from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 

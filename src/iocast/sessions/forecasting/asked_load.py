@@ -8,7 +8,7 @@ import re
 import shlex
 from pathlib import Path
 
-from iocast.archive.guarded.regular_file import written_text
+from iocast.archive.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch

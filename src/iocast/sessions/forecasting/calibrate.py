@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.job import FileSize, Job
 from iocast.model.run import Run
 from iocast.model.target import Target

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast import archive
-from iocast.archive.guarded.regular_file import LARGEST_SMALL, regular_bytes
+from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.writing.named_outputs import check_output, make_directory, put_output
 from iocast.errors import SpecError
 from iocast.load import lay_out

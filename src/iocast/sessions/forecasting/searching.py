@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.row_trust import judge
 from iocast.forecast.limit_search import Chooser
-from iocast.model.forecasting.calibration_asked import CalibrationAsked
+from iocast.model.calibration_asked import CalibrationAsked
 from iocast.model.plan import Plan
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.script import Script

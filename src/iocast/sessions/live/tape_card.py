@@ -9,7 +9,7 @@ from iocast.sessions.live.playing import Playing
 def report_of_tape(folder: str, *, charts: bool = False) -> Report:
     """The report of a tape. Raises ArchiveError, SourceError."""
     from iocast.analyse.live.tape_summary import summarise
-    from iocast.report.tape.tape_report import tape_report
+    from iocast.report.tape_report import tape_report
 
     playing = Playing(folder)
     phases = playing.run.phases

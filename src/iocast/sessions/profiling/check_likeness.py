@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from iocast.analyse.profiling.control_traces import control, halves, measured_alike
 from iocast.analyse.profiling.profile_distances import LikenessCheck, likeness
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import AnalysisError, SpecError
 from iocast.model.report import Report

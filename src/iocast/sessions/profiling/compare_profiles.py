@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 from iocast.errors import AnalysisError, SpecError
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Report

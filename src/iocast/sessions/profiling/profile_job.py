@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from iocast.analyse.profiling.concurrency import concurrency
 from iocast.analyse.profiling.load_model import LoadModel, Missing, Part, direct_of, load_model
 from iocast.analyse.profiling.session_model import SessionModel
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SpecError
 from iocast.model.job import FileSize, Job

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 from iocast.errors import SpecError
 from iocast.forecast.laws.bursts import Stretch
 from iocast.forecast.rate_profile import Profile as RateProfile

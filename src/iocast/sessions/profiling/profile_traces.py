@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.archive import profile_folder
 from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
-from iocast.archive.profiles import profile_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.archive.writing.proofs import sign

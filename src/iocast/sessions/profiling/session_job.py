@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast.analyse.profiling.load_model import direct_of
 from iocast.analyse.profiling.session_model import Role, SessionModel, session_model
-from iocast.archive.profiles import profile_folder
+from iocast.archive import profile_folder
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.model.job import FileSize, Job
 from iocast.model.phase_names import unique_names

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iocast.archive.anonymous.trace_tables import write_without_names
 from iocast.archive.file_names import EVENTS_FILE
+from iocast.archive.trace_tables import write_without_names
 from iocast.archive.writing.named_outputs import growing_output
 from iocast.archive.writing.private_rooms import private_room
 from iocast.archive.writing.whole_files import PRIVATE, growing

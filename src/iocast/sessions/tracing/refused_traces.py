@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from iocast.archive.file_names import CALLS_FILE, EVENTS_FILE
-from iocast.archive.guarded.regular_file import first_bytes
+from iocast.archive.regular_file import first_bytes
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import IocastError, SourceError
 

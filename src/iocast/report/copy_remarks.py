@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iocast import text
-from iocast.analyse.copying.copy_figures import CellFigures
-from iocast.model.copying.copy_trials import CopyRefusal, CopyRun, MethodCode
+from iocast.analyse.copy_figures import CellFigures
+from iocast.model.copy_trials import CopyRefusal, CopyRun, MethodCode
 from iocast.model.results.copies import CopyRemark
 from iocast.report.wording import words
 

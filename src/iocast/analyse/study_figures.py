@@ -9,7 +9,7 @@ from msgspec import Struct
 from iocast.analyse.comparison import median_of, relative, variation
 from iocast.analyse.statistics import published
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.studies.study_plan import MORE_IS_BETTER, CellResult, MetricCode, Repeat, StudySide
+from iocast.model.study_plan import MORE_IS_BETTER, CellResult, MetricCode, Repeat, StudySide
 
 _QUANTILES: dict[MetricCode, float] = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
 

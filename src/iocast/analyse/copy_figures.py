@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from iocast.analyse.comparison import Ratio, ab_ratio, median_of
-from iocast.model.copying.copy_trials import CacheCode, CopyRun, CopyTrial, MethodCode
+from iocast.model.copy_trials import CacheCode, CopyRun, CopyTrial, MethodCode
 
 GB = 1e9
 COLD_MOST, WARM_LEAST = 0.02, 0.98  # of the source in the page cache [J]

@@ -14,10 +14,10 @@ import msgspec
 from iocast._core import CoreError, copy_file, file_content
 from iocast.archive.writing.named_outputs import Output, growing_output
 from iocast.errors import LoadError, TargetError
-from iocast.load.copying.copy_places import Source, open_source
+from iocast.load.copy_places import Source, open_source
 from iocast.load.extents import shared_bytes
 from iocast.load.os_refusals import refusal, way_out
-from iocast.model.copying.copy_trials import CopyCell, CopyFigures, CopyPlan, CopyTrial
+from iocast.model.copy_trials import CopyCell, CopyFigures, CopyPlan, CopyTrial
 
 CachedBytes = Callable[[int], int | None]  # of an open file: what the page cache has of it; None: unknown
 Tick = Callable[[int], bool]  # is told the bytes copied about ten times a second; False stops

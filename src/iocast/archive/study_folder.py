@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iocast.archive.catalogue import run_folders
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import put, unwritable
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder, make_folder, open_base
 from iocast.errors import ArchiveError
 

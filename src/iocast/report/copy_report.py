@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Sequence
 
 from iocast import text
-from iocast.analyse.copying.copy_figures import CellFigures, base_of, cells
-from iocast.model.copying.copy_trials import CACHES, CacheCode, CopyRun
+from iocast.analyse.copy_figures import CellFigures, base_of, cells
+from iocast.model.copy_trials import CACHES, CacheCode, CopyRun
 from iocast.model.report import Chart, Figure, Report, Section
 from iocast.model.results.copies import CopiedWay, CopyRemark
 from iocast.report.charts import charts_at
-from iocast.report.copying.copy_remarks import remarks
+from iocast.report.copy_remarks import remarks
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section, words
 from iocast.results.copies import copies_of

@@ -9,7 +9,7 @@ from typing import Literal
 from iocast import text
 from iocast.model.report import Figure, Report, Section, Table
 from iocast.model.results.studies import MeasuredCell, Study, StudyKept, StudyProgress, StudyView
-from iocast.model.studies.study_plan import StudyPlan, StudySide
+from iocast.model.study_plan import StudyPlan, StudySide
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section
 from iocast.results.studies import study_of

@@ -12,8 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.analyse.studies.study_figures import progress, repeat_of
-from iocast.archive.studies import study_folder
+from iocast.analyse.study_figures import progress, repeat_of
+from iocast.archive import study_folder
 from iocast.archive.writing.held_folder import HeldFolder, open_base
 from iocast.errors import ArchiveError, IocastError, LoadError
 from iocast.jobs.studies.study_file import check_label, load_study, parse_study, study_presets
@@ -21,7 +21,7 @@ from iocast.jobs.toml.job_reading import parse_job
 from iocast.model.job import Job
 from iocast.model.report import Report
 from iocast.model.run import Run
-from iocast.model.studies.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide
+from iocast.model.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide
 from iocast.model.target import Target
 from iocast.sessions.comparing import refuse_unfit
 from iocast.sessions.events import AnswerMade, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
@@ -50,7 +50,7 @@ class Studied(Struct, frozen=True):
 
     def report(self, *, charts: bool = False) -> Report:
         """The matrix of each configuration, and what each keeps of the baseline."""
-        from iocast.report.studies.study_report import study_report
+        from iocast.report.study_report import study_report
 
         return study_report(self.plan, self.sides, self.folder)
 

@@ -28,9 +28,9 @@ from iocast.model.results.comparison import (
 )
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects import ComparedSides
-from iocast.report.comparison.side_names import called, title
 from iocast.report.prices import side_prices
 from iocast.report.result_tables import result_table
+from iocast.report.side_names import called, title
 from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS, section, words
 from iocast.results.comparison import (

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iocast.archive.guarded.regular_file import refuse_unfit
+from iocast.archive.regular_file import refuse_unfit
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from iocast.archive.anonymous.trace_tables import write_without_names
 from iocast.archive.file_names import EVENTS_FILE, PROFILE_FILE
-from iocast.archive.guarded.regular_file import first_bytes
 from iocast.archive.json_files import put, unwritable, versioned
+from iocast.archive.regular_file import first_bytes
+from iocast.archive.trace_tables import write_without_names
 from iocast.archive.writing.growing_folders import growing_folder
 from iocast.archive.writing.held_folder import HeldFolder, names_of_now
 from iocast.errors import ArchiveError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from iocast.archive.json_files import put_readable, versioned
 from iocast.archive.writing.held_folder import HeldFolder, make_named
-from iocast.model.copying.copy_trials import VERSION, CopyRun
+from iocast.model.copy_trials import VERSION, CopyRun
 
 COPY = "copy.json"
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.file_names import ROWS_FILE
-from iocast.archive.guarded.regular_file import regular_bytes
 from iocast.archive.json_files import decoded, not_understood, parsed, unwritable
+from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.archive.writing.whole_files import write_all
 from iocast.model.run import Blind, PhaseRecord, Run, Series, Tape

@@ -11,13 +11,12 @@ from msgspec.structs import replace
 
 from iocast import __version__, text
 from iocast._core import unix_ns
-from iocast.archive import REPORT_PAGE
-from iocast.archive.copying import copy_folder
+from iocast.archive import REPORT_PAGE, copy_folder
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import IocastError, SpecError
-from iocast.load.copying.copy_places import Source, block_bytes, check_room, destination_of, find_source
-from iocast.load.copying.one_copy import keep_copy, one_copy, source_digest
-from iocast.model.copying.copy_trials import (
+from iocast.load.copy_places import Source, block_bytes, check_room, destination_of, find_source
+from iocast.load.one_copy import keep_copy, one_copy, source_digest
+from iocast.model.copy_trials import (
     CACHES,
     METHODS,
     VERSION,
@@ -31,7 +30,7 @@ from iocast.model.report import Report
 from iocast.observe.host import describe_host
 from iocast.observe.residency import by_cachestat, by_mincore
 from iocast.observe.target.device_stack import describe
-from iocast.report.copying.copy_report import copy_report
+from iocast.report.copy_report import copy_report
 from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
 from iocast.sessions.report_files import put_page

@@ -1,1 +1,0 @@
-"""What copies of a file come to."""

@@ -1,1 +1,0 @@
-"""Several runs of one job, one after the other."""

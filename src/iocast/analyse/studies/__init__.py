@@ -1,1 +1,0 @@
-"""What the cells of a study come to."""

@@ -1,1 +1,0 @@
-"""Folders of copies."""

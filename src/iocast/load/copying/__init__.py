@@ -1,1 +1,0 @@
-"""One file is copied to another, and proven to be the same."""

@@ -1,1 +1,0 @@
-"""Nouns of forecasting: what is asked of a search, and what is kept of it with the run."""

@@ -1,1 +1,0 @@
-"""Studies as nouns: axes, cells, results."""

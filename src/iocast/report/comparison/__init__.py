@@ -1,1 +1,0 @@
-"""The report of a comparison of two runs or groups of repeats."""

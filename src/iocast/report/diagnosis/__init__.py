@@ -1,1 +1,0 @@
-"""What was tested by experiment, and what came of it."""

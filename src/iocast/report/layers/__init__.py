@@ -1,1 +1,0 @@
-"""The layers below a load, as they were recorded beside it."""

@@ -1,1 +1,0 @@
-"""A tape of a live watch as a report."""

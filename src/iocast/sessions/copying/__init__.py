@@ -1,1 +1,0 @@
-"""The experiment with ways of copying."""

@@ -1,1 +1,0 @@
-"""Studies: planned, run, resumed, shown."""
