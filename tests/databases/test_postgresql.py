@@ -11,7 +11,7 @@ from makers.database_servers import VERSIONS, NoServer, Postgres, postgres
 
 from iocast.databases.database import DatabaseObserver
 from iocast.databases.postgresql import pg_queries, pg_session, postgresql
-from iocast.databases.postgresql.pg_wait_names import wait_name
+from iocast.databases.postgresql.postgresql import wait_name
 from iocast.databases.query import RefusedError
 from iocast.errors import DatabaseError, SpecError
 from iocast.model.run import Sample

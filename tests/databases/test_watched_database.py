@@ -9,14 +9,12 @@ import pytest
 from makers.scripted_database import ScriptedSession, dialled
 
 from iocast.databases import DATABASES, connect, database_of, watched_database
-from iocast.databases.clock_offset import ClockOffset
 from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.mysql import mysql
 from iocast.databases.oracle import oracle
 from iocast.databases.postgresql import postgresql
 from iocast.databases.query import LostError, Query, RefusedError, Session
-from iocast.databases.secrets_in_texts import without_secrets
-from iocast.databases.watched_database import Circumstances, WatchedDatabase
+from iocast.databases.watched_database import Circumstances, ClockOffset, WatchedDatabase, without_secrets
 from iocast.errors import DatabaseError, SpecError
 from iocast.model.run import Sample
 from iocast.model.view import views

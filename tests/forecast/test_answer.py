@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.errors import SpecError
-from iocast.forecast.answer import Answer, Question, answer
+from iocast.forecast.answer import Answer, Question, StalledTime, answer, stalled_time
 from iocast.forecast.arithmetic import arithmetic
 from iocast.forecast.measured_ladder import AskedLoad
 from iocast.forecast.rate_profile import burst_profile, overload, settled
-from iocast.forecast.stalled_time import StalledTime, stalled_time
 from iocast.forecast.what_if import Cached, LoadTimes, OnVolume, parse_change, what_if
 from iocast.model.row_stops import RowStops
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import time
 from pathlib import Path
@@ -10,18 +11,17 @@ from pathlib import Path
 import msgspec
 
 from iocast import metrics
-from iocast.archive.file_names import RUN_FILE, UNDER_WAY_FILE
-from iocast.archive.interval_tables import save_intervals
+from iocast.archive.file_names import INTERVALS, RUN_FILE, SAMPLES, UNDER_WAY_FILE
+from iocast.archive.interval_tables import INTERVAL_COLUMNS, save_intervals
 from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
 from iocast.archive.own_files import open_run_folder
 from iocast.archive.ownership import this_process
-from iocast.archive.parquet import ArrowStream, Identity
+from iocast.archive.parquet import ArrowStream, Identity, reason, unreadable, write
 from iocast.archive.regular_file import regular_bytes
-from iocast.archive.renewal import renew_tables
 from iocast.archive.run_document import document_of, version_of
 from iocast.archive.run_id import new_run_id
-from iocast.archive.sample_tables import save_reel, save_samples
+from iocast.archive.sample_tables import SAMPLE_COLUMNS, save_reel, save_samples
 from iocast.archive.saved_rows import SavedRows
 from iocast.archive.summary_file import save_summary
 from iocast.archive.under_way_file import save_under_way
@@ -245,3 +245,21 @@ def _thinned(course: Course) -> Course:
 
 def _identity_of(run: Run) -> Identity:
     return Identity(run.run_id, run.host.name, run.plan.target.path, run.plan.name)
+
+
+_TABLES = {INTERVALS: INTERVAL_COLUMNS, SAMPLES: SAMPLE_COLUMNS}
+
+
+def renew_tables(folder: HeldFolder, run: Run, whose: Identity) -> None:
+    """Writes every table of the run anew. Raises ArchiveError."""
+    from iocast._core import CoreError, Tables
+
+    for number, record in enumerate(run.phases):
+        for name, columns in _TABLES.items():
+            file = folder.place / name / f"{number:03}.parquet"
+            if os.path.isfile(file):
+                try:
+                    rows = Tables([str(file)], [column.name for column in columns])
+                except CoreError as error:
+                    raise unreadable(file, reason(error), "this table") from error
+                write(folder, f"{name}/{file.name}", columns, "rows", whose, record.phase.name, rows)

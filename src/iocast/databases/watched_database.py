@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast._core import unix_ns
 from iocast.databases.activity import ActivityPoller
-from iocast.databases.clock_offset import ClockOffset
 from iocast.databases.database import DatabaseObserver, Server
 from iocast.databases.query import LostError, Query, RefusedError, Session
-from iocast.databases.secrets_in_texts import without_secrets
 from iocast.errors import DatabaseError, IocastError
 from iocast.model.run import Sample
 from iocast.tools.database_rows import Active, ActivityCounts, Followed, Row, samples_of, subject_of
@@ -233,3 +233,48 @@ class WatchedDatabase:
         if self._session is not None:
             self._session.close()
         self._session = None
+
+
+TRIES = 5
+
+
+class ClockOffset(Struct, frozen=True):
+    """Its clock minus ours, and half the round trip: the truth is that much off at most."""
+
+    offset_ns: int
+    uncertainty_ns: int
+
+    @classmethod
+    def measured(cls, ask: Callable[[], int], local: Callable[[], int] = unix_ns) -> ClockOffset:
+        """The quickest of a few round trips: it leaves the least open."""
+        found = []
+        for _ in range(TRIES):
+            before_ns = local()
+            remote_ns = ask()
+            after_ns = local()
+            found.append(cls(remote_ns - (before_ns + after_ns) // 2, (after_ns - before_ns + 1) // 2))
+        return min(found, key=lambda each: each.uncertainty_ns)
+
+    def of(self, server: Server) -> Server:
+        """A server with its clock."""
+        return replace(server, clock_offset_ns=self.offset_ns, clock_uncertainty_ns=self.uncertainty_ns)
+
+
+_MENTIONS: Final = re.compile(
+    r"passw|identified|secret|credential|private_key|access_key|token|connection\s+'", re.IGNORECASE
+)
+_LITERAL: Final = re.compile(
+    r"'(?:[^'\\]|''|\\.)*(?:'|$)"  # also one that was cut off
+    r'|"(?:[^"]|"")*(?:"|$)'
+    r"|\$(\w*)\$.*?(?:\$\1\$|$)",
+    re.DOTALL,
+)
+_BARE: Final = re.compile(r"(identified\s+by\s+)(?!values\b|password\b)[^\s'\"]\S*", re.IGNORECASE)
+_HIDDEN: Final = "'***'"
+
+
+def without_secrets(text: str) -> str:
+    """The text, with all that is quoted hidden where it mentions a secret; most texts are left as they are."""
+    if not _MENTIONS.search(text):
+        return text
+    return _LITERAL.sub(_HIDDEN, _BARE.sub(rf"\1{_HIDDEN}", text))

@@ -11,15 +11,50 @@ from msgspec import Struct
 from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD, TooClose
 from iocast.forecast.hockey_stick import Fitted
-from iocast.forecast.ladder_search import find_ladder
+from iocast.forecast.ladder_search import find_ladder, same_load
 from iocast.forecast.load_forecast import Figure, Forecaster, LoadForecast
 from iocast.forecast.measured_ladder import QUANTILES, Absent, AskedLoad, MeasuredLadder
 from iocast.forecast.open_rows import OpenRow, fitted, open_rows
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook, Verdict, verdict
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled
 from iocast.forecast.replayed import Replayed, replayed
-from iocast.forecast.stalled_time import StalledTime, stalled_time
 from iocast.model.row_stops import RowStops
+
+
+class StalledTime(Struct, frozen=True):
+    """Rows that stalled, and the seconds of all rows among which they were found."""
+
+    rows: tuple[RowStops, ...]
+    measured_s: float
+
+    @property
+    def longest_s(self) -> float:
+        """Of all stalls."""
+        return max(each for row in self.rows for each in row.seconds)
+
+    def late_s(self, limit_s: float) -> float:
+        """The time in which an arrival waits for longer than a limit."""
+        return math.fsum(row.share * max(0.0, each - limit_s) for row in self.rows for each in row.seconds)
+
+    def late(self, limit_s: float) -> float:
+        """The share of random arrivals that waits for longer than a limit."""
+        return min(1.0, self.late_s(limit_s) / self.measured_s)
+
+    @property
+    def added_s(self) -> float:
+        """What stalls add to the mean: who arrives in one waits for half of it on average."""
+        return math.fsum(row.share * each**2 / 2 for row in self.rows for each in row.seconds) / self.measured_s
+
+
+def stalled_time(facts: Facts, asked: AskedLoad, stops: Sequence[RowStops]) -> StalledTime | None:
+    """The stalls of the rows of the asked load; where these had none, those of all rows. None without any."""
+    of_load = {row.name for row in facts.rows if same_load(row.record, asked)}
+    mine = tuple(each for each in stops if each.name in of_load)
+    names = of_load if mine else {row.name for row in facts.rows}
+    found = mine or tuple(stops)
+    measured_s = math.fsum(row.measurement.elapsed_ns for row in facts.rows if row.name in names) / 1e9
+    return StalledTime(found, measured_s) if found and measured_s else None
+
 
 UNSATURATED_LOAD = 0.7  # of the highest measured throughput: more is not asked of a ladder that was still rising
 

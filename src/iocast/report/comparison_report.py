@@ -30,7 +30,6 @@ from iocast.report.charts import charts_at
 from iocast.report.charts.subjects import ComparedSides
 from iocast.report.prices import side_prices
 from iocast.report.result_tables import result_table
-from iocast.report.side_names import called, title
 from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS, section, words
 from iocast.results.comparison import (
@@ -265,3 +264,31 @@ def _repeats_verdict(rows: tuple[Repeats, ...], runs: int) -> str:
 
 def _subjects(sides: Sequence[Side]) -> tuple[Subject, ...]:
     return tuple(subject(run, side=side.label) for side in sides for run in side.runs)
+
+
+def called(sides: Sequence[Side]) -> tuple[Side, ...]:
+    """The sides named by target, or by job, where these tell them apart; else as they are."""
+    targets, jobs = [_target(side) for side in sides], [_job(side) for side in sides]
+    both = [f"{target}, {job}" for target, job in zip(targets, jobs, strict=True)]
+    names = next((each for each in (targets, jobs, both) if len({*each}) == len(each)), None)
+    if names is None:
+        return tuple(sides)
+    return tuple(replace(side, label=name) for side, name in zip(sides, names, strict=True))
+
+
+def title(sides: Sequence[Side]) -> str:
+    """What they have in common, then what they are called: "Comparison · card quick · /mnt/a and /mnt/b"."""
+    targets, jobs = {_target(side) for side in sides}, {_job(side) for side in sides}
+    job, target = (each.pop() if len(each) == 1 else "" for each in (jobs, targets))
+    shared = f"{job} on {target}" if job and target else job or target
+    names = [side.label for side in sides]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    return " · ".join(filter(None, ("Comparison", shared, listed)))
+
+
+def _target(side: Side) -> str:
+    return ", ".join(dict.fromkeys(run.plan.target.path for run in side.runs))
+
+
+def _job(side: Side) -> str:
+    return ", ".join(dict.fromkeys(run.plan.name for run in side.runs))

@@ -6,9 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import jobs
-from iocast.errors import TargetError
+from iocast.errors import SpecError, TargetError
 from iocast.jobs.library import load_job
 from iocast.jobs.shared_starts import shared_starts
+from iocast.load.database.servers import connect
 from iocast.load.work_files import permission_of, work_paths
 from iocast.model.database.database_load import CommitRamp, DatabaseRamp
 from iocast.model.job import FileSize, Job
@@ -16,7 +17,8 @@ from iocast.model.plan import Phase, Plan
 from iocast.model.target import Target
 from iocast.observe.host import describe_host
 from iocast.observe.target.overwriting import refuse_overwriting, refuse_used_files
-from iocast.sessions.database.database_job import on_data_set
+from iocast.sessions.database.database_guards import refuse_disturbing
+from iocast.sessions.database.database_rows import rows_of
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
 
@@ -96,3 +98,29 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
     phases = tuple(replace(phase, workload=replace(phase.workload, direct=False)) for phase in job.phases)
     note = f"{why}. All rows used buffered I/O: they measure memory wherever the page cache held the data"
     return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)
+
+
+def on_data_set(job: Job, target: Target, *, dry: bool) -> tuple[Job, list[str]]:
+    """The job with the rows of its loads on the data set of a target, and what is to be said of the server; with `dry`
+    others who work there are not looked for. Raises TargetError, SpecError."""
+    if target.database is None:
+        raise TargetError(
+            f'{target.path} is not a database, which job "{job.name}" loads',
+            "give the URL of one, such as postgresql://loader@db1/shop or mariadb://loader@db1/",
+        )
+    try:
+        rows = rows_of(job.database, target.database)
+    except SpecError as error:
+        raise SpecError(f"{job.source}: {error.message}", error.hint) from None
+    said = ["the size of work files does nothing here: `iocast load-db build` sets that of the data set"]
+    said = said if job.file_size else []
+    if not dry:
+        server = connect(target.path)
+        try:
+            beside_others = any(ramp.beside_others for ramp in job.database)
+            said += refuse_disturbing(
+                server, beside_others=beside_others, way_out="set beside_others = true in [[database]]"
+            )
+        finally:
+            server.close()
+    return replace(job, phases=rows, database=(), file_size=None), said

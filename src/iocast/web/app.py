@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import secrets
 import threading
 from collections.abc import Awaitable, Callable
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -19,6 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from iocast.archive.catalogue import Found, group_kind
 from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.summary import Notes
 from iocast.report.renderers.html import with_links
@@ -28,7 +30,6 @@ from iocast.text import harmless, shown
 from iocast.web.access import Access
 from iocast.web.folders import Folders
 from iocast.web.live_frames import Frames, Tapes, is_tape
-from iocast.web.run_lines import RunLines
 
 KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html"}
 OWN_ONLY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
@@ -271,3 +272,45 @@ def _text(name: str) -> str:
 
 def _json(value: object, status: int = 200) -> Response:
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+class Lines(NamedTuple):
+    """All lines, and a word for them: another list has another word."""
+
+    version: str
+    lines: tuple[msgspec.Raw, ...]
+
+
+class RunLines:
+    """The lines of the runs of a directory."""
+
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
+        self._of: list[Found] | None = None
+        self._made: dict[str, tuple[Found, msgspec.Raw]] = {}
+        self._all = Lines("", ())
+        self._making = threading.Lock()
+
+    def told(self) -> Lines:
+        """Those of now. Raises ArchiveError."""
+        with self._making:
+            found = self._folders.runs()
+            if found is not self._of:
+                before, self._made = self._made, {}
+                for run in found:
+                    known = before.get(run.folder)
+                    self._made[run.folder] = known if known and known[0] is run else (run, _encoded(run))
+                self._all = Lines(secrets.token_hex(8), tuple(line for _, line in self._made.values()))
+                self._of = found
+            return self._all
+
+
+def _encoded(run: Found) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(_line(safe(run))))
+
+
+def _line(run: Found) -> dict[str, Any]:
+    facts = msgspec.to_builtins(run.summary) if run.summary else {}
+    said = {"note": run.notes.note, "tags": run.notes.tags}
+    grouped = {"group": run.group, "group_kind": group_kind(run.group)} if run.group else {}
+    return {**facts, **said, **grouped, "job": facts.get("name", ""), "name": run.name, "why": run.why}

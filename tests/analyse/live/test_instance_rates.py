@@ -7,7 +7,7 @@ from makers.oracle_spools import FIRST_S, intervals_of, look
 
 from iocast.analyse.live.instance_rates import instance_rates
 from iocast.model.live.moment import Interval
-from iocast.report.live.instance_line import instance_lines
+from iocast.report.live.layers_view import instance_lines
 
 MIB = 1 << 20
 # Of ten seconds.

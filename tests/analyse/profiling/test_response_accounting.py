@@ -10,7 +10,7 @@ from makers.made_traces import profile_of, random_reads
 
 from iocast.analyse.profiling.response_accounting import ResponseAccounting, response_accounting
 from iocast.model.report import Section
-from iocast.report.profile.accounting_section import accounting_section
+from iocast.report.profile.profile_report import accounting_section
 from iocast.results.profiles import trace_profile
 
 PARSE, EXEC, FETCH, CLOSE, OTHER_WAIT, IO_WAIT, LOB = range(7)

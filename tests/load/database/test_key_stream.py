@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iocast.load.database.key_order import KeyOrder
+from iocast.load.database.data_set_plan import KeyOrder
 from iocast.load.database.key_stream import Places, drawn, kind_of, place_of, places_of, stream_of, zipf_rank
 from iocast.model.database.database_load import DatabaseLoad, HotSpot
 

@@ -20,8 +20,7 @@ from iocast.model.results.card import TrustReason
 from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section
-from iocast.report.card.card_report import card
-from iocast.report.card.grade_section import graded_section
+from iocast.report.card.card_report import card, graded_section
 from iocast.report.card.results_table import results
 from iocast.report.renderers import json_report, screen, terminal
 from iocast.results.card import card_result

@@ -11,8 +11,7 @@ from iocast.jobs import parse_job
 from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.plan import Until
-from iocast.sessions.database.database_job import on_data_set
-from iocast.sessions.fitted_plan import asked_job, make_plan
+from iocast.sessions.fitted_plan import asked_job, make_plan, on_data_set
 from iocast.sessions.requests.run_options import RunOptions
 
 SERVER = DatabaseServer(

@@ -14,11 +14,12 @@ second later. In 17 its reads are blocks, even where one system call reads sever
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 
 from iocast.databases.database import AskPassword, DatabaseObserver, Server
 from iocast.databases.postgresql import pg_queries
 from iocast.databases.postgresql.pg_session import dialler
-from iocast.databases.postgresql.pg_wait_names import wait_name
 from iocast.databases.query import Query, Session
 from iocast.databases.watched_database import Circumstances, WatchedDatabase
 from iocast.errors import DatabaseError
@@ -148,3 +149,16 @@ class _PostgreSQL:
             for row in rows
             if row["query"] and row["query"] != _INSUFFICIENT
         }
+
+
+@cache
+def _spelling() -> dict[tuple[str, str], str]:
+    """Type and name in lower case → `type|name`, as PostgreSQL 18 spells both."""
+    text = files("iocast.databases.postgresql").joinpath("wait_events.txt").read_text(encoding="utf-8")
+    names = (line.split("|") for line in text.splitlines() if line and not line.startswith("#"))
+    return {(kind.lower(), name.lower()): f"{kind}|{name}" for kind, name in names}
+
+
+def wait_name(kind: str, name: str) -> str:
+    """`IO|DataFileRead`: type and name, since one name may be of two types. An unknown event keeps its own spelling."""
+    return _spelling().get((kind.lower(), name.lower()), f"{kind}|{name}")

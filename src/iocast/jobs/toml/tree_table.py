@@ -4,11 +4,38 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from iocast.jobs.toml.inner_tables import Mixed, Unset, about
-from iocast.jobs.toml.verify_fields import VerifyTable
 from iocast.model.workload import TREE_OPS, Op
+
+
+class VerifyTable(Struct, forbid_unknown_fields=True):
+    """What [defaults] and [[phase]] say of verification."""
+
+    verify: (
+        Annotated[
+            bool,
+            Meta(
+                description="Seal and record writes, so that a phase of role verify, or `iocast verify`, "
+                "finds what is torn, lost or misplaced. Default false.",
+                extra={"expects": "true or false", "unit": ""},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    verify_block: (
+        Annotated[
+            int | str,
+            Meta(
+                description="verify: what must be written whole or not at all. Default: what divides all writes.",
+                examples=["4k"],
+                extra={"expects": 'a size such as "8k"', "unit": "io_size"},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
 
 OPERATIONS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", *TREE_OPS)
 TREE_FIELDS = ("operations", "select", "stop_after", "passes", "begins", "cold")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from iocast.errors import LoadError, TargetError
-from iocast.load.database.key_order import KeyOrder
+from iocast.load.database.key_stream import drawn, stream_of
 from iocast.load.database.load_server import OnBuild
 from iocast.model.database.database_load import LEAST_BLOCKS, MOST_BLOCKS, DataSet
 
@@ -159,3 +159,34 @@ def _held(holders: list[Holder]) -> TargetError:
         "another iocast builds, loads or drops this data set",
         f"its lock is held by {says}: wait for it to end{ending}",
     )
+
+
+_ROUNDS = 4
+
+
+class KeyOrder:
+    """A Feistel network over the least even number of bits that holds all keys; what falls outside goes round again."""
+
+    def __init__(self, rows: int, seed: int, table: int) -> None:
+        self._rows = rows
+        self._half = max(1, ((rows - 1).bit_length() + 1) // 2)
+        self._streams = [stream_of(seed, -1 - table * _ROUNDS - each) for each in range(_ROUNDS)]
+
+    def key(self, position: int) -> int:
+        """The key, from 1, of the row at a position of the table, from 0."""
+        value = self._mixed(position)
+        while value >= self._rows:
+            value = self._mixed(value)
+        return value + 1
+
+    def keys(self, first: int, count: int) -> Iterator[int]:
+        """Those of neighbouring positions."""
+        return (self.key(position) for position in range(first, first + count))
+
+    def _mixed(self, value: int) -> int:
+        half = self._half
+        mask = (1 << half) - 1
+        left, right = value >> half, value & mask
+        for stream in self._streams:
+            left, right = right, left ^ (drawn(stream, right, 0) & mask)
+        return left << half | right

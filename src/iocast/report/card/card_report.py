@@ -16,14 +16,13 @@ from iocast.model.finding import Examination, Finding
 from iocast.model.grading import Grades
 from iocast.model.measurement import Course
 from iocast.model.report import Report, Section
-from iocast.model.results.card import BoundRow, ErrorRow, SlowRow, TrustReason
+from iocast.model.results.card import BoundRow, ErrorRow, GradeRow, SlowRow, TrustReason
 from iocast.model.run import Run
 from iocast.model.tree import totals
 from iocast.report import layers_section
 from iocast.report.card import observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.findings_section import findings_section
-from iocast.report.card.grade_section import graded_section
 from iocast.report.card.headline import badges, figures
 from iocast.report.card.results_table import results
 from iocast.report.card.row_labels import labels
@@ -36,6 +35,7 @@ from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.tested_section import tested_section
 from iocast.report.wording import section
+from iocast.report.wording import words as words_of
 from iocast.results.card import card_result
 
 LETTERS_NOTE = "A and B: usable. C: indicative only. D and F: do not use. The worst reason decides."
@@ -193,3 +193,30 @@ def _bounds(run: Run, rows: Sequence[BoundRow]) -> Section | None:
     words: dict[str, Callable[[BoundRow], tuple[str, ...]]] = {"phases": lambda each: labels(run, each.phases)}
     notes = (BOUNDS_NOTE,) if any(each.by in LADDERS for each in rows) else ()
     return section("bounds", tables=(result_table(BoundRow, rows, key="bounds", words=words, notes=notes),))
+
+
+SCALES = {
+    "modern": "iocast's absolute scale, the same for all storage: a letter is a factor of two in time or throughput",
+    "hailey2012": "the scale of Kyle Hailey's fio_scripts (2012), made for hard disks",
+    "slo": "the scale of the workload's service level: measured over allowed",
+}
+
+
+def graded_section(grades: Grades | None, rows: Sequence[GradeRow]) -> Section | None:
+    """The overall letter in a sentence, and a row for each aspect where any has one; None for a run without rows."""
+    if grades is None:
+        return None
+    head = grades.says
+    if grades.overall:
+        trust = f", from rows of trust {grades.trust}" if grades.trust else ""
+        head = f"Overall {grades.overall}{trust}. {grades.says}"
+    if not any(part.letter for part in grades.parts):
+        return section("grade", (head,))  # a list of what is missing says no more
+    words: dict[str, Callable[[GradeRow], str]] = {
+        "code": lambda each: " ".join(filter(None, (words_of(each.code), each.statistic))),
+        "best": lambda each: f"{each.best} to {each.worst}" if each.best != each.worst else "",
+    }
+    leave = () if any(map(words["best"], rows)) else ("best",)
+    notes = (f"Graded on {SCALES[grades.scale]}.",)
+    table = result_table(GradeRow, rows, key="grades", words=words, leave=leave, notes=notes)
+    return section("grade", (head,), tables=(table,))

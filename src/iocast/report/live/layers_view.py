@@ -9,7 +9,7 @@ from typing import Final
 
 from iocast import metrics
 from iocast.analyse.live.event_rows import EventRow, event_rows
-from iocast.analyse.live.instance_rates import instance_rates
+from iocast.analyse.live.instance_rates import FigureCode, InstanceFigure, instance_rates
 from iocast.analyse.live.latency_columns import grid_of
 from iocast.analyse.live.layer_rows import layer_rows
 from iocast.analyse.live.session_shares import activity, watched_databases
@@ -17,13 +17,12 @@ from iocast.analyse.live.traced import Traced, traced
 from iocast.model.live.moment import Interval
 from iocast.report.live.activity_panes import activity_panes
 from iocast.report.live.device_lines import device_lines, processor_lines
-from iocast.report.live.instance_line import instance_lines
 from iocast.report.live.latency.histogram_choice import label
 from iocast.report.live.latency.latency_cells import BOUNDS_NS, CELL, latency_bounds, latency_cells, latency_heads
 from iocast.report.live.layer_table import layer_table
 from iocast.report.live.styled_lines import Line, Piece, cut, line
 from iocast.report.live.verdict_lines import verdict_lines
-from iocast.text import brief_time, counted, percent
+from iocast.text import brief_throughput, brief_time, counted, percent
 
 _OF_THE_MACHINE = (metrics.DISKSTATS, metrics.CPU, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS)
 _MOST: Final = 8
@@ -101,3 +100,49 @@ def event_table(rows: Sequence[EventRow], width: int) -> Iterator[Line]:
         yield (Piece(figures), *(latency_cells(row.found, bounds) if bounds else ()))
     if more := len(rows) - len(shown):
         yield line(f"{more} more with less time", "dim")
+
+
+_NAMES: dict[FigureCode, str] = {
+    "commits": "commits/s",
+    "rollbacks": "rollbacks/s",
+    "statements": "statements/s",
+    "calls": "calls/s",
+    "soft_parses": "soft parses/s",
+    "hard_parses": "hard parses/s",
+    "cursor_hits": "cursor cache hits/s",
+    "blocks_read": "blocks read/s",
+    "blocks_hit": "buffer hits/s",
+    "wait_a_block": "wait a block",
+    "logical_reads": "logical reads/s",
+    "reads": "reads/s",
+    "read_bytes": "read",
+    "writes": "writes/s",
+    "written_bytes": "written",
+    "log_bytes": "log",
+    "log_syncs": "log syncs/s",
+    "log_sync": "log sync",
+}
+_GAP = "   "
+
+
+def instance_lines(database: str, figures: Sequence[InstanceFigure], width: int) -> Iterator[Line]:
+    """As many figures a line as fit."""
+    shown = f"{database}:"
+    for figure in figures:
+        if figure.value is None:
+            continue
+        text = f"{_value(figure)} {_NAMES[figure.code]}"
+        if len(shown) + len(_GAP) + len(text) > width:
+            yield line(shown, "strong")
+            shown = " " * len(f"{database}:")
+        shown += _GAP + text
+    yield line(shown, "strong")
+
+
+def _value(figure: InstanceFigure) -> str:
+    value = figure.value or 0.0
+    if figure.code in ("wait_a_block", "log_sync"):
+        return brief_time(value)
+    if figure.code in ("read_bytes", "written_bytes", "log_bytes"):
+        return brief_throughput(value)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
