@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import house_rules
+import opinion_rules
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,6 +35,7 @@ RULES = [
     house_rules.plug_ins,
     house_rules.examples,
     house_rules.unmapped,
+    opinion_rules.preconditions,
 ]
 
 

@@ -66,7 +66,12 @@ def arms(facts: Facts) -> int:
 
 @once
 def waited_for_a_processor(row: RowFacts) -> bool:
-    """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""
+    """True when next to no processor time was left while a row ran, for the machine or for the test's own threads.
+
+    Never of what another tool measured, nor of virtual time: there nobody knows, or nobody waits.
+    """
+    if row.facts.imported or row.facts.simulated:
+        return False
     free = row.processors.idle_share
     return row.measurement.queued_share > CPU_WAIT or (free is not None and free < CPU_FREE)
 
@@ -86,13 +91,11 @@ def held_by_quota(row: RowFacts) -> bool:
 
 def io_limits(row: RowFacts) -> tuple[str, ...]:
     """The limits that the test's control group sets to the operations of a row, in words."""
-    ops = {item.op for item in row.workload.mix}
     told = []
-    for (subject, metric), limit in row.own_limits:
+    for (subject, metric), limit in row.limits_of_its_ops:
         op, what = metrics.LIMITED[metric]
-        if op in ops:
-            rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"
-            told.append(f"{rate} of {op}s on {subject}")
+        rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"
+        told.append(f"{rate} of {op}s on {subject}")
     return tuple(told)
 
 

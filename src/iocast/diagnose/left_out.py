@@ -101,7 +101,7 @@ def _told(per_s: float, why: Apart) -> str:
 def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
     if trust.void:
         return LeftOut("void", "the row is void")
-    if not row.facts.simulated and not row.facts.imported and waited_for_a_processor(row):
+    if waited_for_a_processor(row):
         return LeftOut("short of CPU", f"CPU first: {cpu_words(row)}")
     disturbed = next((each for each in about if _disturbs(row, each)), None)
     if disturbed is not None:

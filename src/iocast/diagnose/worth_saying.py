@@ -132,6 +132,4 @@ def _throttled(cause: Finding, seen: Finding) -> bool:
 
 def busy_rows(facts: Facts) -> tuple[str, ...]:
     """Rows that were measured here while next to no CPU time was left: no suspicion is raised on them."""
-    if facts.imported or facts.simulated:
-        return ()
     return tuple(row.name for row in facts.rows if waited_for_a_processor(row))

@@ -16,6 +16,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, memory_words
 from iocast.diagnose.link_ceiling import links_of
+from iocast.diagnose.preconditions import DIRECT, REAL_DEVICE, Only, applies, meets
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -24,6 +25,7 @@ from iocast.model.target import Target
 from iocast.text import brief_percent, brief_throughput, brief_time, number, sentence
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (REAL_DEVICE,)
 
 CODES: tuple[FindingCode, ...] = (
     "memory_file_system",
@@ -42,7 +44,7 @@ REMEDY = "Use direct I/O on files written in full with unique data, and more dat
 def detect(facts: Facts) -> Iterator[Finding]:
     """Results of measured phases that cannot be true of a storage device."""
     run = facts.run
-    if facts.simulated:
+    if not applies(facts, ONLY):
         return
     if run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         yield _memory_filesystem(run.plan.target)
@@ -127,7 +129,7 @@ def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
 
 def _too_quick(row: RowFacts) -> Iterator[Finding]:
     record, layers = row.record, row.run.plan.target.layers
-    if not row.is_really_direct or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
+    if not meets(row, DIRECT) or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
         return
     reads = row.service("read")
     if record.phase.workload.depth > 1 or not reads.total:
