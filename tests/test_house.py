@@ -36,6 +36,7 @@ RULES = [
     house_rules.examples,
     house_rules.unmapped,
     opinion_rules.preconditions,
+    opinion_rules.finding_codes,
 ]
 
 

@@ -37,5 +37,21 @@ def test_a_detector_declares_what_its_rows_must_be(tmp_path: Path) -> None:
     assert opinion_rules.preconditions(tree(tmp_path, {DETECTOR: f"ONLY: Only = ()\n{detect}"})) == []
 
 
+CODES = {"src/iocast/model/codes.py": 'FindingCode = Literal["stalls", "throttle"]\n'}
+
+
+def test_a_code_stands_in_its_detector_and_in_relations(tmp_path: Path) -> None:
+    own = {DETECTOR: 'CODE: FindingCode = "stalls"\n', "src/iocast/diagnose/relations.py": 'ALL = ("stalls",)\n'}
+    assert opinion_rules.finding_codes(tree(tmp_path, {**CODES, **own})) == []
+    other = {DETECTOR: 'CODE: FindingCode = "stalls"\nRIVALS = ("throttle",)\n'}
+    (complaint,) = opinion_rules.finding_codes(tree(tmp_path, other))
+    assert complaint == f"{DETECTOR}:2: 'throttle': ask diagnose/relations.py"
+
+
+def test_a_figure_may_be_called_as_a_code_is(tmp_path: Path) -> None:
+    figures = 'found.evidence["stalls"]\nfound.evidence.get("stalls", 0.0)\n'
+    assert opinion_rules.finding_codes(tree(tmp_path, {**CODES, "src/iocast/report/x.py": figures})) == []
+
+
 def test_others_may_ask_a_row(tmp_path: Path) -> None:
     assert opinion_rules.preconditions(tree(tmp_path, {"src/iocast/diagnose/x.py": "facts.imported\n"})) == []

@@ -124,7 +124,6 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         confidence=0.5,
         confirm="read a set until it is cached, write once through another region, and read the set again",
         state="suggested",
-        rivals=("shared_drives", "maintenance", "write_cliff"),
     )
 
 

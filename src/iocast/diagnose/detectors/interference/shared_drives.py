@@ -106,7 +106,6 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         confidence=0.6,
         confirm="repeat the same load for hours",
         state="suggested",
-        rivals=("maintenance", "stalls"),
         spans=tuple(_low_times(row, start)),
     )
 

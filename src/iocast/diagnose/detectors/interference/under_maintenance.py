@@ -209,7 +209,6 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         confidence=0.5,
         confirm="look for what ran at that time, pause it, and measure again",
         state="suggested",
-        rivals=("shared_drives",),
         spans=(Span(from_ns, from_ns + lasted_ns),),
     )
 

@@ -325,7 +325,6 @@ def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level
         confidence=0.7,
         confirm="spend all credits, pause, and check that the pause restores what it saved",
         state="suggested",
-        rivals=("throttle",),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

@@ -133,7 +133,6 @@ def _finding(row: PhaseRecord, most: float, speed: float, link: str, says: str, 
         confidence=0.6 if rows > 1 or not guessed else 0.4,
         confirm="half the I/O size gives the same throughput; a second path doubles it",
         state="suggested",
-        rivals=("throttle",),
     )
 
 

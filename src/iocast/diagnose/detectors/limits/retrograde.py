@@ -87,7 +87,6 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability | None) ->
         confidence=0.8 if fitted else 0.5,
         confirm="run the load of the peak and twice that load in turns",
         state="suggested",
-        rivals=("shared_drives",),
     )
 
 

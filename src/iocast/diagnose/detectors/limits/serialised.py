@@ -144,7 +144,6 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         confidence=0.7,
         confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
         state="suggested",
-        rivals=("generator_bound",),
     )
 
 
@@ -166,7 +165,6 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         confidence=0.6,
         confirm=f"one outstanding write against {DEEP}, and the same with reads",
         state="suggested",
-        rivals=("throttle",),
     )
 
 
@@ -213,7 +211,6 @@ def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts,
         confidence=0.5,
         confirm="random writes with one outstanding and with eight: `iocast card --preset standard` has both",
         state="suggested",
-        rivals=("throttle",),
     )
 
 
@@ -265,7 +262,6 @@ def _told_of_any_kind(curve: Curve, gain: float, names: list[str]) -> Finding:
         confidence=0.5,
         confirm="the same load on two files or two devices behind the same path: a device adds up, a lock does not",
         state="suggested",
-        rivals=("throttle",),
     )
 
 

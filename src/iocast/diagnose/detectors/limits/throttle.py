@@ -500,7 +500,6 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
         confidence=confidence,
         confirm="run at half of the rate: behind a cap each I/O is then much quicker",
         state="suggested",
-        rivals=("link_limit", "serialised_direct_io"),
     )
 
 

@@ -138,7 +138,6 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         confidence=0.6,
         confirm="write the same volume again, with writes and reads before and after, and after such a time without it",
         state="suggested",
-        rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

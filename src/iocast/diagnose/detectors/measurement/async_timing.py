@@ -108,7 +108,6 @@ def _half_missing(row: RowFacts) -> list[Finding]:
             confidence=0.3,
             confirm="run the same load with iocast, which counts from submission",
             state="suggested",
-            rivals=("too_few_in_flight",),
         )
     ]
 

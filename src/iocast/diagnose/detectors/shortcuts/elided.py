@@ -96,7 +96,6 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
         hypothesis="the storage knows of the holes and answers without the medium",
         confidence=0.7,
         confirm="write one part, leave another untouched, and read both",
-        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

@@ -102,7 +102,6 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         confidence=0.6,
         confirm="two readers forwards against two backwards, on fresh blocks",
         state="suggested",
-        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

@@ -223,7 +223,6 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         confidence=0.7,
         confirm="read single blocks repeatedly beside cold random reads, and compare the means",
         state="suggested",
-        rivals=("tier_migration", "read_ahead", "elided_reads"),
     )
 
 

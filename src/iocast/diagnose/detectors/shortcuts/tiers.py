@@ -103,7 +103,6 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
         confidence=0.5,
         confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
         state="suggested",
-        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 
@@ -132,7 +131,6 @@ def _quicker_with_more(facts: Facts, curve: Curve) -> Iterator[Finding]:
         confidence=0.5,
         confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
         state="suggested",
-        rivals=("cache_in_the_storage", "maintenance", "shared_drives"),
     )
 
 
@@ -175,7 +173,6 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         confidence=0.6,
         confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the tiering policy needs",
         state="suggested",
-        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 
