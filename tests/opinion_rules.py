@@ -23,7 +23,7 @@ _FACTS = {
 # Who may name the codes of others: their list, their relations, what limited a row, the figure by which findings of one
 # kind compare, and the words for people.
 _CODES = "src/iocast/model/codes.py"
-_MAY_NAME = ("relations.py", "pace.py", "how_bad.py", "wording.py")
+_MAY_NAME = ("relations.py", "by_findings.py", "how_bad.py", "wording.py")
 _STUDY = ("analyse", "diagnose", "forecast", "results", "report")
 # Words that mean something else there.
 _OTHER_MEANING = {

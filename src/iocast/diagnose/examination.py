@@ -8,7 +8,7 @@ from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.left_out import left_out, rates_apart
-from iocast.diagnose.pace import paced
+from iocast.diagnose.limits.by_findings import paced
 from iocast.diagnose.relations import busy_rows, with_rivals, worth_saying
 from iocast.diagnose.trust import row_trust
 from iocast.model.codes import SeverityCode

@@ -15,6 +15,7 @@ from iocast.analyse.load_kind import is_synced
 from iocast.analyse.standstills import stood_still
 from iocast.analyse.states import apart
 from iocast.diagnose.evidence import waited_for_a_processor
+from iocast.diagnose.limits.own_group import limits_reached
 from iocast.model.workload import Closed
 
 
@@ -48,6 +49,7 @@ ONLY_READS = Precondition("of reads", lambda row: row.only_reads)
 ONLY_WRITES = Precondition("of writes", lambda row: row.only_writes)
 NOT_DURABLE = Precondition("whose writes do not wait until they are durable", lambda row: not is_synced(row.record))
 NO_DATABASE = Precondition("of no database", lambda row: row.record.phase.database is None)
+UNDER_NO_LIMIT = Precondition("that reached no I/O limit of the test's own", lambda row: not limits_reached(row))
 
 
 def at_least(ios: int) -> Precondition:

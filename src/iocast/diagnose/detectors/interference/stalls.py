@@ -30,7 +30,8 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.standstills import LEAST_NS, Stall, Still, period_ns, stalls, still
 from iocast.diagnose.detectors.measurement.absent import explains
-from iocast.diagnose.evidence import io_limits, starved_sentence
+from iocast.diagnose.evidence import starved_sentence
+from iocast.diagnose.limits.own_group import io_limits
 from iocast.diagnose.preconditions import NOT_SHORT_OF_CPU, REAL_DEVICE, Only, applies, meets
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span

@@ -21,7 +21,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.detectors.limits.round_trip import over_a_network
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.link_ceiling import links_of
+from iocast.diagnose.limits.links import links_of
 from iocast.diagnose.preconditions import ALONE, MEASURED_HERE, Only, applies, rows_for
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode

@@ -24,7 +24,6 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve, of_random
 from iocast.analyse.levels import level_of
-from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, row_of
 from iocast.diagnose.preconditions import (
     ALONE,
@@ -37,6 +36,7 @@ from iocast.diagnose.preconditions import (
     ONLY_WRITES,
     PAST_THE_HOST,
     SOME_IOS,
+    UNDER_NO_LIMIT,
     Only,
     curve_for,
     meets,
@@ -51,9 +51,10 @@ from iocast.model.workload import Uniform
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
+# What waits for a limit of our own group waits above the device too.
 # Commits that wait for one flush together are all outstanding above the device, and no lock holds them.
-ONLY: Only = (MEASURED_HERE, ALONE, DIRECT, NOT_SHORT_OF_CPU, NO_PAUSES, NOT_DURABLE)
-ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS)  # by the storage
+ONLY: Only = (MEASURED_HERE, ALONE, DIRECT, NOT_SHORT_OF_CPU, NO_PAUSES, NOT_DURABLE, UNDER_NO_LIMIT)
+ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO_LIMIT)  # by the storage
 
 CODE: FindingCode = "serialised_direct_io"
 FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
@@ -76,8 +77,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose I/Os wait above the device; writes that do not scale where reads do."""
     for row in rows_for(facts, ONLY):
         device = row.under_filesystem
-        told = any(known_limits(row))  # what waits for a limit of our own group waits above the device too
-        if device is not None and not told and not _gains(row):
+        if device is not None and not _gains(row):
             yield from _above_the_device(row.record, device)
     pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
     held = [tuple(curve_for(facts, curve, (ONE_STATE,)) for curve in pair) for pair in pairs]
@@ -172,8 +172,8 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
     """Without a curve of random writes: durable writes of which several give no more than one, eight and more random
     writes of that size, which need not be durable, that give no more either, and random reads that gain, on storage too
     quick to have an arm."""
-    rows = rows_for(facts, (ONE_STATE, PAST_THE_HOST, SOME_IOS, NO_PAUSES, ALONE))
-    kept = [row for row in rows if not _several_passed(row) and not any(known_limits(row))]
+    rows = rows_for(facts, (*ANSWERED, NO_PAUSES, ALONE))
+    kept = [row for row in rows if not _several_passed(row)]
     commits = [row for row in kept if meets(row, ONLY_WRITES) and not meets(row, NOT_DURABLE)]
     for one in (row for row in commits if row.measurement.asked_depth == 1):
         size = one.workload.mix[0].size_bytes
@@ -228,7 +228,7 @@ def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         one, deep = curve.at(1), curve.points[-1]
-        if one is None or any(not meets(row, *ANSWERED) or any(known_limits(row)) for row in rows):
+        if one is None or any(not meets(row, *ANSWERED) for row in rows):
             return
         gain = deep.rate_per_s / one.rate_per_s
         if gain >= GAINED:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.bound import own_threads
 from iocast.diagnose.evidence import CPU_WAIT
+from iocast.diagnose.limits.by_load import own_threads
 from iocast.diagnose.preconditions import MEASURED_HERE, NO_DATABASE, NO_PAUSES, SOME_IOS, Only, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding

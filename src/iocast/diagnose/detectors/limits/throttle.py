@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast import metrics
-from iocast.analyse.facts import Facts, RowFacts, once, point
+from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.diagnose.evidence import row_of
+from iocast.diagnose.limits.own_group import Reached, limits_reached
 from iocast.diagnose.preconditions import (
     ALONE,
     MEASURED_HERE,
@@ -50,13 +50,12 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, Workload
-from iocast.text import brief_percent, brief_throughput, brief_time, counted, number
+from iocast.text import brief_percent, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 ONLY: Only = (MEASURED_HERE,)
 
 CODE: FindingCode = "throttle"
-REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
 SAME = 1.02  # over that of others that fill it too: what a device still gains has a slope [J]
 DEEPER = 4
@@ -88,9 +87,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """A limit that is known and was reached, then what looks like one that is not known."""
     told = set()
     for row in rows_for(facts, ONLY):
-        for finding in known_limits(row):
+        for reached in limits_reached(row):
             told.add(row.name)
-            yield finding
+            yield _of_our_own(row, reached)
     free: list[Curve] = []
     stood: list[Curve] = []
     for whole in facts.curves:
@@ -169,57 +168,23 @@ def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
         yield _suspicion(row.record, says, evidence, confidence=0.7)
 
 
-@once
-def known_limits(row: RowFacts) -> tuple[Finding, ...]:
-    """Limits of our own cgroup that the row has reached."""
-    return tuple(_known_limits(row))
-
-
-def _known_limits(row: RowFacts) -> Iterator[Finding]:
-    record, did = row.record, row.measurement
-    seconds = did.elapsed_ns / 1e9
-    for (subject, metric), limit in row.own_limits:
-        op, what = metrics.LIMITED[metric]
-        parts = [part for part in did.classes if part.op == op]
-        did_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts)
-        if did.database is not None and did.database.below is not None and (op, what) == ("read", metrics.IOS):
-            did_all = did.database.below.reads  # of statements the limit meets what the engine's cache has not
-        got = did_all / seconds if seconds else 0.0
-        became = _requests_per_s(row, subject, op) if what == metrics.IOS else got
-        if any(REACHED[0] * limit <= each <= REACHED[1] * limit for each in (got, became)):
-            shown = brief_throughput if what == metrics.BYTES else _per_second
-            done = f"did {shown(got)}"
-            if not REACHED[0] * limit <= got <= REACHED[1] * limit:  # I/Os that are cut up count by their pieces
-                done = f"did {shown(got)} of larger I/Os, {shown(became)} of requests there"
-            yield Finding(
-                code=CODE,
-                severity="warn",
-                phase=record.phase.name,
-                says=(
-                    f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row"
-                    f" {done}; it measures that setting."
-                ),
-                clause=f"the cgroup allows {shown(limit)} of {op}s on {subject}, and the row {done}",
-                evidence={"limit": limit, "achieved": got},
-                remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
-            )
-
-
-def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
-    """What the I/Os of a row became at a layer that moved what they did and little else; 0 where that is unknown."""
-    io = row.device_io.get(layer)
-    if io is None or not io.elapsed_ns:
-        return 0.0
-    count, moved, own = (
-        (io.reads, io.read_bytes, row.bytes_read) if op == "read" else (io.writes, io.written_bytes, row.bytes_written)
+def _of_our_own(row: RowFacts, reached: Reached) -> Finding:
+    """A limit of our own control group."""
+    allows, got = reached.words(reached.limit), f"did {reached.words(reached.got)}"
+    if not reached.by_own_ios:  # I/Os that are cut up count by their pieces
+        got = f"did {reached.words(reached.got)} of larger I/Os, {reached.words(reached.became)} of requests there"
+    return Finding(
+        code=CODE,
+        severity="warn",
+        phase=row.name,
+        says=(
+            f"Rate-limited by the cgroup: this process may {reached.op} {allows} on {reached.subject}, and the row"
+            f" {got}; it measures that setting."
+        ),
+        clause=f"the cgroup allows {allows} of {reached.op}s on {reached.subject}, and the row {got}",
+        evidence={"limit": reached.limit, "achieved": reached.got},
+        remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
     )
-    if not count or not moved or not own or not REACHED[0] <= moved / own <= REACHED[1]:
-        return 0.0
-    return count * 1e9 / io.elapsed_ns
-
-
-def _per_second(rate: float) -> str:
-    return f"{number(rate)} IOPS"
 
 
 def _slices(point: Point) -> list[Finding]:

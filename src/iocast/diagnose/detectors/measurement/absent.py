@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.diagnose.evidence import held_by_quota
+from iocast.diagnose.limits.own_group import held_by_quota
 from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span

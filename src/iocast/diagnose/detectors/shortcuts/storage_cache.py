@@ -23,7 +23,6 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.modes import modes
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
-from iocast.diagnose.detectors.limits.throttle import known_limits
 from iocast.diagnose.evidence import ARM_NS, has_an_arm, row_of, times_ratio
 from iocast.diagnose.preconditions import (
     CLOSED_LOOP,
@@ -31,6 +30,7 @@ from iocast.diagnose.preconditions import (
     ONLY_READS,
     PAST_THE_HOST,
     REAL_DEVICE,
+    UNDER_NO_LIMIT,
     Only,
     at_least,
     meets,
@@ -47,8 +47,9 @@ from iocast.model.workload import MixItem, Uniform, Workload
 from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
+# Who waits for a limit of our own group forms a slow group.
 # Who waits for a processor now and then forms a slow group, of the length of a time slice.
-ONLY: Only = (PAST_THE_HOST, NOT_SHORT_OF_CPU)
+ONLY: Only = (PAST_THE_HOST, NOT_SHORT_OF_CPU, UNDER_NO_LIMIT)
 
 CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
@@ -73,8 +74,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for row in rows_for(facts, ONLY):
         if not _may_tell(row, arm=arm):
             continue
-        # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
-        if any(known_limits(row)) or _host_answers(row):
+        if _host_answers(row):  # what memory answers forms a quick group
             continue
         found = _groups(row, arm=arm)
         if found is not None:

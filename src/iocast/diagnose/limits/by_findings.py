@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from iocast.analyse.facts import Facts
-from iocast.diagnose.as_full import OPENS, as_full
-from iocast.diagnose.bound import bounds_without, left_out_words
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, left_out_words
+from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import BoundCode, FindingCode
-from iocast.model.finding import Bound, Finding, LeftOut
+from iocast.model.finding import Bound, Examination, Finding, LeftOut
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
-from iocast.text import brief_percent, number, percent
+from iocast.text import brief_percent, brief_throughput, load, number, percent
 
 # What a row is bound by where the finding is certain, and the words for it, certain and suspected.
 PACES: dict[FindingCode, tuple[BoundCode, str, str]] = {
@@ -31,6 +31,17 @@ ALMOST = 0.001  # of a rate: a difference that one does not name
 SAME_LEVEL = 0.02  # rows of other curves that go level at the same rate, or move as much [J]
 BY_A_CLOCK = 0.02  # squared coefficient of variation of what level rows wait for: less is as even as a cap [J]
 SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
+# What the others may be bound by, and how it is said of the row.
+OPENS: dict[BoundCode, str] = {
+    "device": DEVICE,
+    "device_or_limit": "Bound by the device or a limit in front of it",
+    "rate": "Rate-limited",
+    "link": "Link-bound",
+}
+LARGE_BYTES = 128 << 10  # an I/O: what such rows do is counted in bytes [J]
+SAME_IOS = 0.005  # apart: rates of unlike I/Os are near each other by chance, but seldom so near [J]
+HELD_BACK = 1.9  # times the IOPS for a doubling of the load: with more, nothing held the row back yet [J]
+DOUBLING = "gain_per_doubling"
 
 
 def paced(
@@ -192,3 +203,69 @@ def _by(finding: Finding, plain: Bound) -> Bound:
     device = "the device's full bandwidth" if finding.evidence.get("bandwidth") else "the device"
     says = f"Bound by {device} or {suspected} {sure} {plain.level}.{left_out_words(plain.left_out)}"
     return replace(plain, by="device_or_limit", says=says)
+
+
+# Rows at their highest load: alone, such a row only shows that the load before it was too small. Beside rows of another
+# curve where more load brings little it is seen to have reached what holds them back: the same bytes, or, exactly, the
+# same I/Os in a second.
+
+
+def as_full(facts: Facts, found: Mapping[str, Bound], out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+    """The same bounds, with those of rows that are seen to be as full as others."""
+    judged = [row for row in facts.rows if row.name not in out and not row.record.phase.together]
+    full = [row for row in judged if found[row.name].by in OPENS and not row.is_open_loop]
+    full = [row for row in full if _reached(row, found[row.name])]
+    told = {row.name: bound for row in judged for bound in _as_full_as(row, full, found)}
+    return {**found, **told}
+
+
+def _reached(row: RowFacts, bound: Bound) -> bool:
+    """False where the limit was met on the way to the next load only: such a row is not at it yet."""
+    seen = bound.evidence
+    return seen.get("rate_ratio", 1.0) < DOUBLING_GAINS or row.measurement.asked_depth >= seen.get("deeper", 0)
+
+
+def _as_full_as(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> Iterator[Bound]:
+    """What a row at the end of its curve is bound by, where one of another kind shows it."""
+    own = found[row.name]
+    curve = row.curve
+    if own.by != "not_shown" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
+        return
+    if own.evidence.get(DOUBLING, 1.0) + 1 > HELD_BACK:
+        return
+    for other in full:
+        words = _alike(row, other) if other.kind != row.kind else ""
+        if words:
+            says = _as_full_says(row, other, found[other.name].by, words)
+            yield replace(own, by=found[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
+            return
+
+
+def _alike(row: RowFacts, other: RowFacts) -> str:
+    """What both do alike; "" for nothing. Small I/Os of one size move as much whenever they are as many."""
+    did, does = row.measurement, other.measurement
+    if _near(did.rate_per_s, does.rate_per_s, SAME_IOS):
+        return f"it reaches {number(did.rate_per_s)} IOPS"
+    large = min(_sizes_of(row), default=0) >= LARGE_BYTES
+    if (large or _sizes_of(row) != _sizes_of(other)) and _near(did.bytes_per_s, does.bytes_per_s, SAME_LEVEL):
+        return f"it moves {brief_throughput(did.bytes_per_s)}"
+    return ""
+
+
+def _sizes_of(row: RowFacts) -> set[int]:
+    return {item.size_bytes for item in row.workload.mix}
+
+
+def _as_full_says(row: RowFacts, other: RowFacts, by: BoundCode, words: str) -> str:
+    here = load(row.record.plan.users, row.record.plan.depth)
+    return f"{OPENS[by]} at {here}: {words}, as {other.name} does, where a doubling of the load gains less than {RULE}."
+
+
+def held_back(examination: Examination) -> frozenset[str]:
+    """The rows whose limit is a severe finding that is certain: where there is one, most rows do not outvote it."""
+    codes = {
+        PACES[each.code][0]
+        for each in examination.findings
+        if each.code in PACES and each.certain and each.severity == "severe"
+    }
+    return frozenset(name for name, bound in examination.bounds.items() if bound.by in codes)
