@@ -49,7 +49,9 @@ ONLY_READS = Precondition("of reads", lambda row: row.only_reads)
 ONLY_WRITES = Precondition("of writes", lambda row: row.only_writes)
 NOT_DURABLE = Precondition("whose writes do not wait until they are durable", lambda row: not is_synced(row.record))
 NO_DATABASE = Precondition("of no database", lambda row: row.record.phase.database is None)
-UNDER_NO_LIMIT = Precondition("that reached no I/O limit of the test's own", lambda row: not limits_reached(row))
+UNDER_NO_LIMIT = Precondition(
+    "that reached no I/O limit of the test's control group", lambda row: not limits_reached(row)
+)
 
 
 def at_least(ios: int) -> Precondition:
