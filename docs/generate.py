@@ -104,6 +104,8 @@ def plug_in_pages() -> Iterator[tuple[str, str]]:
             module = module or importlib.import_module(each.__module__)
             stem = module.__name__.rpartition(".")[2]
             price = [f"- {key.lower()}: {value}" for key in ("NEEDS", "OVERHEAD") if (value := _fact(module, key))]
+            if only := getattr(module, "ONLY", ()):
+                price.append(f"- only rows {', '.join(each.says for each in only)}")
             sections.append("\n".join([f"## {stem}\n", paragraphs(module.__doc__ or ""), "", *price]).strip())
         yield f"{title.lower().replace(' ', '-')}.md", page(title, "\n\n".join(sections))
 

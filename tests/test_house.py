@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import house_rules
+import opinion_rules
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,8 @@ RULES = [
     house_rules.plug_ins,
     house_rules.examples,
     house_rules.unmapped,
+    opinion_rules.preconditions,
+    opinion_rules.finding_codes,
 ]
 
 

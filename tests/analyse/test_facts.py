@@ -27,11 +27,10 @@ from iocast.analyse import (
     time_breakdown,
 )
 from iocast.analyse.facts import Facts, facts_of, once
-from iocast.diagnose import bound
 from iocast.diagnose.detectors.interference import stalls
-from iocast.diagnose.detectors.limits import throttle
 from iocast.diagnose.detectors.measurement import absent
 from iocast.diagnose.examination import examine
+from iocast.diagnose.limits import by_load, own_group
 from iocast.diagnose.trust import isolation
 from iocast.model.run import PhaseRecord, Run, Source
 from iocast.report.card.judged import judge
@@ -62,8 +61,8 @@ KEPT: tuple[Callable[..., Any], ...] = (
     isolation.isolation,
     stalls.stalls,
     absent.absences,
-    throttle.known_limits,
-    bound.bounds,
+    own_group.limits_reached,
+    by_load.bounds,
 )
 
 

@@ -11,7 +11,7 @@ from makers import card_runs
 
 from iocast import load, runner
 from iocast.analyse.facts import Facts
-from iocast.diagnose import bound
+from iocast.diagnose.limits import by_load
 from iocast.jobs import parse_job, parse_target
 from iocast.jobs import plan as make_plan
 from iocast.model.finding import Bound
@@ -38,7 +38,7 @@ def measured(target: str, fields: str, tmp_path: Path) -> Run:
 
 
 def by_depth(run: Run) -> dict[int, Bound]:
-    found = bound.bounds(Facts(run))
+    found = by_load.bounds(Facts(run))
     return {record.measurement.asked_depth: found[record.phase.name] for record in run.measured}
 
 
@@ -81,11 +81,11 @@ def ladder(*steps: tuple[int, float]) -> Run:
 def test_the_gain_per_doubling_decides_and_is_said() -> None:
     """27% over three doublings is less than 16% over one."""
     wide, narrow = ladder((1, 1e6), (8, 8e6 / 1.27)), ladder((1, 1e6), (2, 2e6 / 1.16))
-    found = bound.bounds(Facts(wide))["r 1x1"]
+    found = by_load.bounds(Facts(wide))["r 1x1"]
     assert found.by == "device"
     assert found.says.startswith("Device-bound between 1x1 and 8x1: raising the load to 8x1 gained 27% IOPS,")
     assert "8.3% per doubling (below 10%), and cost" in found.says
-    found = bound.bounds(Facts(narrow))["r 1x1"]
+    found = by_load.bounds(Facts(narrow))["r 1x1"]
     assert (found.by, found.says) == (
         "queue",
         "Queue-bound at 1x1: 2x1 gave 1.16x the IOPS, 16% per doubling, at 1.72x the response time.",
@@ -93,7 +93,7 @@ def test_the_gain_per_doubling_decides_and_is_said() -> None:
 
 
 def test_a_ladder_that_still_gains_says_at_what_cost_and_not_that_the_device_could_do_more() -> None:
-    found = bound.bounds(Facts(ladder((1, 1e6), (2, 1.1e6), (4, 1.9e6))))["r 4x1"]
+    found = by_load.bounds(Facts(ladder((1, 1e6), (2, 1.1e6), (4, 1.9e6))))["r 4x1"]
     assert found.by == "not_shown"
     assert found.says == (
         "Not shown to be device-bound: 4x1 still gave 1.16x the IOPS of 2x1, 16% per doubling, at 1.73x the response"
@@ -132,7 +132,7 @@ def test_a_file_that_is_all_in_memory_is_bound_by_this_machine(tmp_path: Path) -
 def test_the_link(tmp_path: Path) -> None:
     times = card_runs.histogram((1_000_000, 37_000))
     record = card_runs.reads(size_bytes=1 << 20, times=times, elapsed_ns=10 * card_runs.SECOND_NS)
-    assert bound.bounds(Facts(card_runs.run(record)))[record.phase.name].by == "link"
+    assert by_load.bounds(Facts(card_runs.run(record)))[record.phase.name].by == "link"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_the_link_is_full_of_what_goes_one_way(ops: dict[Op, int], by: str) -> N
     parts = [card_runs.part(op, MIB, card_runs.histogram((1e6, ios))) for op, ios in ops.items()]
     did = card_runs.measurement(parts, elapsed_ns=10 * card_runs.SECOND_NS)
     record = card_runs.record("row", Workload(mix=tuple(MixItem(op, MIB) for op in ops)), did)
-    assert bound.bounds(Facts(card_runs.run(record)))["row"].by == by
+    assert by_load.bounds(Facts(card_runs.run(record)))["row"].by == by
 
 
 @pytest.mark.parametrize(("at_once", "by"), [(1, "kernel"), (2, "unknown")])
@@ -158,7 +158,7 @@ def test_kernel_threads_that_do_the_io_of_one_phase(at_once: int, by: str) -> No
     did = record.measurement
     used = replace(did, cpu_system_ns=int(0.7 * did.elapsed_ns), cpu_phases=at_once)
     record = replace(record, measurement=replace(used, generator=Generator(threads=1, user_ns=1)))
-    found = bound.bounds(Facts(card_runs.run(record)))[record.phase.name]
+    found = by_load.bounds(Facts(card_runs.run(record)))[record.phase.name]
     assert (found.by, "kernel threads did the I/O" in found.says) == (by, by == "kernel")
 
 
@@ -169,7 +169,7 @@ def test_a_row_beside_others_is_in_no_load_curve() -> None:
         for users, took, ios in ladder
     )
     beside = replace(eight, phase=replace(eight.phase, together="both"))
-    found = bound.bounds(Facts(card_runs.run(one, four, beside)))
+    found = by_load.bounds(Facts(card_runs.run(one, four, beside)))
     assert found["r 4x1"].says.startswith("Not shown to be device-bound: 4x1 still gave 4x the IOPS of 1x1")
     assert found["r 8x1"].says == "Bottleneck unknown: the row ran beside others."
 
@@ -183,7 +183,7 @@ def test_syncs_that_follow_their_writes_do_not_make_the_rate() -> None:
         elapsed_ns=10 * card_runs.SECOND_NS,
         asked_rate_per_s=1000.0,
     )
-    found = bound.bounds(Facts(card_runs.run(card_runs.record("log", load, did))))["log"]
+    found = by_load.bounds(Facts(card_runs.run(card_runs.record("log", load, did))))["log"]
     assert (found.by, found.evidence["share"]) == ("unknown", 0.5)
 
 
@@ -191,7 +191,7 @@ def test_of_two_rows_of_one_load_the_one_with_more_ios_is_the_base(tmp_path: Pat
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
     one, four = run.measured
     few = replace(one, phase=replace(one.phase, name="few"), measurement=replace(one.measurement, ios=30))
-    found = bound.bounds(Facts(replace(run, phases=(one, few, four))))
+    found = by_load.bounds(Facts(replace(run, phases=(one, few, four))))
     assert found[four.phase.name].says.startswith("Not shown to be device-bound: 1x4 still gave 4x the IOPS of 1x1")
     assert found["few"].says == "Queue-bound at 1x1: 1x4 gave 4x the IOPS, 2x per doubling."
 
@@ -201,7 +201,7 @@ def test_four_cannot_bring_more_than_four_times_of_one(tmp_path: Path) -> None:
     run = measured("sim:nvme,servers=64,service=constant:1ms", "depth = [1, 4]", tmp_path)
     one, four = run.measured
     starved = replace(one, measurement=replace(one.measurement, elapsed_ns=10 * one.measurement.elapsed_ns))
-    found = bound.bounds(Facts(replace(run, phases=(starved, four))))
+    found = by_load.bounds(Facts(replace(run, phases=(starved, four))))
     assert {each.by for each in found.values()} == {"unknown"}
     assert "1x4 gave 40x the IOPS of 1x1" in found[four.phase.name].says
 
@@ -210,8 +210,8 @@ def test_a_rate_is_reported_as_it_was_asked_for() -> None:
     record = card_runs.paced()
     did = record.measurement
     asked = replace(record, measurement=replace(did, asked_rate_per_s=did.rate_per_s / 0.97))
-    found = bound.bounds(Facts(card_runs.run(asked)))[record.phase.name]
-    wanted, came = (bound.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
+    found = by_load.bounds(Facts(card_runs.run(asked)))[record.phase.name]
+    wanted, came = (by_load.number(each) for each in (did.rate_per_s / 0.97, did.rate_per_s))
     assert found.says == f"Rate-limited: the job asks for {wanted} IOPS ({came} achieved)."
 
 
@@ -231,7 +231,7 @@ def test_one_thread_is_not_threads(threads: int, busy: str, waited: bool) -> Non
     spent = threads * record.measurement.elapsed_ns
     made = Generator(threads=threads, **({"queued_ns": spent} if waited else {"user_ns": spent}))
     of = replace(record, measurement=replace(record.measurement, generator=made))
-    found = bound.bounds(Facts(card_runs.run(of)))[record.phase.name]
+    found = by_load.bounds(Facts(card_runs.run(of)))[record.phase.name]
     whose = busy.rpartition(" w")[0]
     assert found.says.startswith(f"CPU-bound: {whose} waited for a CPU" if waited else f"CPU-bound: {busy} 100%")
 
@@ -258,5 +258,5 @@ def test_a_thread_that_waited_was_not_busy_all_the_time() -> None:
     took = record.measurement.elapsed_ns
     made = Generator(threads=1, system_ns=round(0.63 * took), queued_ns=round(0.37 * took))
     of = replace(record, measurement=replace(record.measurement, generator=made))
-    found = bound.bounds(Facts(card_runs.run(of)))[record.phase.name]
+    found = by_load.bounds(Facts(card_runs.run(of)))[record.phase.name]
     assert "the test's thread was busy 63% of the time and waited for a CPU 37%, " in found.says

@@ -9,10 +9,10 @@ from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.bound import bounds_without
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.diagnose.left_out import left_out, named
+from iocast.diagnose.limits.by_load import bounds_without
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Examination, Finding, LeftOut, Trust, TrustComponent
 from iocast.model.grading import Graded

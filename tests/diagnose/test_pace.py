@@ -9,9 +9,8 @@ from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose import bound
-from iocast.diagnose.as_full import as_full
-from iocast.diagnose.pace import paced
+from iocast.diagnose.limits import by_load
+from iocast.diagnose.limits.by_findings import as_full, paced
 from iocast.model.codes import FindingCode, StateCode
 from iocast.model.finding import Bound, Finding, LeftOut
 from iocast.model.run import PhaseRecord
@@ -210,5 +209,5 @@ def test_the_rows_left_out_are_known_by_a_field_whatever_the_sentence_says() -> 
 
 
 def test_a_level_is_known_by_a_field_whatever_its_first_words_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bound, "DEVICE", "As fast as the device")
+    monkeypatch.setattr(by_load, "DEVICE", "As fast as the device")
     assert {each.by for each in found("throttle", "r 4x1", "suggested").values()} == {"device_or_limit"}

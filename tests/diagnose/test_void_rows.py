@@ -5,15 +5,15 @@ from __future__ import annotations
 from makers import card_runs
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose import bound
 from iocast.diagnose.examination import examine
+from iocast.diagnose.limits import by_load
 
 
 def test_a_void_row_has_no_bottleneck() -> None:
     made = card_runs.troubled_card()
     found = examine(made)
     assert found.trust["randread 8k"].void
-    assert bound.bounds(Facts(made))["randread 8k"].by == "device", "it was the page cache, never the device"
+    assert by_load.bounds(Facts(made))["randread 8k"].by == "device", "it was the page cache, never the device"
     assert (found.bounds["randread 8k"].by, found.bounds["randread 8k"].says) == (
         "unknown",
         "Bottleneck unknown: the row is void.",

@@ -396,6 +396,12 @@ class RowFacts(_Kept):
         return tuple(sorted(seen.items()))
 
     @cached_property
+    def limits_of_its_ops(self) -> tuple[tuple[tuple[str, str], float], ...]:
+        """Those of them that its own operations come under."""
+        ops = {item.op for item in self.workload.mix}
+        return tuple(each for each in self.own_limits if metrics.LIMITED[each[0][1]][0] in ops)
+
+    @cached_property
     def residency(self) -> Residency | None:
         """How much of the work files lay in the page cache before and after it."""
         return residency(self.record)

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
+from iocast.diagnose.relations import WEIGHTY_NOTES
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import DifferenceCode, FindingCode, TrustCode
 from iocast.model.finding import Grade
@@ -23,34 +24,6 @@ from iocast.units import duration_text
 REPEATS = 3  # fewer tell nothing about chance; more than half of true equality is seen with five (models B4, B5)
 CURED: tuple[TrustCode, ...] = ("precision", "steady")  # what repeats make up for
 USABLE = ("A", "B", "C")  # trust that a comparison can rest on
-# Notes that may be all of a difference: what answered, what capped the rate, and what else there was to do. Of others,
-# which tell how times are spread, a comparison shows the times.
-WEIGHTY_NOTES: frozenset[FindingCode] = frozenset(
-    {
-        "page_cache",
-        "memory_test",
-        "cache_in_the_storage",
-        "read_ahead",
-        "tier_migration",
-        "first_write_penalty",
-        "elided_reads",
-        "compression_or_deduplication",
-        "short_stroke",
-        "flushes_cost_nothing",
-        "burst_credits",
-        "write_cliff",
-        "link_limit",
-        "serialised_direct_io",
-        "throttle",
-        "stalls",
-        "shared_drives",
-        "consolidation",
-        "splitting",
-        "misaligned",
-        "maintenance",
-        "cache_pollution",
-    }
-)
 MOST_NAMED = 4  # rows without a partner that are named
 
 

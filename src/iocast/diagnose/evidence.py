@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iocast import metrics
 from iocast.analyse.comparison import Ratio, ab_ratio
 from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.diagnose.limits.own_group import held_by_quota, quota_share
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.target import Target
-from iocast.model.view import views
-from iocast.text import brief_percent, brief_throughput, number, sentence
+from iocast.text import brief_percent, sentence
 
 # Places that are memory by construction: the device or file system is honest, but it is no storage.
 MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
@@ -22,7 +21,6 @@ ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is n
 CPU_FREE = 0.15  # of all processor time; with less, what is ready waits for a processor [J]
 NO_TIME = 0.005  # of all processor time
 CPU_WAIT = 0.10  # of the time of the test's threads [J]
-QUOTA_USED = 0.05  # of its periods: from here on a CPU quota held the test back [J]
 LEAST_INTERVALS = 3  # of a row, for a scatter [J]
 
 
@@ -66,34 +64,14 @@ def arms(facts: Facts) -> int:
 
 @once
 def waited_for_a_processor(row: RowFacts) -> bool:
-    """True when next to no processor time was left while a row ran, for the machine or for the test's own threads."""
+    """True when next to no processor time was left while a row ran, for the machine or for the test's own threads.
+
+    Never of what another tool measured, nor of virtual time: there nobody knows, or nobody waits.
+    """
+    if row.facts.imported or row.facts.simulated:
+        return False
     free = row.processors.idle_share
     return row.measurement.queued_share > CPU_WAIT or (free is not None and free < CPU_FREE)
-
-
-@once
-def quota_share(row: RowFacts) -> float:
-    """In which share of its periods the CPU quota of the test's control group was used up; 0 without one."""
-    groups = views(row.record.samples, metrics.LIMITS).values()
-    pairs = [(each.delta(metrics.THROTTLED_PERIODS), each.delta(metrics.PERIODS_OF_QUOTA)) for each in groups]
-    return max((held / periods for held, periods in pairs if held and periods), default=0.0)
-
-
-def held_by_quota(row: RowFacts) -> bool:
-    """Whether a CPU quota held the test back: other programs need not have had any part in it."""
-    return quota_share(row) >= QUOTA_USED
-
-
-def io_limits(row: RowFacts) -> tuple[str, ...]:
-    """The limits that the test's control group sets to the operations of a row, in words."""
-    ops = {item.op for item in row.workload.mix}
-    told = []
-    for (subject, metric), limit in row.own_limits:
-        op, what = metrics.LIMITED[metric]
-        if op in ops:
-            rate = brief_throughput(limit) if what == metrics.BYTES else f"{number(limit)} IOPS"
-            told.append(f"{rate} of {op}s on {subject}")
-    return tuple(told)
 
 
 def starved_sentence(row: RowFacts) -> str:

@@ -8,9 +8,9 @@ from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.left_out import left_out, rates_apart
-from iocast.diagnose.pace import paced
+from iocast.diagnose.limits.by_findings import paced
+from iocast.diagnose.relations import busy_rows, with_rivals, worth_saying
 from iocast.diagnose.trust import row_trust
-from iocast.diagnose.worth_saying import busy_rows, worth_saying
 from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination, FailedDetector, Finding
@@ -29,7 +29,8 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
     failed: list[FailedDetector] = []
     for detector in DETECTORS:
         try:
-            found += [replace(finding, detector=module_name(detector)) for finding in detector.detect(facts)]
+            told = map(with_rivals, detector.detect(facts))
+            found += [replace(finding, detector=module_name(detector)) for finding in told]
         except Exception as error:  # whatever it is: the card is worth more than one finding
             failed.append(failure(detector, codes(detector), error))
     if diagnosis is not None:

@@ -11,28 +11,19 @@ from collections.abc import Mapping
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.states import Apart, apart
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
-from iocast.model.codes import FindingCode, TrustCode
+from iocast.diagnose.relations import ANSWERS, DISTURBED, stalls_among
+from iocast.model.codes import TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
 from iocast.text import brief_throughput, number
 
 REFUSED = ("D", "F")  # trust that nothing may rest on
 NO_STATE: TrustCode = "precision"  # a percentile that is not known well says nothing against the rate
-# What limits a row is an answer, and no state that would keep it from one.
-ANSWERS: frozenset[FindingCode] = frozenset(
-    {"throttle", "burst_credits", "link_limit", "serialised_direct_io", "retrograde_scaling", "generator_bound"}
-)
 FELL, CHANGED = "the rate fell within it", "rate changed"
 OTHER_TIME, OTHER_STATE = "another time", "another state"
 ALIKE = 0.05  # of the time that the storage stood still: less between two rows is no difference [J]
 MOST_NAMED = 6  # rows of one reason
+STALLED_ROWS = "stalled"
 STALLED = 0.01  # of a row's time: below that neither its rate nor its p99 is that of the stall [J]
-DISTURBED: dict[FindingCode, str] = {
-    "shared_drives": "other I/O",
-    "maintenance": "maintenance",
-    "stalls": "stalled",
-    "generator_did_not_run": "the test stood still",
-}
-LASTED = {"stalls": "stalled_ns", "generator_did_not_run": "absent_ns"}  # the figure of how long, in ns
 
 
 def met_another_state(facts: Facts) -> dict[str, str]:
@@ -101,12 +92,14 @@ def _told(per_s: float, why: Apart) -> str:
 def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
     if trust.void:
         return LeftOut("void", "the row is void")
-    if not row.facts.simulated and not row.facts.imported and waited_for_a_processor(row):
+    if waited_for_a_processor(row):
         return LeftOut("short of CPU", f"CPU first: {cpu_words(row)}")
     disturbed = next((each for each in about if _disturbs(row, each)), None)
     if disturbed is not None:
         says = (disturbed.clause or disturbed.says).rstrip(".")
-        return LeftOut(DISTURBED[disturbed.code], f"{says[:1].lower()}{says[1:]}" if says[1:2].islower() else says)
+        return LeftOut(
+            DISTURBED[disturbed.code].brief, f"{says[:1].lower()}{says[1:]}" if says[1:2].islower() else says
+        )
     refused = max(filter(_refuses, trust.components), key=lambda part: REFUSED.index(part.grade), default=None)
     return None if refused is None else _distrusted(trust, refused)
 
@@ -129,14 +122,14 @@ def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, L
         beside = [shares[each.phase.name] for each in curve.rows] if curve is not None and len(curve.rows) > 1 else []
         if beside and shares[row.name] - min(beside) <= ALIKE:
             alike.add(row.name)
-    return {name: why for name, why in out.items() if why.brief != DISTURBED["stalls"] or name not in alike}
+    return {name: why for name, why in out.items() if why.brief != STALLED_ROWS or name not in alike}
 
 
 def _stalled_share(row: RowFacts, findings: tuple[Finding, ...]) -> float:
     """For how much of a row the storage stood still; all of it where the list of slow I/Os does not tell."""
     if len(row.measurement.slow) >= row.record.plan.slow_limit or not row.measurement.elapsed_ns:
         return 1.0
-    about = (each for each in findings if each.phase == row.name and each.code == "stalls" and each.state != "rejected")
+    about = (each for each in stalls_among(findings) if each.phase == row.name)
     return max((each.evidence["stalled_ns"] / row.measurement.elapsed_ns for each in about), default=0.0)
 
 
@@ -162,8 +155,8 @@ def _disturbs(row: RowFacts, finding: Finding) -> bool:
     """Whether something beside the load set the pace for long enough to be seen in the rate."""
     if finding.code not in DISTURBED or finding.severity == "note":
         return False
-    figure = LASTED.get(finding.code)
-    if figure is None:
+    figure = DISTURBED[finding.code].lasted
+    if not figure:
         return True
     full = len(row.measurement.slow) >= row.record.plan.slow_limit  # then there may have been more
     return full or finding.evidence.get(figure, 0.0) > STALLED * row.measurement.elapsed_ns

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.relations import stalls_among
 from iocast.model.finding import Examination, Finding
 from iocast.model.row_stops import RowStops
 from iocast.text import brief_time, counted
@@ -13,13 +11,13 @@ from iocast.text import brief_time, counted
 
 def stalled_rows(examination: Examination) -> dict[str, str]:
     """Each of them with what was seen; no forecast and no limit may rest on them."""
-    return {found.phase: found.says for found in _found(examination)}
+    return {found.phase: found.says for found in stalls_among(examination.findings)}
 
 
 def stall_caution(examination: Examination) -> str:
     """What the figures of a run that stalled leave out, "" of any other. Of I/Os that ended in turn it is not known
     what they queued behind."""
-    found = [each.evidence for each in _found(examination)]
+    found = [each.evidence for each in stalls_among(examination.findings)]
     if not found:
         return ""
     stood = [each for each in found if each["stalls"]]
@@ -36,16 +34,8 @@ def stall_caution(examination: Examination) -> str:
 def row_stops(facts: Facts, examination: Examination) -> tuple[RowStops, ...]:
     """How long the storage stood still on each of them; an I/O that waited behind others' work is no stall."""
     rows = {row.name: row for row in facts.rows}
-    stood = (found for found in _found(examination) if found.evidence["stalls"] and found.phase in rows)
+    stood = (found for found in stalls_among(examination.findings) if found.evidence["stalls"] and found.phase in rows)
     return tuple(_stops(rows[found.phase], found) for found in stood)
-
-
-def _found(examination: Examination) -> Iterator[Finding]:
-    return (
-        found
-        for found in examination.findings
-        if found.code == stalls.CODE and found.state != "rejected" and found.phase
-    )
 
 
 def _stops(row: RowFacts, found: Finding) -> RowStops:

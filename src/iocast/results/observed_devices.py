@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from iocast import metrics
-from iocast.diagnose.queue_verdict import queue_verdict
+from iocast.diagnose.limits.device_queue import queue_verdict
 from iocast.model.results.layers import DeviceRow
 from iocast.model.run import Run, Sample
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import async_timing
+from iocast.diagnose.relations import with_rivals
 from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
 from iocast.model.workload import Closed, Poisson
@@ -77,7 +78,7 @@ def test_times_that_leave_most_of_the_depth_out() -> None:
     (found,) = async_timing.detect(Facts(_test("libaio", 800)))
     assert found.state == "suggested"
     assert "gives 8 outstanding I/Os, but the load asks for 32" in found.says
-    assert found.rivals == ("too_few_in_flight",)
+    assert with_rivals(found).rivals == ("too_few_in_flight",)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from makers import planted
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import serialised
 from iocast.diagnose.examination import examine
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.relations import worth_saying
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 

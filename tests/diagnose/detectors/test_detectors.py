@@ -16,11 +16,12 @@ from makers import card_runs
 
 from iocast import metrics
 from iocast.analyse.facts import Facts
-from iocast.diagnose import bound, detectors, examination
+from iocast.diagnose import detectors, examination
 from iocast.diagnose.detectors.limits import credits
 from iocast.diagnose.detectors.measurement import failures, impossible
 from iocast.diagnose.detectors.shortcuts import cached
-from iocast.diagnose.link_ceiling import Links, links_below
+from iocast.diagnose.limits import by_load
+from iocast.diagnose.limits.links import Links, links_below
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ErrorCount, ErrorPlace
@@ -113,7 +114,7 @@ def test_two_paths_of_2_gbit_fibre_channel_carry_400_mb_per_s() -> None:
     assert "150% above the 400 MB/s" in memory.says
     assert memory.says.endswith(": impossible, memory answered at least 60% of them.")
     full = card_runs.run(_fast_scan(390e6), target=_TWO_PATHS)
-    assert bound.bounds(Facts(full))["read 1M"].by == "link"
+    assert by_load.bounds(Facts(full))["read 1M"].by == "link"
 
 
 def test_512_mb_at_815_mb_per_s_is_too_short() -> None:

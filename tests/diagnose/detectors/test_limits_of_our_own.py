@@ -10,8 +10,9 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
 from iocast.diagnose.detectors.limits import throttle
 from iocast.diagnose.detectors.measurement import absent, generator_bound
-from iocast.diagnose.evidence import cpu_words, io_limits
+from iocast.diagnose.evidence import cpu_words
 from iocast.diagnose.examination import examine
+from iocast.diagnose.limits.own_group import io_limits
 from iocast.diagnose.trust.components import load_achieved
 from iocast.model.measurement import Absence, Generator, SlowIo
 from iocast.model.run import PhaseRecord, Sample

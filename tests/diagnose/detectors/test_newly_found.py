@@ -16,7 +16,7 @@ from iocast.diagnose.detectors.measurement import coarse_clock
 from iocast.diagnose.detectors.shortcuts import read_ahead, tiers
 from iocast.diagnose.examination import examine
 from iocast.diagnose.experiments.next_step import refined
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.relations import worth_saying
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Outcome
 from iocast.model.finding import Finding

@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.rate_drops import short_step
 from iocast.diagnose.detectors.interference import rate_steps
 from iocast.diagnose.examination import examine
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.relations import worth_saying
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import Run

@@ -15,7 +15,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import elided, storage_cache
 from iocast.diagnose.evidence import has_an_arm
 from iocast.diagnose.examination import examine
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.relations import worth_saying
 
 MS = 1_000_000
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from iocast.diagnose.detectors.limits import serialised, throttle
 from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
-from iocast.diagnose.worth_saying import worth_saying
+from iocast.diagnose.relations import worth_saying
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator, SlowIo

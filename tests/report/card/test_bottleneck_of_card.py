@@ -6,7 +6,7 @@ import pytest
 from makers import card_runs
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.limiting import held_back
+from iocast.diagnose.limits.by_findings import held_back
 from iocast.model.codes import BoundCode, SeverityCode, StateCode
 from iocast.model.finding import Bound, Examination, Finding, LeftOut, Trust
 from iocast.model.run import Run

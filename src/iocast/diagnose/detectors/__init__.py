@@ -57,6 +57,7 @@ from iocast.diagnose.detectors.shortcuts import (
     tiers,
 )
 from iocast.diagnose.experiments.next_step import Candidate, candidates
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
@@ -70,6 +71,7 @@ class Detector(Protocol):
     """
 
     NEEDS: tuple[str, ...]  # observers without which it sees nothing
+    ONLY: Only  # what a row must be before it says anything of it; () where a part of it asks for it
 
     def detect(self, facts: Facts) -> Iterator[Finding]:
         """Everything abnormal that it finds in a run."""

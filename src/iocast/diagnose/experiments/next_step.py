@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.diagnose.relations import CAPS
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome, Step
 from iocast.model.finding import FailedDetector, Finding
@@ -165,4 +166,4 @@ def _tested(step: Step, finding: Finding, findings: tuple[Finding, ...], kinds: 
 def _one_cap(one: Finding, other: Finding) -> bool:
     """Whether both suspect a cap at the same rate, on whatever I/Os."""
     rates = [each.evidence.get("rate_per_s", 0.0) for each in (one, other)]
-    return one.code == "throttle" and min(rates) > 0 and max(rates) <= SAME_CAP * min(rates)
+    return one.code in CAPS and min(rates) > 0 and max(rates) <= SAME_CAP * min(rates)

@@ -7,6 +7,7 @@ from iocast.diagnose.aspects import ASPECTS
 from iocast.diagnose.grades.hailey2012 import HEADLINE, classic
 from iocast.diagnose.grades.modern_scale import modern
 from iocast.diagnose.grades.service_level import against
+from iocast.diagnose.relations import stalls_among
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import AspectCode
 from iocast.model.finding import Examination, Grade
@@ -70,8 +71,8 @@ def _stood_still(bearing: list[Graded], examination: Examination) -> str:
     rows = {name for part in bearing for name in part.phases}
     stood = {
         each.phase: each.evidence["stalled_ns"] / max(1.0, each.evidence["elapsed_ns"])
-        for each in examination.findings
-        if each.code == "stalls" and each.state != "rejected" and each.phase in rows and each.evidence["stalls"]
+        for each in stalls_among(examination.findings)
+        if each.phase in rows and each.evidence["stalls"]
     }
     row = max(stood, key=lambda name: stood[name], default="")
     if not row or stood[row] <= SEEN:

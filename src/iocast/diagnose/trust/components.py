@@ -7,8 +7,9 @@ import math
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.statistics import FALLBACK_QS, HEADLINE_Q, LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.bound import own_threads
-from iocast.diagnose.evidence import cpu_words, held_by_quota
+from iocast.diagnose.evidence import cpu_words
+from iocast.diagnose.limits.by_load import own_threads
+from iocast.diagnose.limits.own_group import held_by_quota
 from iocast.model.finding import GRADES, Finding, Grade, TrustComponent
 from iocast.model.histogram import SUB_BUCKETS
 from iocast.model.run import PhaseRecord

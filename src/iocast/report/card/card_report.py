@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from iocast import archive, text
 from iocast.analyse.facts import Facts, facts_of
-from iocast.diagnose.bound import RULE
 from iocast.diagnose.detectors import untestable
+from iocast.diagnose.limits.by_load import RULE
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination, Finding
 from iocast.model.grading import Grades

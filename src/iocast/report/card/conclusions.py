@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from iocast import text
 from iocast.diagnose.how_bad import how_bad
 from iocast.diagnose.left_out import named
-from iocast.diagnose.limiting import held_back
+from iocast.diagnose.limits.by_findings import held_back
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination

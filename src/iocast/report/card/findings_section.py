@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from iocast import text
 from iocast.analyse.facts import facts_of
-from iocast.diagnose.evidence import CPU_FREE, held_by_quota
+from iocast.diagnose.evidence import CPU_FREE
+from iocast.diagnose.limits.own_group import held_by_quota
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.finding import Examination, Finding
 from iocast.model.report import Section, Table

@@ -11,7 +11,8 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
-from iocast.diagnose.left_out import DISTURBED, OTHER_STATE, OTHER_TIME
+from iocast.diagnose.left_out import OTHER_STATE, OTHER_TIME
+from iocast.diagnose.relations import DISTURBED
 from iocast.model.finding import Examination, LeftOut
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
@@ -313,7 +314,9 @@ def _met(record: PhaseRecord, examination: Examination) -> str:
     if out is None or out.brief not in MET:
         return ""
     sure = [
-        each.certain for each in examination.findings if each.phase == name and DISTURBED.get(each.code) == out.brief
+        each.certain
+        for each in examination.findings
+        if each.phase == name and each.code in DISTURBED and DISTURBED[each.code].brief == out.brief
     ]
     certain = all(sure) and out.brief not in (OTHER_TIME, OTHER_STATE)
     return f", {MET[out.brief] if certain else f'perhaps {MET[out.brief]}'}"

@@ -25,6 +25,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, really_direct, simulated
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.evidence import row_of, times_ratio
+from iocast.diagnose.preconditions import ALONE, ENOUGH_TO_COMPARE, ONLY_READS, Only, meets, pairs_for
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -34,6 +35,7 @@ from iocast.model.workload import Constant, MixItem, Sequential, Stride, Uniform
 from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONLY_READS, ENOUGH_TO_COMPARE)
 
 CODE: FindingCode = "cache_pollution"
 HURTS = 1.2  # models C, 14: with the writes over without
@@ -42,7 +44,6 @@ QUICK = 2.0  # times what the fastest tenth took [J]
 HELD = 0.7  # reads of the set over reads of what was never read: otherwise no cache holds it [J]
 FORGETS, BUSY = 2.0, 2.0  # after the writes over before: reads of the set take more than that, others less [J]
 LEAST_BYTES = 32 << 20  # written in order: less changes no cache [J]
-ENOUGH = 50  # reads [J]
 
 HOT_MIB, WRITER_MIB = 32, 16 << 10  # at the most
 AS_MUCH = 2.0  # times what was written when it was seen
@@ -56,16 +57,16 @@ PAUSE_S = 3.0  # for a device to end its writes
 def detect(facts: Facts) -> Iterator[Finding]:
     """The same random reads before such writes and after, or alone and beside them; one finding tells."""
     run = facts.run
-    for earlier, later in facts.pairs():
+    for earlier, later in pairs_for(facts, ONLY):
         written = _written_between(run, earlier.record, later.record)
         if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
             yield _finding(later.record, found, f"after {capacity(written)} of sequential writes", written)
             return
-    for one, other in facts.pairs("together"):
-        alone, beside = (one, other) if not one.record.phase.together else (other, one)
+    for one, other in pairs_for(facts, ONLY, "together"):
+        alone, beside = (one, other) if meets(one, ALONE) else (other, one)
         written = sum(_in_order(each) for each in beside.beside)
-        apart = not alone.record.phase.together and _at_random(alone)
-        if apart and written >= LEAST_BYTES and (found := _suffered(alone, beside)) is not None:
+        found = _suffered(alone, beside) if meets(alone, ALONE) and _at_random(alone) else None
+        if found is not None and written >= LEAST_BYTES:
             yield _finding(beside.record, found, f"beside {capacity(written)} of sequential writes", written)
             return
 
@@ -80,7 +81,7 @@ class _Harm(Struct, frozen=True):
 
 
 def _at_random(row: RowFacts) -> bool:
-    return row.only_reads and not isinstance(row.workload.locality, Sequential | Stride)
+    return not isinstance(row.workload.locality, Sequential | Stride)
 
 
 def _in_order(record: PhaseRecord) -> int:
@@ -97,8 +98,6 @@ def _written_between(run: Run, earlier: PhaseRecord, later: PhaseRecord) -> int:
 
 
 def _suffered(before: RowFacts, after: RowFacts) -> _Harm | None:
-    if min(before.measurement.ios, after.measurement.ios) < ENOUGH:
-        return None
     edge_ns = round(QUICK * before.response().quantile_ns(0.1))
     quick, left = (bucket_shares(each.response(), (edge_ns,))[0] for each in (before, after))
     harm = _Harm(before.mean_ns, after.mean_ns, quick, left)
@@ -125,7 +124,6 @@ def _finding(record: PhaseRecord, harm: _Harm, when: str, written: int) -> Findi
         confidence=0.5,
         confirm="read a set until it is cached, write once through another region, and read the set again",
         state="suggested",
-        rivals=("shared_drives", "maintenance", "write_cliff"),
     )
 
 

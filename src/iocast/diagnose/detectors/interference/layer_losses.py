@@ -23,11 +23,13 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.live.layer_times import LayerTimes
 from iocast.analyse.live.row_layers import RowLayers, row_layers
 from iocast.diagnose.live.layers_verdict import LEAST, verdict
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_percent, brief_time, five_figures
 
 NEEDS: tuple[str, ...] = (metrics.KERNEL_LAYERS,)
+ONLY: Only = ()
 
 CODES: tuple[FindingCode, ...] = (
     "cpu_starvation",

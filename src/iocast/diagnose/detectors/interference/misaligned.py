@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.target import Layer, Target
 from iocast.text import capacity
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "misaligned"
 LEAST_BYTES = 4096  # the page of flash, of a file below a loop device, and of all drives of the last ten years

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.rate_drops import ShortStep
 from iocast.analyse.states import two_levels
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import waited_for_a_processor
+from iocast.diagnose.preconditions import MEASURED_HERE, NEVER_STILL, NOT_SHORT_OF_CPU, Only, meets
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (MEASURED_HERE, NOT_SHORT_OF_CPU, NEVER_STILL)
 
 CODE: FindingCode = "rate_step"
 REMEDY = (
@@ -36,7 +36,7 @@ REMEDY = (
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Each row of few intervals that went at two levels."""
-    for row in () if facts.imported else facts.rows:
+    for row in facts.rows:
         step = step_of(row)
         if step is not None:
             yield _finding(row, step)
@@ -45,7 +45,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def step_of(row: RowFacts) -> ShortStep | None:
     """The one step of a row, where it is the storage's, and no stall; None where there is none."""
     step = two_levels(row)
-    return None if step is None or stood_still(row) or waited_for_a_processor(row) else step
+    return step if step is not None and meets(row, *ONLY) else None
 
 
 def _finding(row: RowFacts, step: ShortStep) -> Finding:

@@ -22,12 +22,14 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, is_synced, really_direct
 from iocast.analyse.places import PAGE_BYTES
+from iocast.diagnose.preconditions import ALONE, DIRECT, MEASURED_HERE, SOME_IOS, Only, meets, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, capacity, number
 
 NEEDS: tuple[str, ...] = ("diskstats",)
+ONLY: Only = (MEASURED_HERE, ALONE, SOME_IOS)
 
 MERGED: FindingCode = "consolidation"
 SPLIT: FindingCode = "splitting"
@@ -43,10 +45,9 @@ UNEXPLAINED = ": no queue limit explains it, so the file may be fragmented"
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of one operation of one size whose requests are of another size at the device."""
-    for row in facts.rows:
-        mix, did = row.workload.mix, row.measurement
-        alone = len(mix) == 1 and not row.record.phase.together and not facts.imported
-        if not alone or mix[0].op not in ("read", "write") or not did.ios or not _reaches_device(row):
+    for row in rows_for(facts, ONLY):
+        mix = row.workload.mix
+        if len(mix) != 1 or mix[0].op not in ("read", "write") or not _reaches_device(row):
             continue
         device = _whole_device(row)
         if device is not None:
@@ -54,7 +55,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _reaches_device(row: RowFacts) -> bool:
-    return row.is_really_direct or row.workload.mix[0].op == "write"
+    return meets(row, DIRECT) or row.workload.mix[0].op == "write"
 
 
 def _whole_device(row: RowFacts) -> DeviceIo | None:

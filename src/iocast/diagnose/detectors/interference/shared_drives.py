@@ -20,8 +20,17 @@ from statistics import fmean, quantiles, stdev
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    CLOSED_LOOP,
+    MEASURED_HERE,
+    NEVER_STILL,
+    NOT_SHORT_OF_CPU,
+    Only,
+    meets,
+    rows_for,
+)
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
@@ -32,6 +41,9 @@ from iocast.model.workload import Sequential
 from iocast.text import brief_percent, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it counts what others did
+ONLY: Only = (MEASURED_HERE,)
+# Others on the processors make a rate vary as others on the drives do.
+EVEN_BUT_FOR_OTHERS: Only = (CLOSED_LOOP, ALONE, NOT_SHORT_OF_CPU, NEVER_STILL)
 
 CODE: FindingCode = "shared_drives"
 LEAST_SECONDS = 20
@@ -45,9 +57,7 @@ REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in th
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """What others were seen to do, then what their I/O would explain."""
-    if facts.imported:
-        return
-    for row in facts.rows:
+    for row in rows_for(facts, ONLY):
         found = _counted(row) or _ups_and_downs(row)
         if found is not None:
             yield found
@@ -71,14 +81,10 @@ def _counted(row: RowFacts) -> Finding | None:
 def _ups_and_downs(row: RowFacts) -> Finding | None:
     record, start = row.record, _after_a_fall(row)
     rates = row.rates_per_s[start:]
-    if row.is_open_loop or record.phase.together or len(rates) < LEAST_SECONDS:
+    if len(rates) < LEAST_SECONDS or not meets(row, *EVEN_BUT_FOR_OTHERS):
         return None
     if isinstance(row.workload.locality, Sequential) and record.measurement.asked_depth > 1:
         return None  # streams meet each other on the arms and the members of a stripe, and part again, by themselves
-    if stood_still(row):
-        return None
-    if waited_for_a_processor(row):
-        return None  # others on the processors make a rate vary as others on the drives do
     mean = fmean(rates)
     if not mean:
         return None
@@ -100,7 +106,6 @@ def _ups_and_downs(row: RowFacts) -> Finding | None:
         confidence=0.6,
         confirm="repeat the same load for hours",
         state="suggested",
-        rivals=("maintenance", "stalls"),
         spans=tuple(_low_times(row, start)),
     )
 

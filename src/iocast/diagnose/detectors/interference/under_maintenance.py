@@ -25,8 +25,17 @@ from iocast.analyse.changepoint import Change
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import simulated
 from iocast.analyse.rate_drops import HALF_AGAIN
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    CLOSED_LOOP,
+    MEASURED_HERE,
+    NEVER_STILL,
+    NOT_SHORT_OF_CPU,
+    Only,
+    applies,
+    meets,
+)
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -35,6 +44,8 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, brief_time, maintenance
 
 NEEDS: tuple[str, ...] = ()  # with the observer of maintenance it knows instead of guessing
+ONLY: Only = (MEASURED_HERE,)
+EVEN: Only = (CLOSED_LOOP, ALONE)  # what keeps its rate while nothing changes
 
 CODE: FindingCode = "maintenance"
 OBSERVER = metrics.MAINTENANCE
@@ -49,7 +60,7 @@ AND_MORE = 1.5  # times how long it lasted: that it came back must be seen as we
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Tasks that were seen, before the first row or in one, else a slow time with an end."""
-    if facts.imported:
+    if not applies(facts, ONLY):
         return
     yield from _before(facts.run)
     for row in facts.rows:
@@ -115,7 +126,7 @@ def _words(metric: str) -> str:
 
 def _slow_time(row: RowFacts) -> Iterator[Finding]:
     record, series = row.record, row.record.series
-    found = None if row.is_open_loop or record.phase.together else row.change_points
+    found = row.change_points if meets(row, *EVEN) else None
     if found is None:
         return
     for fall, rise in pairwise(found.reported):
@@ -159,12 +170,12 @@ def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
 
 def _one_change(row: RowFacts) -> Change | None:
     """The only one of a row that is told; None where there are several, or none."""
-    if row.is_open_loop or row.record.phase.together:
+    if not meets(row, *EVEN):
         return None
     found = row.change_points
     if found is not None:
         return found.reported[0] if len(found.reported) == 1 else None
-    step = None if stood_still(row) or waited_for_a_processor(row) else row.short_step
+    step = row.short_step if meets(row, NOT_SHORT_OF_CPU, NEVER_STILL) else None
     return None if step is None else Change(step.head, step.factor - 1)
 
 
@@ -175,7 +186,7 @@ def _is_bound(row: RowFacts) -> bool:
 
 def _is_level(row: RowFacts) -> bool:
     """Whether a row has no change that is told; of few intervals, whether none is far from the others."""
-    if row.record.phase.together:
+    if not meets(row, ALONE):
         return False
     if row.change_points is not None:
         return not row.change_points.reported
@@ -198,7 +209,6 @@ def _suspected(record: PhaseRecord, from_ns: int, lasted_ns: int, shift: float) 
         confidence=0.5,
         confirm="look for what ran at that time, pause it, and measure again",
         state="suggested",
-        rivals=("shared_drives",),
         spans=(Span(from_ns, from_ns + lasted_ns),),
     )
 

@@ -24,15 +24,29 @@ from iocast.analyse.levels import Between, Level, counts, fall_before, fell_with
 from iocast.analyse.load_kind import simulated
 from iocast.analyse.rate_drops import FALLS, Drop, short_drop, slow_part
 from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    CLOSED_LOOP,
+    MEASURED_HERE,
+    NO_PAUSES,
+    ONLY_READS,
+    ONLY_WRITES,
+    PAST_THE_HOST,
+    SOME_IOS,
+    Only,
+    applies,
+    meets,
+)
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed, Constant, MixItem, Uniform, Workload
+from iocast.model.workload import Constant, MixItem, Uniform, Workload
 from iocast.text import brief_percent, brief_throughput, brief_time, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (MEASURED_HERE,)
 
 CODE: FindingCode = "burst_credits"
 LEAST_TOLD = 0.001  # nothing is known to be within 0%
@@ -52,13 +66,13 @@ LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose rate fell to a constant. Writes fall for other reasons too (write cliff): there other I/Os must tell
     what is counted."""
-    for at, row in enumerate(() if facts.imported else facts.rows):
+    for at, row in enumerate(facts.rows if applies(facts, ONLY) else ()):
         found, level = _fall(facts, at)
         limited = None if found is None else _limited(row, found)
         if found is None or limited is None or limited.per_s < LEAST_PER_S:
             continue
         level = level or _level_after(facts, at, found)
-        if not row.only_reads and not _of_credits(row, level):
+        if not meets(row, ONLY_READS) and not _of_credits(row, level):
             continue
         fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
         spent = _spent(fell, inside, limited, level)
@@ -72,7 +86,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _fall(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
     """Where a row, or the one before it, fell, and to what level as far as other rows show it."""
     row = facts.rows[at]
-    if row.is_open_loop:
+    if not meets(row, CLOSED_LOOP):
         return None, None
     if row.drop is not None:
         return row.drop, None
@@ -87,7 +101,7 @@ def _of_credits(row: RowFacts, level: Level | None) -> bool:
     full write cache, or SLC area, leaves writes so many bytes, and reads what they had."""
     if level is None or not level.known:
         return False
-    return level.unit == "ios" or any(not each.only_writes for each in level.rows)
+    return level.unit == "ios" or any(not meets(each, ONLY_WRITES) for each in level.rows)
 
 
 class _Limited(NamedTuple):
@@ -162,7 +176,7 @@ def _where_it_fell(
     A stall after the fall hides how constant the rate is there. The mean of such a row is neither of the two rates.
     """
     for each in earlier if not found.at_ns else ():
-        if each.kind != row.kind or each.record.phase.together:
+        if each.kind != row.kind or not meets(each, ALONE):
             continue
         inside = each.drop
         if inside is not None and abs(inside.after_per_s / found.after_per_s - 1) <= AGREES:
@@ -222,8 +236,8 @@ def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: L
 
 
 def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
-    read_ahead = not later.only_writes and not isinstance(later.workload.locality, Uniform)
-    return later.kind == fell.kind or (later.is_past_the_host and not read_ahead)
+    read_ahead = not meets(later, ONLY_WRITES) and not isinstance(later.workload.locality, Uniform)
+    return later.kind == fell.kind or (meets(later, PAST_THE_HOST) and not read_ahead)
 
 
 def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:
@@ -234,16 +248,16 @@ def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:
         later.measurement.rate_per_s <= BELOW * found.after_per_s and later.p50_ns >= least * earlier.p50_ns
         for later in facts.rows[at + 1 :]
         for earlier in facts.rows[:at]
-        if _same_reads(earlier, later) and earlier.measurement.ios and later.measurement.ios
+        if _same_reads(earlier, later) and meets(earlier, SOME_IOS) and meets(later, SOME_IOS)
     )
 
 
 def _same_reads(one: RowFacts, other: RowFacts) -> bool:
     """Whether two rows read alike, with as many outstanding, wherever that is."""
     return (
-        one.only_reads
+        meets(one, ONLY_READS, NO_PAUSES)
+        and meets(other, NO_PAUSES)
         and one.workload.mix == other.workload.mix
-        and one.workload.arrival == other.workload.arrival == Closed()
         and type(one.workload.locality) is type(other.workload.locality)
         and one.measurement.asked_depth == other.measurement.asked_depth
     )
@@ -311,7 +325,6 @@ def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level
         confidence=0.7,
         confirm="spend all credits, pause, and check that the pause restores what it saved",
         state="suggested",
-        rivals=("throttle",),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

@@ -21,7 +21,8 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.detectors.limits.round_trip import over_a_network
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.link_ceiling import links_of
+from iocast.diagnose.limits.links import links_of
+from iocast.diagnose.preconditions import ALONE, MEASURED_HERE, Only, applies, rows_for
 from iocast.diagnose.same_load import same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -31,6 +32,7 @@ from iocast.model.workload import Closed, MixItem, Workload
 from iocast.text import brief_percent, brief_throughput, capacity, counted, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ALONE,)
 
 CODE: FindingCode = "link_limit"
 GUESSED_LOW = 0.98  # of a link that is not known: other limits lie everywhere [J]
@@ -61,7 +63,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that reach the same throughput near that of a link, or one that fills it alone."""
     target = facts.run.plan.target
     links = links_of(target)
-    rows = [row for row in facts.run.measured if _bytes_per_s(row) and not row.phase.together and _one_way(row)]
+    rows = [row.record for row in rows_for(facts, ONLY) if _bytes_per_s(row.record) and _one_way(row.record)]
     if links is not None:
         name = "its link" if len(links.speeds) == 1 else f"its {len(links.speeds)} paths"
         yield from _plateau(rows, float(links.bytes_per_s), limits.LINK_FULL, name, links.words)
@@ -71,7 +73,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             for name, speed in KNOWN.items()
             for each in _plateau(rows, speed * 1e6, GUESSED_LOW, name, f"{name} carries")
         ]
-        remote = not target.layers and (facts.imported or over_a_network(target))
+        remote = not target.layers and (not applies(facts, (MEASURED_HERE,)) or over_a_network(target))
         yield from found or (_alone(rows) if remote else [])
 
 
@@ -131,7 +133,6 @@ def _finding(row: PhaseRecord, most: float, speed: float, link: str, says: str, 
         confidence=0.6 if rows > 1 or not guessed else 0.4,
         confirm="half the I/O size gives the same throughput; a second path doubles it",
         state="suggested",
-        rivals=("throttle",),
     )
 
 

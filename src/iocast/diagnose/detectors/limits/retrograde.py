@@ -18,7 +18,7 @@ from itertools import pairwise
 from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.scalability import LEAST_POINTS, Scalability
-from iocast.analyse.states import apart
+from iocast.diagnose.preconditions import ONE_STATE, Only, curve_for
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -27,6 +27,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.text import brief_percent, counted, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONE_STATE,)
 
 CODE: FindingCode = "retrograde_scaling"
 FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
@@ -34,9 +35,8 @@ FALLS_TO = 0.95  # models C, 22: X(2N) < .95 X(N)
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Curves of random reads or writes that fall."""
-    out = apart(facts)
     for whole in facts.random_curves("read", "write"):
-        curve = whole.only(lambda row: row.phase.name not in out)  # one state of the storage
+        curve = curve_for(facts, whole, ONLY)
         found = None if curve is None else _falls(curve)
         if found is not None:
             yield _finding(*found)
@@ -87,7 +87,6 @@ def _finding(peak: PhaseRecord, beyond: PhaseRecord, law: Scalability | None) ->
         confidence=0.8 if fitted else 0.5,
         confirm="run the load of the peak and twice that load in turns",
         state="suggested",
-        rivals=("shared_drives",),
     )
 
 

@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.preconditions import CLOSED_LOOP, MEASURED_HERE, PAST_THE_HOST, Only, applies, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
@@ -26,6 +27,7 @@ from iocast.model.workload import Op
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (MEASURED_HERE, CLOSED_LOOP, PAST_THE_HOST)
 
 CODE: FindingCode = "round_trip_floor"
 NETWORK_FILESYSTEMS = frozenset(
@@ -41,9 +43,9 @@ MOSTLY = 0.67  # of the median read one at a time: less is no question of the ne
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for the run when reads and writes share a floor that is most of what a read takes."""
-    if facts.imported or not over_a_network(facts.run.plan.target):
+    if not applies(facts, ONLY) or not over_a_network(facts.run.plan.target):
         return
-    rows = [row.record for row in facts.rows if not row.is_open_loop and row.is_past_the_host]
+    rows = [row.record for row in rows_for(facts, ONLY)]
     reads, writes = _floor_ns(rows, "read"), _floor_ns(rows, "write")
     alone = min((_median_ns(row) for row in rows if row.measurement.asked_depth == 1), default=math.inf)
     if reads is None or writes is None:

@@ -24,19 +24,37 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve, of_random
 from iocast.analyse.levels import level_of
-from iocast.analyse.load_kind import is_synced
-from iocast.analyse.states import apart
-from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, row_of, waited_for_a_processor
+from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    DIRECT,
+    MEASURED_HERE,
+    NO_PAUSES,
+    NOT_DURABLE,
+    NOT_SHORT_OF_CPU,
+    ONE_STATE,
+    ONLY_WRITES,
+    PAST_THE_HOST,
+    SOME_IOS,
+    UNDER_NO_LIMIT,
+    Only,
+    curve_for,
+    meets,
+    rows_for,
+)
 from iocast.diagnose.same_load import at_depth, same_place
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed, Uniform
+from iocast.model.workload import Uniform
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it sees more
+# What waits for a limit of our own group waits above the device too.
+# Commits that wait for one flush together are all outstanding above the device, and no lock holds them.
+ONLY: Only = (MEASURED_HERE, ALONE, DIRECT, NOT_SHORT_OF_CPU, NO_PAUSES, NOT_DURABLE, UNDER_NO_LIMIT)
+ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO_LIMIT)  # by the storage
 
 CODE: FindingCode = "serialised_direct_io"
 FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
@@ -57,15 +75,12 @@ ALIKE = 10.0  # one write may take so many times as long as one read; beyond tha
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose I/Os wait above the device; writes that do not scale where reads do."""
-    for row in facts.rows:
+    for row in rows_for(facts, ONLY):
         device = row.under_filesystem
-        told = any(known_limits(row))  # what waits for a limit of our own group waits above the device too
-        alone = not facts.imported and not row.record.phase.together
-        if device is not None and alone and not told and row.is_really_direct and not _gains(row):
+        if device is not None and not _gains(row):
             yield from _above_the_device(row.record, device)
     pairs = [(writes, reads) for writes in facts.random_curves("write") for reads in facts.random_curves("read")]
-    out = apart(facts)
-    held = [tuple(curve.only(lambda row: row.phase.name not in out) for curve in pair) for pair in pairs]
+    held = [tuple(curve_for(facts, curve, (ONE_STATE,)) for curve in pair) for pair in pairs]
     for writes, reads in held:
         if writes is None or reads is None or _as_many_bytes(facts, writes):
             continue
@@ -88,27 +103,23 @@ def _size(curve: Curve) -> int:
 
 
 def _gains(row: RowFacts) -> bool:
-    """Whether it did more than its kind did with one outstanding I/O, or had to wait for a processor."""
+    """Whether it did more than its kind did with one outstanding I/O."""
     curve = row.curve
     one = curve.at(1) if curve is not None else None
-    more = one is not None and row.measurement.rate_per_s > GAINED * one.rate_per_s
-    return more or waited_for_a_processor(row)
+    return one is not None and row.measurement.rate_per_s > GAINED * one.rate_per_s
 
 
 def _several_passed(row: RowFacts) -> bool:
     """Whether the device was seen with more than a lock would let pass, or no processor was free."""
     device = row.under_filesystem
     seen = device.queue_mean if device is not None else None
-    return (seen is not None and seen > ONE_AT_A_TIME[1]) or waited_for_a_processor(row)
+    return (seen is not None and seen > ONE_AT_A_TIME[1]) or not meets(row, NOT_SHORT_OF_CPU)
 
 
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
-    did, closed = record.measurement, record.phase.workload.arrival == Closed()
+    did = record.measurement
     kept, seen = did.depth_mean, device.queue_mean
-    # Commits that wait for one flush together are all in flight above the device, and no lock holds them.
-    if not closed or is_synced(record) or seen is None:
-        return
-    if did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
+    if seen is None or did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
         return
     service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
     device_ns = max((each for each in awaits if each is not None), default=0.0)
@@ -133,7 +144,6 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         confidence=0.7,
         confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
         state="suggested",
-        rivals=("generator_bound",),
     )
 
 
@@ -155,7 +165,6 @@ def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
         confidence=0.6,
         confirm=f"one outstanding write against {DEEP}, and the same with reads",
         state="suggested",
-        rivals=("throttle",),
     )
 
 
@@ -163,10 +172,9 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
     """Without a curve of random writes: durable writes of which several give no more than one, eight and more random
     writes of that size, which need not be durable, that give no more either, and random reads that gain, on storage too
     quick to have an arm."""
-    out = apart(facts)
-    rows = [row for row in facts.rows if row.name not in out and not _several_passed(row) and _counts(row)]
-    kept = [row for row in rows if row.workload.arrival == Closed() and not row.record.phase.together]
-    commits = [row for row in kept if row.only_writes and is_synced(row.record) and not row.is_open_loop]
+    rows = rows_for(facts, (*ANSWERED, NO_PAUSES, ALONE))
+    kept = [row for row in rows if not _several_passed(row)]
+    commits = [row for row in kept if meets(row, ONLY_WRITES) and not meets(row, NOT_DURABLE)]
     for one in (row for row in commits if row.measurement.asked_depth == 1):
         size = one.workload.mix[0].size_bytes
         more = [row for row in commits if row.kind == one.kind and row.measurement.asked_depth >= LEAST_DEPTH]
@@ -184,8 +192,8 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
 
 def _random_writes(row: RowFacts, size_bytes: int) -> bool:
     load = row.workload
-    same = row.only_writes and load.mix[0].size_bytes == size_bytes
-    return same and isinstance(load.locality, Uniform) and not is_synced(row.record)
+    same = meets(row, ONLY_WRITES, NOT_DURABLE) and load.mix[0].size_bytes == size_bytes
+    return same and isinstance(load.locality, Uniform)
 
 
 def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts, gain: float) -> Finding:
@@ -203,21 +211,24 @@ def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts,
         confidence=0.5,
         confirm="random writes with one outstanding and with eight: `iocast card --preset standard` has both",
         state="suggested",
-        rivals=("throttle",),
     )
 
 
 def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
     """Small I/Os of several kinds of which none gains from company, on storage too quick to have an arm."""
-    out, flat, rates = apart(facts), [], []
+    flat, rates = [], []
     for curve in facts.curves:
         rows = [facts.row(record) for record in curve.rows]
         sizes = [item.size_bytes for row in rows for item in row.workload.mix]
-        closed = rows[0].workload.arrival == Closed()
-        if not closed or max(sizes) > SMALL_BYTES or curve.at(1) is None or curve.points[-1].load < LEAST_DEPTH:
+        if (
+            not meets(rows[0], NO_PAUSES)
+            or max(sizes) > SMALL_BYTES
+            or curve.at(1) is None
+            or curve.points[-1].load < LEAST_DEPTH
+        ):
             continue
         one, deep = curve.at(1), curve.points[-1]
-        if one is None or any(row.name in out or waited_for_a_processor(row) or not _counts(row) for row in rows):
+        if one is None or any(not meets(row, *ANSWERED) for row in rows):
             return
         gain = deep.rate_per_s / one.rate_per_s
         if gain >= GAINED:
@@ -237,11 +248,6 @@ def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
         yield _told_of_any_kind(curve, gain, names)
 
 
-def _counts(row: RowFacts) -> bool:
-    """Whether the storage answered, and nothing in this machine."""
-    return row.is_past_the_host and row.measurement.ios > 0 and not any(known_limits(row))
-
-
 def _told_of_any_kind(curve: Curve, gain: float, names: list[str]) -> Finding:
     return Finding(
         code=CODE,
@@ -256,7 +262,6 @@ def _told_of_any_kind(curve: Curve, gain: float, names: list[str]) -> Finding:
         confidence=0.5,
         confirm="the same load on two files or two devices behind the same path: a device adds up, a lock does not",
         state="suggested",
-        rivals=("throttle",),
     )
 
 

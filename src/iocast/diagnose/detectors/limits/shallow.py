@@ -14,16 +14,17 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.bound import own_threads
 from iocast.diagnose.evidence import CPU_WAIT
+from iocast.diagnose.limits.by_load import own_threads
+from iocast.diagnose.preconditions import MEASURED_HERE, NO_DATABASE, NO_PAUSES, SOME_IOS, Only, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Closed
 from iocast.text import brief_percent, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (MEASURED_HERE, NO_PAUSES, NO_DATABASE, SOME_IOS)
 
 CODE: FindingCode = "too_few_in_flight"
 SPREAD = 0.05  # of the row: users that ended so much earlier than the last
@@ -31,13 +32,10 @@ SPREAD = 0.05  # of the row: users that ended so much earlier than the last
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Closed rows without think time, or work between statements, that kept less outstanding than asked."""
-    for row in facts.rows:
+    for row in rows_for(facts, ONLY):
         record, did = row.record, row.measurement
-        thinks = record.phase.workload.arrival != Closed() or record.phase.database is not None
-        if facts.imported or row.is_open_loop or thinks or not did.ios or did.asked_depth < 2:
-            continue
         share = did.depth_mean / did.asked_depth
-        if share >= limits.LOAD.a:
+        if did.asked_depth < 2 or share >= limits.LOAD.a:
             continue
         yield Finding(
             code=CODE,

@@ -25,26 +25,37 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast import metrics
-from iocast.analyse.facts import Facts, RowFacts, once, point
+from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve, Point
-from iocast.analyse.load_kind import is_synced
-from iocast.analyse.states import apart
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.limits.own_group import Reached, limits_reached
+from iocast.diagnose.preconditions import (
+    ALONE,
+    MEASURED_HERE,
+    NEVER_STILL,
+    NO_PAUSES,
+    NOT_DURABLE,
+    NOT_SHORT_OF_CPU,
+    ONE_STATE,
+    Only,
+    at_least,
+    curve_for,
+    meets,
+    rows_for,
+)
 from iocast.diagnose.same_load import same_place
 from iocast.diagnose.trust.isolation import isolation
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
-from iocast.model.workload import Closed, Constant, Workload
-from iocast.text import brief_percent, brief_throughput, brief_time, counted, number
+from iocast.model.workload import Constant, Workload
+from iocast.text import brief_percent, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
+ONLY: Only = (MEASURED_HERE,)
 
 CODE: FindingCode = "throttle"
-REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 FLAT = 1.05  # the rate of many at once over that of one
 SAME = 1.02  # over that of others that fill it too: what a device still gains has a slope [J]
 DEEPER = 4
@@ -66,6 +77,7 @@ MORE_BYTES = 1.2  # moved by others, where bytes are not what is full [J]
 UNLIKE, AS_EXACT, FAR_NEARER = 0.03, 0.005, 8.0
 WHOLE = 0.01  # of a number of I/Os at a time [J]
 LEAST_IOS = 100
+KEPT_BUSY: Only = (MEASURED_HERE, NO_PAUSES, ALONE, at_least(LEAST_IOS))
 LEAST_S = 1.5  # many times the slices of a throttle
 OF_OTHERS = 0.1  # a share of others' I/O that does not spoil the times of one outstanding I/O [J]
 LONE = 0.8  # the time of one I/O at half the rate over the distance at full rate; a free device gives 1 or more [J]
@@ -73,23 +85,20 @@ LONE = 0.8  # the time of one I/O at half the rate over the distance at full rat
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """A limit that is known and was reached, then what looks like one that is not known."""
-    if facts.imported:
-        return
     told = set()
-    for row in facts.rows:
-        for finding in known_limits(row):
+    for row in rows_for(facts, ONLY):
+        for reached in limits_reached(row):
             told.add(row.name)
-            yield finding
+            yield _of_our_own(row, reached)
     free: list[Curve] = []
     stood: list[Curve] = []
     for whole in facts.curves:
         curve = _running(facts, whole)
-        first = whole.rows[0]
-        if first.phase.workload.arrival != Closed() or any(row.phase.name in told for row in whole.rows):
+        if not meets(facts.row(whole.rows[0]), NO_PAUSES) or any(row.phase.name in told for row in whole.rows):
             continue
         sliced = _slices(whole.points[0])
         yield from sliced
-        if not sliced and not waited_for_a_processor(facts.row(whole.rows[-1])):  # else no cap kept the rate level
+        if not sliced and meets(facts.row(whole.rows[-1]), NOT_SHORT_OF_CPU):  # else no cap kept the rate level
             (stood if curve is None else free).append(curve or whole)
     suspected = list(_levels(facts, free)) or list(_levels(facts, stood))
     yield from suspected
@@ -101,14 +110,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _running(facts: Facts, curve: Curve) -> Curve | None:
     """The rows of one state in which nothing stood still, where these are a curve: the rate of the others is that of
     their stalls, or of what was left when something ran out."""
-    out = apart(facts)
-    left = curve.only(lambda record: record.phase.name not in out and not stood_still(facts.row(record)))
+    left = curve_for(facts, curve, (ONE_STATE, NEVER_STILL))
     return left if left is curve or (left is not None and len(left.points) > 1) else None
 
 
 def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
     """I/Os of several kinds and sizes, one and many outstanding, at exactly one rate that no row passes."""
-    rows = [row for row in facts.rows if _may_be_capped(row)]
+    rows = rows_for(facts, (*KEPT_BUSY, NOT_DURABLE, NOT_SHORT_OF_CPU, NEVER_STILL))
     for row in rows:
         rate_per_s = row.measurement.rate_per_s
         level = [each for each in rows if abs(each.measurement.rate_per_s / rate_per_s - 1) <= AS_EXACT]
@@ -130,33 +138,23 @@ def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
             return
 
 
-def _may_be_capped(row: RowFacts) -> bool:
-    closed = row.workload.arrival == Closed() and not row.record.phase.together and not is_synced(row.record)
-    return closed and row.measurement.ios >= LEAST_IOS and not stood_still(row) and not waited_for_a_processor(row)
-
-
 def _one_rate_for_all(facts: Facts) -> Iterator[Finding]:
     """One at a time, I/Os of several kinds and sizes at one rate, all in the same time, and no load that passes it.
 
     A disk that waits longer for its heads than for the cap shows no level in its ladders of random reads.
     """
-    rows = [row for row in facts.rows if _goes_by_a_clock(row)]
+    lone = (row for row in rows_for(facts, KEPT_BUSY) if row.measurement.asked_depth == 1)
+    rows = [row for row in lone if _spread(point(row)) < EXACT]
     for row in rows:
         level = [each for each in rows if _same(each.measurement.rate_per_s, row.measurement.rate_per_s)]
         kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
-        plain = [item.size_bytes for each in level if not is_synced(each.record) for item in each.workload.mix]
+        plain = [item.size_bytes for each in level if meets(each, NOT_DURABLE) for item in each.workload.mix]
         if len(kinds) < LEAST_KINDS or max(plain, default=0) < SIZE_APART * min(plain, default=1):
             continue
         ceiling = SAME * max(each.measurement.rate_per_s for each in level)
         if all(each.measurement.rate_per_s <= ceiling for each in facts.rows):
             yield from _told_of_all(level)
             return
-
-
-def _goes_by_a_clock(row: RowFacts) -> bool:
-    lone = row.measurement.asked_depth == 1 and not row.record.phase.together
-    many = row.workload.arrival == Closed() and row.measurement.ios >= LEAST_IOS
-    return lone and many and _spread(point(row)) < EXACT
 
 
 def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
@@ -170,57 +168,23 @@ def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
         yield _suspicion(row.record, says, evidence, confidence=0.7)
 
 
-@once
-def known_limits(row: RowFacts) -> tuple[Finding, ...]:
-    """Limits of our own cgroup that the row has reached."""
-    return tuple(_known_limits(row))
-
-
-def _known_limits(row: RowFacts) -> Iterator[Finding]:
-    record, did = row.record, row.measurement
-    seconds = did.elapsed_ns / 1e9
-    for (subject, metric), limit in row.own_limits:
-        op, what = metrics.LIMITED[metric]
-        parts = [part for part in did.classes if part.op == op]
-        did_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in parts)
-        if did.database is not None and did.database.below is not None and (op, what) == ("read", metrics.IOS):
-            did_all = did.database.below.reads  # of statements the limit meets what the engine's cache has not
-        got = did_all / seconds if seconds else 0.0
-        became = _requests_per_s(row, subject, op) if what == metrics.IOS else got
-        if any(REACHED[0] * limit <= each <= REACHED[1] * limit for each in (got, became)):
-            shown = brief_throughput if what == metrics.BYTES else _per_second
-            done = f"did {shown(got)}"
-            if not REACHED[0] * limit <= got <= REACHED[1] * limit:  # I/Os that are cut up count by their pieces
-                done = f"did {shown(got)} of larger I/Os, {shown(became)} of requests there"
-            yield Finding(
-                code=CODE,
-                severity="warn",
-                phase=record.phase.name,
-                says=(
-                    f"Rate-limited by the cgroup: this process may {op} {shown(limit)} on {subject}, and the row"
-                    f" {done}; it measures that setting."
-                ),
-                clause=f"the cgroup allows {shown(limit)} of {op}s on {subject}, and the row {done}",
-                evidence={"limit": limit, "achieved": got},
-                remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
-            )
-
-
-def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
-    """What the I/Os of a row became at a layer that moved what they did and little else; 0 where that is unknown."""
-    io = row.device_io.get(layer)
-    if io is None or not io.elapsed_ns:
-        return 0.0
-    count, moved, own = (
-        (io.reads, io.read_bytes, row.bytes_read) if op == "read" else (io.writes, io.written_bytes, row.bytes_written)
+def _of_our_own(row: RowFacts, reached: Reached) -> Finding:
+    """A limit of our own control group."""
+    allows, got = reached.words(reached.limit), f"did {reached.words(reached.got)}"
+    if not reached.by_own_ios:  # I/Os that are cut up count by their pieces
+        got = f"did {reached.words(reached.got)} of larger I/Os, {reached.words(reached.became)} of requests there"
+    return Finding(
+        code=CODE,
+        severity="warn",
+        phase=row.name,
+        says=(
+            f"Rate-limited by the cgroup: this process may {reached.op} {allows} on {reached.subject}, and the row"
+            f" {got}; it measures that setting."
+        ),
+        clause=f"the cgroup allows {allows} of {reached.op}s on {reached.subject}, and the row {got}",
+        evidence={"limit": reached.limit, "achieved": reached.got},
+        remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
     )
-    if not count or not moved or not own or not REACHED[0] <= moved / own <= REACHED[1]:
-        return 0.0
-    return count * 1e9 / io.elapsed_ns
-
-
-def _per_second(rate: float) -> str:
-    return f"{number(rate)} IOPS"
 
 
 def _slices(point: Point) -> list[Finding]:
@@ -316,7 +280,7 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
     held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
-    if few or one is None or one.record.phase.name in apart(facts) or deep.load < max(DEEPER, 2 * held[0].load):
+    if few or one is None or not meets(facts.row(one.record), ONE_STATE) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
     if _others_share(facts.row(one.record)) > max(OF_OTHERS, 2 * _others_share(facts.row(deep.record))):
         return []  # its times scatter as those of a queue of others: what is more even than they are is no clock
@@ -356,13 +320,13 @@ def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
     What a full device ends in a second goes by how long each I/O keeps it; a fixed delay on the way to it hides how
     evenly a cap lets them pass, and leaves this sign. Of I/Os of one size, bytes may be what is full.
     """
-    moved = max(row.measurement.bytes_per_s for row in facts.rows if not row.record.phase.together)
+    moved = max(row.measurement.bytes_per_s for row in rows_for(facts, (ALONE,)))
     if moved < MORE_BYTES * deep.bytes_per_s:
         return False
     kinds = set()
     for curve in facts.curves:
         alone = curve.at(1)
-        if alone is None or curve.rows[0].phase.workload.arrival != Closed():
+        if alone is None or not meets(facts.row(alone.record), NO_PAUSES):
             continue
         apart = abs(math.log(alone.rate_per_s / one.rate_per_s))
         near = min(AS_EXACT, apart / FAR_NEARER)
@@ -374,7 +338,7 @@ def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
         )
         if apart >= UNLIKE and exactly:
             mix = alone.record.phase.workload.mix
-            kinds.add((is_synced(alone.record), *((item.op, item.size_bytes) for item in mix)))
+            kinds.add((meets(facts.row(alone.record), NOT_DURABLE), *((item.op, item.size_bytes) for item in mix)))
     return len(kinds) >= LEAST_KINDS - 1
 
 
@@ -399,8 +363,8 @@ def _as_many_bytes(facts: Facts, deep: Point, size_bytes: int) -> bool:
     """Whether I/Os of quite another size move as many bytes: then bytes are what is full."""
     return any(
         _size_apart(row, size_bytes) and 1 / FLAT <= row.measurement.bytes_per_s / deep.bytes_per_s <= FLAT
-        for row in facts.rows
-        if deep.bytes_per_s and not row.record.phase.together
+        for row in rows_for(facts, (ALONE,))
+        if deep.bytes_per_s
     )
 
 
@@ -414,13 +378,9 @@ def _alike(facts: Facts, level: _Level) -> list[RowFacts]:
     mine = {(item.op, item.size_bytes) for item in level.deep.record.phase.workload.mix}
     return [
         row
-        for row in facts.rows
+        for row in rows_for(facts, (*KEPT_BUSY, NOT_DURABLE))
         if {(item.op, item.size_bytes) for item in row.workload.mix} != mine
-        and row.workload.arrival == Closed()
         and row.measurement.asked_depth > 1
-        and not row.record.phase.together
-        and not is_synced(row.record)
-        and row.measurement.ios >= LEAST_IOS
         and _same(row.measurement.rate_per_s, level.rate_per_s)
         and _spread(point(row)) < ROUGHLY_EVEN
     ]
@@ -505,7 +465,6 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
         confidence=confidence,
         confirm="run at half of the rate: behind a cap each I/O is then much quicker",
         state="suggested",
-        rivals=("link_limit", "serialised_direct_io"),
     )
 
 

@@ -21,8 +21,17 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.levels import SIZE_APART, counts
 from iocast.analyse.load_kind import bytes_of, simulated
 from iocast.analyse.rate_drops import Drop
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    CLOSED_LOOP,
+    NEVER_STILL,
+    NOT_SHORT_OF_CPU,
+    ONLY_WRITES,
+    Only,
+    meets,
+    rows_for,
+)
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding, Span
@@ -31,6 +40,7 @@ from iocast.model.workload import Constant, MixItem, Workload
 from iocast.text import brief_throughput, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (CLOSED_LOOP, ONLY_WRITES)
 
 CODE: FindingCode = "write_cliff"
 SLOWER, READS_KEEP = 0.7, 0.7  # writes beyond the cliff, and reads, over those before it [J]
@@ -51,9 +61,7 @@ DRAIN_MORE = 1.5
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of writes whose rate fell for good."""
     phases = facts.run.phases
-    for row in facts.rows:
-        if not row.only_writes or row.is_open_loop:
-            continue
+    for row in rows_for(facts, ONLY):
         found = row.drop or _short(facts, row)
         if found is None or _came_back(row, found):
             continue
@@ -65,8 +73,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _short(facts: Facts, row: RowFacts) -> Drop | None:
     """A fall in a row of few intervals, where reads went on at their levels: a neighbour takes from them as well. Or
     to a throughput that later writes of quite another size keep, whatever reads met."""
-    fall = None if row.record.phase.together or stood_still(row) or waited_for_a_processor(row) else row.short_drop
-    others = (each for each in facts.rows if not each.workload.writes and not each.record.phase.together)
+    fall = row.short_drop if meets(row, ALONE, NOT_SHORT_OF_CPU, NEVER_STILL) else None
+    others = (each for each in rows_for(facts, (ALONE,)) if not each.workload.writes)
     if fall is None or not (_keeps_throughput(row, fall) or not any(map(_uneven, others))):
         return None
     return fall
@@ -74,7 +82,7 @@ def _short(facts: Facts, row: RowFacts) -> Drop | None:
 
 def _later_writes(row: RowFacts) -> Iterator[RowFacts]:
     rows = row.facts.rows
-    return (each for each in rows[rows.index(row) + 1 :] if each.only_writes and counts(each))
+    return (each for each in rows[rows.index(row) + 1 :] if meets(each, ONLY_WRITES) and counts(each))
 
 
 def _keeps_throughput(row: RowFacts, fall: Drop) -> bool:
@@ -130,7 +138,6 @@ def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
         confidence=0.6,
         confirm="write the same volume again, with writes and reads before and after, and after such a time without it",
         state="suggested",
-        rivals=("burst_credits", "throttle"),
         spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
     )
 

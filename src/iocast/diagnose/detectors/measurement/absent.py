@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.diagnose.evidence import held_by_quota
+from iocast.diagnose.limits.own_group import held_by_quota
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.text import brief_time
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "generator_did_not_run"
 LEAST_NS = 100_000_000  # as long as a stall of the storage must be to be told [J]

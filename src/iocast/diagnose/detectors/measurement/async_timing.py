@@ -20,15 +20,27 @@ from collections.abc import Iterator
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.load_kind import bytes_of, is_open_loop
+from iocast.analyse.load_kind import bytes_of
 from iocast.analyse.statistics import in_flight_mean
+from iocast.diagnose.preconditions import (
+    ALONE,
+    DIRECT,
+    MEASURED_HERE,
+    NO_PAUSES,
+    REAL_DEVICE,
+    SOME_IOS,
+    Only,
+    meets,
+    rows_for,
+)
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
-from iocast.model.workload import Closed, Op
+from iocast.model.workload import Op
 from iocast.text import brief_percent, brief_time, number
 
 NEEDS: tuple[str, ...] = ()  # with diskstats it holds its own rows against the device
+ONLY: Only = (SOME_IOS,)
 
 CODE: FindingCode = "asynchronous_timing"
 # Waits of Oracle that are no times of an I/O (source-systems C5, databases: "wait, not latency"), and what they are.
@@ -49,12 +61,10 @@ SAME = 0.05  # of requests and of bytes: then the device saw these I/Os and no o
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Imported rows by their names and by Little's law, own rows by what the device says of the same I/Os."""
-    for row in facts.rows:
-        if not row.measurement.ios:
-            continue
-        if facts.imported:
-            yield from _named(row.record) or _half_missing(row.record)
-        elif not facts.simulated and row.is_really_direct:
+    for row in rows_for(facts, ONLY):
+        if not meets(row, MEASURED_HERE):
+            yield from _named(row.record) or _half_missing(row)
+        elif meets(row, REAL_DEVICE, DIRECT, ALONE):
             yield from _quicker_than_its_device(row)
 
 
@@ -74,11 +84,11 @@ def _named(record: PhaseRecord) -> list[Finding]:
     ]
 
 
-def _half_missing(record: PhaseRecord) -> list[Finding]:
+def _half_missing(row: RowFacts) -> list[Finding]:
     """Of a load that keeps a known number in flight, less than half of it is in the times."""
-    did, load = record.measurement, record.phase.workload
+    record, did, load = row.record, row.measurement, row.workload
     unknown = {"users", "depth", "arrival", "length"} & {*record.unstated}
-    if unknown or is_open_loop(record) or load.arrival != Closed() or load.asked_depth < LEAST_DEPTH:
+    if unknown or not meets(row, NO_PAUSES) or load.asked_depth < LEAST_DEPTH:
         return []
     accounted = in_flight_mean(did)
     if did.engine.name not in ASYNCHRONOUS or not 0 < accounted < HALF * load.asked_depth:
@@ -98,14 +108,13 @@ def _half_missing(record: PhaseRecord) -> list[Finding]:
             confidence=0.3,
             confirm="run the same load with iocast, which counts from submission",
             state="suggested",
-            rivals=("too_few_in_flight",),
         )
     ]
 
 
 def _quicker_than_its_device(row: RowFacts) -> Iterator[Finding]:
     record, device = row.record, row.under_filesystem
-    if device is None or record.phase.together or record.phase.workload.sync != "none":
+    if device is None or record.phase.workload.sync != "none":
         return
     ops: tuple[Op, ...] = ("read", "write")
     for op in ops:

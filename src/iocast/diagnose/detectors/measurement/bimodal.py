@@ -18,12 +18,14 @@ from itertools import pairwise
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.modes import Mode
-from iocast.diagnose.evidence import starved_sentence, waited_for_a_processor
+from iocast.diagnose.evidence import starved_sentence
+from iocast.diagnose.preconditions import ALONE, CLOSED_LOOP, NOT_SHORT_OF_CPU, ONLY_READS, PAST_THE_HOST, Only, meets
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "several_peaks"
 APART = 2.0  # peaks nearer to each other do not mislead [J]
@@ -51,11 +53,11 @@ def detect(facts: Facts) -> Iterator[Finding]:
         gap_ns = max(after.location_ns - before.location_ns for before, after in pairwise(found))
         peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
         shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
-        starved = not facts.imported and not facts.simulated and waited_for_a_processor(row)
+        starved = not meets(row, NOT_SHORT_OF_CPU)
         whose = f" {starved_sentence(row)}; the slower I/Os may have waited for a CPU." * starved
         in_turn = _in_turn(row, found)
         when = ", one after the other: the storage changed within the row" * in_turn
-        remedy = TOLD_OF_READS if row.only_reads and row.is_past_the_host else TOLD
+        remedy = TOLD_OF_READS if meets(row, ONLY_READS, PAST_THE_HOST) else TOLD
         yield Finding(
             code=CODE,
             severity="note",
@@ -75,7 +77,7 @@ def _in_turn(row: RowFacts, peaks: list[Mode]) -> bool:
     """Whether a closed loop went as fast as the quick peak alone lets it for an interval, and as slowly as the slow one
     for another: hits and misses lie side by side in each."""
     rates = row.rates_per_s
-    if row.is_open_loop or row.record.phase.together or len(rates) < 2:
+    if len(rates) < 2 or not meets(row, CLOSED_LOOP, ALONE):
         return False
     quick, slow = (row.measurement.depth_mean * 1e9 / mode.location_ns for mode in (peaks[0], peaks[-1]))
     return max(rates) >= NEAR * quick and min(rates) <= slow / NEAR

@@ -20,17 +20,31 @@ from itertools import pairwise, takewhile
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.diagnose.evidence import waited_for_a_processor
+from iocast.diagnose.preconditions import (
+    CLOSED_LOOP,
+    MEASURED_HERE,
+    NO_DATABASE,
+    NO_PAUSES,
+    NOT_SHORT_OF_CPU,
+    Only,
+    meets,
+    rows_for,
+)
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.workload import Closed, MixItem
+from iocast.model.workload import MixItem
 from iocast.text import brief_percent, brief_time
 
 Cells = list[tuple[float, float]]  # middle in ns, share
 Mix = tuple[MixItem, ...]
 
 NEEDS: tuple[str, ...] = ()
+# Who waits for a processor gets it at a tick of the scheduler.
+ONLY: Only = (MEASURED_HERE, NOT_SHORT_OF_CPU)
+# An I/O is submitted when another ends, and so on a mark: what is due at a time of its own, or after a pause, begins
+# between two, and takes any time although it ends on one.
+FROM_MARK_TO_MARK = NO_PAUSES
 
 CODE: FindingCode = "coarse_clock"
 SHARE = 0.99  # of the times lie on marks [J]
@@ -49,11 +63,10 @@ LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """A step that all rows share in which a completion submits the next I/O; one row alone may stand on a mark."""
-    # Who waits for a processor gets it at a tick of the scheduler.
-    rows = [row for row in facts.rows if row.service().total >= LEAST_IOS and not waited_for_a_processor(row)]
-    if facts.imported or not rows or any(row.record.phase.database is not None for row in rows):
+    rows = [row for row in rows_for(facts, ONLY) if row.service().total >= LEAST_IOS]
+    if not rows or not all(meets(row, NO_DATABASE) for row in rows):
         return  # a server counts microseconds: that is its clock's step, and no timer's
-    told = [row for row in rows if _from_mark_to_mark(row)] or rows
+    told = [row for row in rows if meets(row, FROM_MARK_TO_MARK)] or rows
     step_ns = _step_ns(told)
     coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
@@ -81,15 +94,8 @@ def _called(rows: list[RowFacts], told: list[RowFacts]) -> str:
     """Those whose times show the step, all of which are meant."""
     if len(told) == len(rows):
         return "rows"
-    closed = sum(not row.is_open_loop for row in rows)
+    closed = sum(meets(row, CLOSED_LOOP) for row in rows)
     return "closed-loop rows" if len(told) == closed else "closed-loop rows without pauses"
-
-
-def _from_mark_to_mark(row: RowFacts) -> bool:
-    """True where an I/O is submitted when another ends, and so on a mark: what is due at a time of its own, or after a
-    pause, begins between two, and takes any time although it ends on one."""
-    arrival = row.workload.arrival
-    return isinstance(arrival, Closed) and not arrival.think_ns
 
 
 def _step_ns(rows: list[RowFacts]) -> float:

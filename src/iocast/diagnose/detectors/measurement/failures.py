@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
 from iocast.analyse.file_residency import shrunken_files
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.measurement import ErrorPlace
@@ -24,6 +25,7 @@ from iocast.model.workload import DIRECTORY_OPS
 from iocast.text import brief_percent, capacity, counted, sentence
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODES: tuple[FindingCode, ...] = (
     "nothing_done",

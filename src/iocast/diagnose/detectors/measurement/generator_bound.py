@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.bound import bounds
-from iocast.diagnose.evidence import held_by_quota
+from iocast.diagnose.limits.by_load import bounds
+from iocast.diagnose.limits.own_group import held_by_quota
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import counted
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "generator_bound"
 LOWER_LIMIT = "read the row as a lower limit."

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS, MEMORY_KINDS, memory_words
-from iocast.diagnose.link_ceiling import links_of
+from iocast.diagnose.limits.links import links_used
+from iocast.diagnose.preconditions import DIRECT, REAL_DEVICE, Only, applies, meets
 from iocast.diagnose.thresholds import LINK_AT_MOST
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -24,6 +25,7 @@ from iocast.model.target import Target
 from iocast.text import brief_percent, brief_throughput, brief_time, number, sentence
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (REAL_DEVICE,)
 
 CODES: tuple[FindingCode, ...] = (
     "memory_file_system",
@@ -42,7 +44,7 @@ REMEDY = "Use direct I/O on files written in full with unique data, and more dat
 def detect(facts: Facts) -> Iterator[Finding]:
     """Results of measured phases that cannot be true of a storage device."""
     run = facts.run
-    if facts.simulated:
+    if not applies(facts, ONLY):
         return
     if run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         yield _memory_filesystem(run.plan.target)
@@ -101,33 +103,33 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
 
 
 def _faster_than_link(run: Run, record: PhaseRecord) -> Iterator[Finding]:
-    links = links_of(run.plan.target)
-    if links is None:
-        return
-    ceiling = links.bytes_per_s
-    for op in MOVING:  # links carry each direction on its own
-        seen = bytes_per_s_of(record.measurement, op)
-        if seen > LINK_AT_MOST * ceiling:
-            beyond = 1 - ceiling / seen  # of the bytes did not come by the links
-            by = "impossible, memory answered" if beyond > MOSTLY else "a cache on this side of it answered"
-            clause = (
-                f"{op}s ran at {brief_throughput(seen)}, {number(100 * (seen / ceiling - 1))}% above the"
-                f" {brief_throughput(ceiling)} that {links.words}: {by} at least {brief_percent(beyond)} of them"
-            )
-            yield Finding(
-                code="faster_than_the_link",
-                severity="void",
-                phase=record.phase.name,
-                says=sentence(clause),
-                clause=clause,
-                evidence={"bytes_per_s": seen, "link_bytes_per_s": float(ceiling), "paths": float(len(links.speeds))},
-                remedy=REMEDY,
-            )
+    for used in links_used(record, run.plan.target):
+        if used.share <= LINK_AT_MOST:
+            continue
+        ceiling, beyond = used.links.bytes_per_s, 1 - 1 / used.share  # of the bytes did not come by the links
+        by = "impossible, memory answered" if beyond > MOSTLY else "a cache on this side of it answered"
+        clause = (
+            f"{used.op}s ran at {brief_throughput(used.bytes_per_s)}, {number(100 * (used.share - 1))}% above the"
+            f" {brief_throughput(ceiling)} that {used.links.words}: {by} at least {brief_percent(beyond)} of them"
+        )
+        yield Finding(
+            code="faster_than_the_link",
+            severity="void",
+            phase=record.phase.name,
+            says=sentence(clause),
+            clause=clause,
+            evidence={
+                "bytes_per_s": used.bytes_per_s,
+                "link_bytes_per_s": float(ceiling),
+                "paths": float(len(used.links.speeds)),
+            },
+            remedy=REMEDY,
+        )
 
 
 def _too_quick(row: RowFacts) -> Iterator[Finding]:
     record, layers = row.record, row.run.plan.target.layers
-    if not row.is_really_direct or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
+    if not meets(row, DIRECT) or not layers or any(layer.kind in MEMORY_KINDS for layer in layers):
         return
     reads = row.service("read")
     if record.phase.workload.depth > 1 or not reads.total:

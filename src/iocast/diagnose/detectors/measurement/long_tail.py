@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.stated import Coarse
 from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "long_tail"
 FAR = 16  # times the upper edge of the median's bucket [J]

@@ -15,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.verification import BAD_KINDS
 from iocast.text import counted
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = ()
 
 CODE: FindingCode = "writes_did_not_come_back"
 

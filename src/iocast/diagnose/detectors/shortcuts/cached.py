@@ -19,6 +19,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import bytes_of, data_bytes
 from iocast.analyse.places import RESHAPING_FILESYSTEMS, SHRINKING
 from iocast.diagnose.evidence import MEMORY_FILESYSTEMS
+from iocast.diagnose.preconditions import DIRECT, NO_DATABASE, REAL_DEVICE, Only, meets, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -27,6 +28,8 @@ from iocast.model.workload import MixItem, Op, Sequential, Workload
 from iocast.text import brief_percent, brief_time, capacity, sentence
 
 NEEDS: tuple[str, ...] = ("diskstats", "pagecache")
+# A statement is no read of the file system: see memory_test.
+ONLY: Only = (REAL_DEVICE, NO_DATABASE)
 
 CODES: tuple[FindingCode, ...] = ("cached_although_direct_was_claimed", "device_counters_stood_still", "page_cache")
 MOSTLY_SHARE = 0.5  # below this the buffered figure is mostly the cache's [J]
@@ -42,12 +45,10 @@ BUFFERED_REMEDY = "Use direct I/O to measure the storage, or ten times as much d
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Measured phases that were answered by the page cache, in whole or in part."""
-    if facts.simulated or facts.run.plan.target.filesystem in MEMORY_FILESYSTEMS:
+    if facts.run.plan.target.filesystem in MEMORY_FILESYSTEMS:
         return
-    for row in facts.rows:
-        if row.record.phase.database is not None:
-            continue  # a statement is no read of the file system: see memory_test
-        if row.is_really_direct:
+    for row in rows_for(facts, ONLY):
+        if meets(row, DIRECT):
             yield from _direct_but_cached(row)
         else:
             yield from _buffered_reads(row)

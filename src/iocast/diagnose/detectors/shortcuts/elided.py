@@ -16,8 +16,18 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.detectors.interference.stalls import stood_still
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ENOUGH_TO_COMPARE,
+    NEVER_STILL,
+    NEW_FILES,
+    NOT_SHORT_OF_CPU,
+    ONLY_READS,
+    PAST_THE_HOST,
+    Only,
+    meets,
+    pairs_for,
+)
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -27,13 +37,14 @@ from iocast.model.workload import MixItem, Sequential, Workload
 from iocast.text import brief_percent, brief_time
 
 NEEDS: tuple[str, ...] = ()
+# Of two means one would be that of a stall.
+ONLY: Only = (NEW_FILES, ONLY_READS, PAST_THE_HOST, ENOUGH_TO_COMPARE, NEVER_STILL)
 
 CODE: FindingCode = "elided_reads"
 # models C, 9 says a half. The way through a loop device is half of a quick read, and a hole has to go it too. [J]
 QUICKER = 0.67
 PROVEN = 0.8  # by the whole interval: it is told which parts were written, so chance has no part in it [J]
 NOT_READ, READ = 0.05, 0.5  # of the bytes, at the device below a layer that knows of the hole [J]
-ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 
 
@@ -46,13 +57,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 def _paired(facts: Facts) -> Finding | None:
     """Rows of the same reads on a part that the run had written, and on one that it had not."""
-    for one, other in () if facts.run.files_whole else facts.pairs("region"):
+    for one, other in pairs_for(facts, ONLY, "region"):
         alike = one.region[1] == other.region[1]  # or a cache, or a short way of an arm, would make the difference
-        if not alike or not one.only_reads or not one.is_past_the_host:
-            continue
-        if stood_still(one) or stood_still(other):
-            continue  # one of two means is that of the stall
-        if min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+        if not alike:
             continue
         written = [each for each in (one, other) if each.written_before]
         fresh = [each for each in (one, other) if not each.written_before]
@@ -81,7 +88,7 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
             f"The device read {brief_percent(share)} of the former's bytes and {brief_percent(later)} of the latter's."
         )
         return replace(certain, says=f"{certain.says} {counted}", evidence={**times, "device_share": share})
-    if times["ratio"] >= QUICKER or waited_for_a_processor(written):
+    if times["ratio"] >= QUICKER or not meets(written, NOT_SHORT_OF_CPU):
         return None
     return replace(
         certain,
@@ -89,7 +96,6 @@ def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
         hypothesis="the storage knows of the holes and answers without the medium",
         confidence=0.7,
         confirm="write one part, leave another untouched, and read both",
-        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.evidence import has_an_arm
+from iocast.diagnose.preconditions import ENOUGH_TO_COMPARE, NEW_FILES, ONLY_WRITES, Only, applies, meets, pairs_for
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -26,11 +27,11 @@ from iocast.model.workload import MixItem, Sequential, Stride, Workload
 from iocast.text import brief_percent, brief_time, capacity, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (NEW_FILES, ONLY_WRITES)
 
 CODE: FindingCode = "first_write_penalty"
 SUGGESTS = 1.25  # of one pair, whose ratio is not exact [J]
 COSTS = 1.1  # [J] models C, 8 has 1.5, which is plain at once; in turns a tenth can be told from nothing
-ENOUGH = 50  # I/Os [J]
 LEAST_SHARE, OFF = 0.01, 0.15  # of the slow writes; how far beside one in a power of two their share may be [J]
 APART, AS_SLOW = 4.0, 0.7  # times the quick ones; of the slow ones random writes take at least [J]
 ALL_OF_THEM = 0.98  # of the second writes
@@ -41,11 +42,10 @@ MOST_ROUNDS = 6
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same places twice, and the first time took longer."""
-    if facts.run.files_whole:
+    if not applies(facts, ONLY):
         return
-    for first, second in facts.pairs():
-        enough = min(first.measurement.ios, second.measurement.ios) >= ENOUGH
-        if not first.only_writes or not enough or first.written_before:
+    for first, second in pairs_for(facts, (*ONLY, ENOUGH_TO_COMPARE)):
+        if first.written_before:
             continue
         ratio = first.p50_ns / second.p50_ns
         if ratio > SUGGESTS:
@@ -78,7 +78,7 @@ def _in_order(facts: Facts) -> Iterator[Finding]:
     for row in () if has_an_arm(facts) else facts.rows:
         peaks = [mode for mode in row.modes if mode.share >= LEAST_SHARE]
         load = row.workload
-        if len(peaks) != 2 or not row.only_writes or not isinstance(load.locality, Sequential) or row.written_before:
+        if len(peaks) != 2 or not meets(row, *ONLY) or not isinstance(load.locality, Sequential) or row.written_before:
             continue
         (quick, slow), size = peaks, load.mix[0].size_bytes
         one_in = 2 ** round(-math.log2(slow.share))

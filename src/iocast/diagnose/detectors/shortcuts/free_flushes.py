@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.load_kind import is_synced
 from iocast.diagnose.evidence import MEMORY_KINDS
+from iocast.diagnose.preconditions import ALONE, MEASURED_HERE, NOT_DURABLE, REAL_DEVICE, Only, meets, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ("diskstats",)
+ONLY: Only = (MEASURED_HERE, REAL_DEVICE, ALONE)
 
 CODE: FindingCode = "flushes_cost_nothing"
 FREE_NS = 100_000  # on average: a medium, and most of what lies on the way to one, takes longer [J]
@@ -36,19 +37,19 @@ VOLATILE = "write back"
 def detect(facts: Facts) -> Iterator[Finding]:
     """The first row of commits whose flushes were free, or never came."""
     kinds = {layer.name: layer for layer in facts.run.plan.target.layers}
-    if facts.simulated or facts.imported or any(layer.kind in MEMORY_KINDS for layer in kinds.values()):
+    if any(layer.kind in MEMORY_KINDS for layer in kinds.values()):
         return
-    for row in facts.rows:
+    for row in rows_for(facts, ONLY):
         device = row.under_filesystem
         layer = kinds.get(device.layer) if device is not None else None
-        if device is None or layer is None or layer.write_cache != VOLATILE or row.record.phase.together:
+        if device is None or layer is None or layer.write_cache != VOLATILE:
             continue
         asked = sum(part.ios for part in row.measurement.classes if part.op in ("fsync", "fdatasync"))
         done = device.flushes
         if done is not None and asked >= ENOUGH and done < FEW * asked:
             yield _finding(row, f"{number(asked)} flushes were asked for, and {number(done)} reached {layer.name}", 0.0)
             return
-        if is_synced(row.record) and done and done >= ENOUGH and device.flush_ns is not None:
+        if not meets(row, NOT_DURABLE) and done and done >= ENOUGH and device.flush_ns is not None:
             each_ns = device.flush_ns / done
             quick = each_ns < min(QUICK_NS, OF_A_WRITE * (device.write_await_ns or 0.0))
             if each_ns < FREE_NS or quick:

@@ -17,11 +17,13 @@ from collections.abc import Iterator
 
 from iocast.analyse.database.memory_shares import MemoryShares, memory_shares
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.diagnose.preconditions import Only
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.text import brief_percent, capacity, sentence
 
 NEEDS: tuple[str, ...] = ("diskstats",)
+ONLY: Only = ()
 
 CODE: FindingCode = "memory_test"
 MOSTLY = 0.5  # below this share of the storage the figure is mostly that of caches [J]

@@ -19,7 +19,19 @@ from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.places import PAGE_BYTES
-from iocast.diagnose.evidence import arms, row_of, waited_for_a_processor
+from iocast.diagnose.evidence import arms, row_of
+from iocast.diagnose.preconditions import (
+    DIRECT,
+    ENOUGH_TO_COMPARE,
+    MEASURED_HERE,
+    NOT_SHORT_OF_CPU,
+    ONLY_READS,
+    REAL_DEVICE,
+    Only,
+    meets,
+    pairs_for,
+    rows_for,
+)
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -29,10 +41,10 @@ from iocast.model.workload import Hotspot, MixItem, Sequential, Uniform, Workloa
 from iocast.text import brief_time, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONLY_READS,)
 
 CODE: FindingCode = "read_ahead"
 HALF, MORE = 0.5, 1.1  # models C, 6: the time in order over that at random; bytes at the device over those asked for
-ENOUGH = 50  # I/Os [J]
 ROUNDS = 6
 READERS = 2
 
@@ -40,16 +52,15 @@ READERS = 2
 def detect(facts: Facts) -> Iterator[Finding]:
     """Random reads of which the device delivers more than was asked for; reads in order that took less than half as
     long as the same reads at random."""
-    for row in facts.rows:
-        if not facts.imported and not facts.simulated:
-            yield from _more_than_asked(row)
+    for row in rows_for(facts, (*ONLY, MEASURED_HERE, REAL_DEVICE)):
+        yield from _more_than_asked(row)
     own = arms(facts)  # each arm is quick with one reader that stays with it for a while
-    for one, other in facts.pairs("locality"):
+    for one, other in pairs_for(facts, (*ONLY, ENOUGH_TO_COMPARE), "locality"):
         by_kind = {type(each.workload.locality): each for each in (one, other)}
         ordered, random = by_kind.get(Sequential), by_kind.get(Uniform)
-        if ordered is None or random is None or not one.only_reads or one.measurement.asked_depth <= own:
+        if ordered is None or random is None or one.measurement.asked_depth <= own:
             continue
-        if min(one.measurement.ios, other.measurement.ios) < ENOUGH or waited_for_a_processor(random):
+        if not meets(random, NOT_SHORT_OF_CPU):
             continue
         if ordered.p50_ns < HALF * random.p50_ns and ordered.mean_ns < HALF * random.mean_ns:
             yield _finding(ordered, random)
@@ -59,7 +70,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _more_than_asked(row: RowFacts) -> Iterator[Finding]:
     """Buffered: what direct reads move beyond their own bytes is other I/O."""
     size = min((item.size_bytes for item in row.workload.mix), default=0)
-    if row.is_really_direct or not row.only_reads or size % PAGE_BYTES or not size:
+    if meets(row, DIRECT) or size % PAGE_BYTES or not size:
         return  # of smaller reads a page is read whole
     found = row.share_of_device("read") if isinstance(row.workload.locality, Uniform | Zipf | Hotspot) else None
     if found is None or found[0] <= MORE:
@@ -91,7 +102,6 @@ def _finding(ordered: RowFacts, random: RowFacts) -> Finding:
         confidence=0.6,
         confirm="two readers forwards against two backwards, on fresh blocks",
         state="suggested",
-        rivals=("cache_in_the_storage", "tier_migration"),
     )
 
 

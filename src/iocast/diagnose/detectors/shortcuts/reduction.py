@@ -15,7 +15,16 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.diagnose.evidence import bytes_ratio, row_of, waited_for_a_processor
+from iocast.diagnose.evidence import bytes_ratio, row_of
+from iocast.diagnose.preconditions import (
+    ENOUGH_TO_COMPARE,
+    NOT_SHORT_OF_CPU,
+    ONLY_WRITES,
+    REAL_DEVICE,
+    Only,
+    meets,
+    pairs_for,
+)
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -25,6 +34,7 @@ from iocast.model.workload import Compressible, MixItem, Payload, Repeated, Sequ
 from iocast.text import brief_throughput, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONLY_WRITES, ENOUGH_TO_COMPARE, NOT_SHORT_OF_CPU)
 
 CODE: FindingCode = "compression_or_deduplication"
 FACTOR = 1.1  # models C, 10
@@ -33,7 +43,6 @@ SUGGESTS = 1.2  # of one pair, whose ratio is not exact [J]
 # other. The interval of the ratio would not do: it knows nothing of what changed between the rows. [J]
 QUICKEST, SLOWEST = 0.05, 0.95
 BUSY_MAKING = 0.5  # of a processor: then it is the making of unique data that takes long [J]
-ENOUGH = 50  # I/Os [J]
 KINDS: dict[str, Payload] = {
     "unique data": Unique(),
     "zeros": Zeros(),
@@ -45,18 +54,21 @@ KINDS: dict[str, Payload] = {
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that wrote the same with other data, and were quicker than with unique data."""
     best: tuple[float, RowFacts, RowFacts] | None = None
-    for one, other in facts.pairs("payload"):
-        if waited_for_a_processor(one) or waited_for_a_processor(other):
-            continue
+    for one, other in pairs_for(facts, ONLY, "payload"):
         plain = [each for each in (one, other) if isinstance(each.workload.payload, Unique)]
-        if not plain or not one.only_writes or min(one.measurement.ios, other.measurement.ios) < ENOUGH:
+        if not plain:
             continue
         unique, same = plain[0], other if plain[0] is one else one
         busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)
         ratio, apart = same.measurement.bytes_per_s / unique.measurement.bytes_per_s, bytes_ratio(unique, same)
         carried = (apart.ratio if apart.low is None else apart.low) > FACTOR
         told = ratio > SUGGESTS or _do_not_overlap(unique, same)
-        if carried and told and (facts.simulated or busy < BUSY_MAKING) and (best is None or ratio > best[0]):
+        if (
+            carried
+            and told
+            and (busy < BUSY_MAKING or not meets(unique, REAL_DEVICE))
+            and (best is None or ratio > best[0])
+        ):
             best = (ratio, unique, same)
     if best is not None:
         yield _finding(*best)

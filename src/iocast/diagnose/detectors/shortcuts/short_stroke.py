@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from iocast.analyse.facts import Facts
 from iocast.analyse.load_kind import data_bytes, region
 from iocast.diagnose.evidence import has_an_arm, row_of
+from iocast.diagnose.preconditions import ONLY_READS, PAST_THE_HOST, Only, rows_for
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -22,6 +23,7 @@ from iocast.model.workload import MixItem, Uniform, Workload
 from iocast.text import brief_percent, capacity
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONLY_READS, PAST_THE_HOST)
 
 CODE: FindingCode = "short_stroke"
 SPAN = 0.5  # models C, 17
@@ -33,8 +35,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     disk = _disk_bytes(facts.run)
     if not disk or not has_an_arm(facts):
         return
-    rows = [row for row in facts.rows if isinstance(row.workload.locality, Uniform)]
-    reads = [row.record for row in rows if row.only_reads and row.is_past_the_host]
+    reads = [row.record for row in rows_for(facts, ONLY) if isinstance(row.workload.locality, Uniform)]
     if not reads:
         return
     widest = max(reads, key=data_bytes)

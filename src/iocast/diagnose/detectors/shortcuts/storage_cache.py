@@ -23,8 +23,20 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.modes import modes
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.detectors.limits import credits
-from iocast.diagnose.detectors.limits.throttle import known_limits
-from iocast.diagnose.evidence import ARM_NS, has_an_arm, row_of, times_ratio, waited_for_a_processor
+from iocast.diagnose.evidence import ARM_NS, has_an_arm, row_of, times_ratio
+from iocast.diagnose.preconditions import (
+    CLOSED_LOOP,
+    NOT_SHORT_OF_CPU,
+    ONLY_READS,
+    PAST_THE_HOST,
+    REAL_DEVICE,
+    UNDER_NO_LIMIT,
+    Only,
+    at_least,
+    meets,
+    pairs_for,
+    rows_for,
+)
 from iocast.diagnose.same_load import target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -35,10 +47,14 @@ from iocast.model.workload import MixItem, Uniform, Workload
 from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
+# Who waits for a limit of our own group forms a slow group.
+# Who waits for a processor now and then forms a slow group, of the length of a time slice.
+ONLY: Only = (PAST_THE_HOST, NOT_SHORT_OF_CPU, UNDER_NO_LIMIT)
 
 CODE: FindingCode = "cache_in_the_storage"
 FLOOR_NS = 500_000  # no disk reads at random below this (models C, 1b)
 ENOUGH = 200  # reads, for a share of two in a hundred to be more than chance [J]
+ENOUGH_FOR_A_SHARE = at_least(ENOUGH)
 SHARE = 0.02  # of the reads
 QUICK_ONES = 15  # for the emptiness beside them to be more than chance [J]
 MISSES = 0.04  # at least; a few slow reads are stalls, neighbours or a processor that was away [J]
@@ -55,12 +71,10 @@ TWICE = 0.5  # models C, 1b: what is held over cold reads; by the mean, since ha
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of direct random reads with a quick and a slow group."""
     arm = has_an_arm(facts)
-    for row in facts.rows:
+    for row in rows_for(facts, ONLY):
         if not _may_tell(row, arm=arm):
             continue
-        # Who waits for a limit of our own group forms a slow group, and what memory answers a quick one.
-        # Who waits for a processor now and then forms a slow group, of the length of a time slice.
-        if any(known_limits(row)) or _host_answers(row) or waited_for_a_processor(row):
+        if _host_answers(row):  # what memory answers forms a quick group
             continue
         found = _groups(row, arm=arm)
         if found is not None:
@@ -74,15 +88,15 @@ def _may_tell(row: RowFacts, *, arm: bool) -> bool:
     """Whether two groups of reads can only be hits and misses: of one read at a time, and where each read has to wait
     for an arm of any, beside writes and in a queue too."""
     load = row.workload
-    if not isinstance(load.locality, Uniform) or not row.is_past_the_host:
+    if not isinstance(load.locality, Uniform):
         return False
-    alone = row.only_reads and row.measurement.asked_depth == 1
+    alone = meets(row, ONLY_READS) and row.measurement.asked_depth == 1
     return alone or (arm and any(item.op == "read" for item in load.mix))
 
 
 def _host_answers(row: RowFacts) -> bool:
     """True when the devices were seen to deliver less than was read."""
-    share = None if row.facts.simulated else row.device_share_of_reads
+    share = row.device_share_of_reads if meets(row, REAL_DEVICE) else None
     return share is not None and share < DEVICE_SHARE
 
 
@@ -90,15 +104,14 @@ def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
     # What reads at the baseline of a volume whose credits are spent is slow for that.
     spent = max((found.evidence["after_per_s"] for found in credits.detect(facts)), default=0.0)
-    for one, other in facts.pairs("region"):
+    for one, other in pairs_for(facts, (ONLY_READS, PAST_THE_HOST, ENOUGH_FOR_A_SHARE), "region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
-        if not (small.only_reads and isinstance(load.locality, Uniform) and load.asked_depth == 1):
+        if not isinstance(load.locality, Uniform) or load.asked_depth != 1:
             continue
-        enough = min(one.measurement.ios, other.measurement.ios) >= ENOUGH
-        if whole.measurement.rate_per_s < BASELINE * spent or waited_for_a_processor(whole):
+        if whole.measurement.rate_per_s < BASELINE * spent or not meets(whole, NOT_SHORT_OF_CPU):
             continue
-        if not enough or small.data_bytes * SMALL > whole.data_bytes or not small.is_past_the_host:
+        if small.data_bytes * SMALL > whole.data_bytes:
             continue
         small_ns, whole_ns = small.mean_ns, whole.mean_ns
         arm = whole_ns > ARM_NS and small.p50_ns > FLOOR_NS
@@ -123,7 +136,7 @@ def _slower_since(facts: Facts, small: RowFacts, whole: RowFacts) -> bool:
         small.mean_ns > TWICE * other.mean_ns
         for pair in facts.pairs("region")
         for other in pair
-        if small in pair and other.data_bytes >= whole.data_bytes and other.measurement.ios >= ENOUGH
+        if small in pair and other.data_bytes >= whole.data_bytes and meets(other, ENOUGH_FOR_A_SHARE)
     )
 
 
@@ -158,10 +171,10 @@ def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bo
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
-    found = row.modes if row.only_reads else modes(row.response("read"))  # writes have peaks of their own
+    found = row.modes if meets(row, ONLY_READS) else modes(row.response("read"))  # writes have peaks of their own
     quick = [mode for mode in found if mode.location_ns < FLOOR_NS]
     slow = [mode for mode in found if mode.location_ns >= FLOOR_NS]
-    if row.is_open_loop or not quick or not slow:
+    if not quick or not slow or not meets(row, CLOSED_LOOP):
         return None
     low, high = (max(some, key=lambda mode: mode.share).location_ns for some in (quick, slow))
     return sum(mode.share for mode in quick), low, high
@@ -170,7 +183,7 @@ def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
 def _flash_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same where the slow group too is quicker than any disk: exactly two peaks, far apart, neither of a few."""
     peaks = [mode for mode in row.modes if mode.share >= SHARE]
-    if row.is_open_loop or row.service("read").total < ENOUGH or len(peaks) != 2:
+    if len(peaks) != 2 or row.service("read").total < ENOUGH or not meets(row, CLOSED_LOOP):
         return None
     low, high = peaks
     apart = high.location_ns >= APART * low.location_ns and high.location_ns < FLOOR_NS
@@ -210,7 +223,6 @@ def _suggested(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Fi
         confidence=0.7,
         confirm="read single blocks repeatedly beside cold random reads, and compare the means",
         state="suggested",
-        rivals=("tier_migration", "read_ahead", "elided_reads"),
     )
 
 

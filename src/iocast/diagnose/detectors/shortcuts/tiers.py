@@ -25,7 +25,19 @@ from iocast.analyse.comparison import ab_ratio
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.states import apart
-from iocast.diagnose.evidence import row_of, waited_for_a_processor
+from iocast.diagnose.evidence import row_of
+from iocast.diagnose.preconditions import (
+    ALONE,
+    CLOSED_LOOP,
+    MEASURED_HERE,
+    NOT_SHORT_OF_CPU,
+    ONLY_READS,
+    PAST_THE_HOST,
+    Only,
+    at_least,
+    meets,
+    rows_for,
+)
 from iocast.diagnose.same_load import mib_below, target_bytes
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
@@ -35,12 +47,13 @@ from iocast.model.workload import Constant, Hotspot, MixItem, Stride, Uniform, W
 from iocast.text import brief_time, load, number
 
 NEEDS: tuple[str, ...] = ()
+ONLY: Only = (ONLY_READS, PAST_THE_HOST, NOT_SHORT_OF_CPU)
 
 CODE: FindingCode = "tier_migration"
 PASSES = 4  # models C, 7
 HALVED, OVER_WAKING_NS = 0.5, 200_000  # of the time at a lower load; a processor that must wake costs less [J]
 FALLS = 0.7  # models C, 7: hot over untouched
-ENOUGH = 30  # I/Os a pass [J]
+ENOUGH = at_least(30)  # a pass [J]
 STEP_BYTES = 1 << 20
 TRIED = 6
 MOST_ROUNDS = 6
@@ -52,14 +65,12 @@ WAITS_S = 5.0  # a run whose passes took longer is repeated with as long a wait 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that went over the same blocks at least four times, and were faster at the end than the second time."""
     for passes in facts.groups:
-        if len(passes) < PASSES or not passes[0].only_reads or not passes[0].is_past_the_host:
-            continue
-        if min(each.measurement.ios for each in passes) < ENOUGH:
+        if len(passes) < PASSES or not all(meets(each, *ONLY, ENOUGH) for each in passes):
             continue
         second, last = passes[1].p50_ns, fmean(each.p50_ns for each in passes[-2:])
-        if last < FALLS * second and not any(map(waited_for_a_processor, passes)):
+        if last < FALLS * second:
             yield _finding(passes, second, last)
-    for row in facts.rows:
+    for row in rows_for(facts, (*ONLY, MEASURED_HERE, CLOSED_LOOP, ALONE)):
         yield from _ramp(row)
     for curve in facts.random_curves("read"):
         yield from _quicker_with_more(facts, curve)
@@ -68,16 +79,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
 def _ramp(row: RowFacts) -> Iterator[Finding]:
     """A row of reads at random whose times fell from fifth to fifth, and not in one step."""
     series = row.record.series
-    random = isinstance(row.workload.locality, Uniform | Zipf | Hotspot)
-    closed = not row.is_open_loop and not row.record.phase.together and not row.facts.imported
-    if not (random and closed and row.only_reads and row.is_past_the_host) or len(series.ios) < RAMP_INTERVALS:
+    if not isinstance(row.workload.locality, Uniform | Zipf | Hotspot) or len(series.ios) < RAMP_INTERVALS:
         return
     times, size = series.responses_ns, len(series.ios) // PARTS
     parts = [times[at * size : (at + 1) * size] for at in range(PARTS - 1)] + [times[(PARTS - 1) * size :]]
     middles = [geometric_mean(part) for part in parts]
     falling = all(after <= STILL * before for before, after in pairwise(middles))
     apart = ab_ratio(parts[0], parts[-1])
-    if waited_for_a_processor(row) or not falling or apart.high is None or apart.high >= FALLS:
+    if not falling or apart.high is None or apart.high >= FALLS:
         return
     if _in_one_step(times):
         return
@@ -94,17 +103,15 @@ def _ramp(row: RowFacts) -> Iterator[Finding]:
         confidence=0.5,
         confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
         state="suggested",
-        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 
 def _quicker_with_more(facts: Facts, curve: Curve) -> Iterator[Finding]:
     """Random reads that take far less time at a higher load, later in the run: more load makes no storage faster."""
-    rows = [facts.row(record) for record in curve.rows]
-    rows = [row for row in rows if row.is_past_the_host and row.measurement.ios >= ENOUGH]
+    rows = [row for row in map(facts.row, curve.rows) if meets(row, *ONLY, ENOUGH)]
     # That a ladder is not of one state is what a tier explains.
     out = {name for name, why in apart(facts).items() if why.how != "ladder"}
-    rows = [row for row in rows if not waited_for_a_processor(row) and row.name not in out]
+    rows = [row for row in rows if row.name not in out]
     if len(rows) < 2:
         return
     first, last = rows[0], rows[-1]
@@ -124,7 +131,6 @@ def _quicker_with_more(facts: Facts, curve: Curve) -> Iterator[Finding]:
         confidence=0.5,
         confirm=f"{number(TRIED)} passes over fresh blocks: a cache is quick from the second on, a tier later",
         state="suggested",
-        rivals=("cache_in_the_storage", "maintenance", "shared_drives"),
     )
 
 
@@ -167,7 +173,6 @@ def _finding(passes: tuple[RowFacts, ...], second_ns: float, last_ns: float) -> 
         confidence=0.6,
         confirm=f"{number(TRIED)} passes over fresh blocks, for as long as the tiering policy needs",
         state="suggested",
-        rivals=("cache_in_the_storage", "read_ahead", "elided_reads"),
     )
 
 

@@ -22,7 +22,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
 from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
-from iocast.diagnose.queue_verdict import ENOUGH, queue_verdict
+from iocast.diagnose.limits.device_queue import ENOUGH, queue_verdict
 from iocast.model.plan import EngineName, Phase
 from iocast.model.results.experiments import DirectWritesRow
 from iocast.model.run import Run

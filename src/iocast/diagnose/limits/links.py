@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from iocast.analyse.device_io import top_layers
+from iocast.analyse.load_kind import MOVING, bytes_per_s_of
+from iocast.model.run import PhaseRecord
 from iocast.model.target import Layer, Target
+from iocast.model.workload import Op
 from iocast.text import brief_throughput
 
 
@@ -26,6 +31,26 @@ class Links(Struct, frozen=True):
             return "its link carries"
         each = f" of {brief_throughput(self.speeds[0])}" if len(set(self.speeds)) == 1 else ""
         return f"its {len(self.speeds)} paths{each} carry"
+
+
+class LinkUse(NamedTuple):
+    """What a row moved one way through the links of its target, in bytes a second, and the share of what they carry."""
+
+    op: Op
+    bytes_per_s: float
+    links: Links
+
+    @property
+    def share(self) -> float:
+        return self.bytes_per_s / self.links.bytes_per_s
+
+
+def links_used(record: PhaseRecord, target: Target) -> tuple[LinkUse, ...]:
+    """Each way, which links carry at once; none where a link is not known. A trim moves nothing."""
+    links = links_of(target)
+    if links is None:
+        return ()
+    return tuple(LinkUse(op, bytes_per_s_of(record.measurement, op), links) for op in MOVING)
 
 
 def links_of(target: Target) -> Links | None:

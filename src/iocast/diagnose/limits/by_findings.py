@@ -7,30 +7,54 @@ rate limit, a link, a lock), the row is bound by it, not by the device; where on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from iocast.analyse.facts import Facts
-from iocast.diagnose.as_full import OPENS, as_full
-from iocast.diagnose.bound import bounds_without, left_out_words
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.levels import Unit
+from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, left_out_words
+from iocast.diagnose.relations import CAPS
+from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import BoundCode, FindingCode
-from iocast.model.finding import Bound, Finding, LeftOut
+from iocast.model.finding import Bound, Examination, Finding, LeftOut
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
-from iocast.text import brief_percent, number, percent
+from iocast.text import brief_percent, brief_throughput, load, number, percent
 
-# What a row is bound by where the finding is certain, and the words for it, certain and suspected.
-PACES: dict[FindingCode, tuple[BoundCode, str, str]] = {
-    "throttle": ("rate", "Rate-limited", "a rate limit in front of it"),
-    "burst_credits": ("rate", "Rate-limited", "an empty burst bucket"),
-    "link_limit": ("link", "Link-bound", "a full link in front of it"),
-    "serialised_direct_io": ("serialised", "Serialised", "a lock above it"),
+
+class Pace(NamedTuple):
+    """What a row is bound by where a finding is certain, the words for it, certain and suspected, and what it counts:
+    other rows that it holds back do as much of that; rows of one curve whatever they do, where it counts nothing."""
+
+    by: BoundCode
+    certain: str
+    suspected: str
+    counts: tuple[Unit, ...] = ()
+
+
+PACES: dict[FindingCode, Pace] = {
+    "throttle": Pace("rate", "Rate-limited", "a rate limit in front of it", ("ios", "bytes")),
+    "burst_credits": Pace("rate", "Rate-limited", "an empty burst bucket"),
+    "link_limit": Pace("link", "Link-bound", "a full link in front of it", ("bytes",)),
+    "serialised_direct_io": Pace("serialised", "Serialised", "a lock above it"),
 }
 AS_FAST = 0.1  # rows of one curve that the same limit holds back are as fast as each other within that [J]
 ALMOST = 0.001  # of a rate: a difference that one does not name
 SAME_LEVEL = 0.02  # rows of other curves that go level at the same rate, or move as much [J]
 BY_A_CLOCK = 0.02  # squared coefficient of variation of what level rows wait for: less is as even as a cap [J]
 SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
+# What the others may be bound by, and how it is said of the row.
+OPENS: dict[BoundCode, str] = {
+    "device": DEVICE,
+    "device_or_limit": "Bound by the device or a limit in front of it",
+    "rate": "Rate-limited",
+    "link": "Link-bound",
+}
+LARGE_BYTES = 128 << 10  # an I/O: what such rows do is counted in bytes [J]
+SAME_IOS = 0.005  # apart: rates of unlike I/Os are near each other by chance, but seldom so near [J]
+HELD_BACK = 1.9  # times the IOPS for a doubling of the load: with more, nothing held the row back yet [J]
+DOUBLING = "gain_per_doubling"
 
 
 def paced(
@@ -52,7 +76,7 @@ def paced(
     capped = {
         name: finding
         for name, (_, finding) in surest.items()
-        if finding.code == "throttle" and told[name].by == "device_or_limit"
+        if "ios" in PACES[finding.code].counts and told[name].by == "device_or_limit"
     }
     beside = {name: bound for name, bound in _beside_a_suspicion(facts, found, capped) if name not in told}
     told = found | beside | others | told
@@ -64,7 +88,7 @@ def _not_shown(
 ) -> Iterator[tuple[str, Bound]]:
     """Level rows whose I/Os pass as evenly as by a clock: a cap in front of the device would look the same, unless an
     experiment showed that there is none."""
-    freed = {each.phase for each in findings if each.code == "throttle" and each.state == "rejected"}
+    freed = {each.phase for each in findings if each.code in CAPS and each.state == "rejected"}
     for row in facts.rows:
         bound = told[row.name]
         if bound.by != "device" or not bound.level or bound.evidence["rate_ratio"] < 1 - AS_FAST:
@@ -88,12 +112,16 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
     reached = own.by in ("generator", "kernel") and "limit" in finding.evidence  # whatever the CPUs did
     if own.by in ("device", "queue", "not_shown") or (own.by == "unknown" and finding.certain) or reached:
         yield finding.phase
-    if finding.code == "burst_credits":
+    if "after_per_s" in finding.evidence:
         yield from _at_the_baseline(facts, finding, found)
     here = next(row.record for row in facts.rows if row.name == finding.phase)
     for flat in _flat(facts, found):
         if here in flat:
-            yield from (row.phase.name for row in flat if _held_back_alike(finding.code, here, row))
+            yield from (
+                row.phase.name
+                for row in flat
+                if _as_fast(here.measurement, row.measurement, AS_FAST, PACES[finding.code].counts)
+            )
 
 
 def _at_the_baseline(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
@@ -112,14 +140,13 @@ def _flat(facts: Facts, found: dict[str, Bound]) -> Iterator[list[PhaseRecord]]:
         yield [row for row in curve.rows if found[row.phase.name].by == "device"]
 
 
-def _held_back_alike(code: FindingCode, one: PhaseRecord, other: PhaseRecord) -> bool:
-    """Whether a limit on one row can be that of another: a link is full of bytes, a cap counts I/Os or bytes."""
-    if code not in ("link_limit", "throttle"):
-        return True
-    did, does = one.measurement, other.measurement
-    return _near(did.bytes_per_s, does.bytes_per_s, AS_FAST) or (
-        code == "throttle" and _near(did.rate_per_s, does.rate_per_s, AS_FAST)
-    )
+def _as_fast(one: Measurement, other: Measurement, within: float, counts: tuple[Unit, ...]) -> bool:
+    """Whether two rows do as much of one of these; of nothing, whatever they do."""
+    near = {
+        "ios": _near(one.rate_per_s, other.rate_per_s, within),
+        "bytes": _near(one.bytes_per_s, other.bytes_per_s, within),
+    }
+    return not counts or any(near[unit] for unit in counts)
 
 
 def _near(one: float, other: float, within: float) -> bool:
@@ -130,18 +157,18 @@ def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bou
     """Rows of other curves that a confirmed cap, or spent credits, hold back too: they go at about the same rate."""
     rates = {row.name: row.measurement.rate_per_s for row in facts.rows}
     for finding in findings:
-        if finding.code not in ("throttle", "burst_credits") or not finding.certain or finding.phase not in rates:
+        pace, seen = PACES.get(finding.code), finding.evidence
+        if pace is None or pace.by != "rate" or not finding.certain or finding.phase not in rates:
             continue
-        if "baseline_bytes_per_s" in finding.evidence:
+        if "baseline_bytes_per_s" in seen:
             continue  # its rows are known by their throughput, whatever their rates
-        cap = finding.evidence.get("after_per_s", rates[finding.phase])
-        spent = finding.code == "burst_credits"
+        cap, spent = seen.get("after_per_s", rates[finding.phase]), "after_per_s" in seen
         for flat in _flat(facts, found):
             names = [row.phase.name for row in flat]
             same = [name for name in names if _near(rates[name], cap, SAME_RATE)]
             for name in names if spent and same else same:
                 why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
-                yield name, Bound("rate", f"Rate-limited: {why}, as on {finding.phase}.", finding.evidence)
+                yield name, Bound(pace.by, f"{pace.certain}: {why}, as on {finding.phase}.", seen)
 
 
 def _beside_a_suspicion(
@@ -152,14 +179,9 @@ def _beside_a_suspicion(
     for flat in _flat(facts, found):
         for name in (row.phase.name for row in flat if row.phase.name not in suspicions):
             for beside, finding in suspicions.items():
-                if _same_limit(did[beside], did[name]):
+                if _as_fast(did[beside], did[name], SAME_LEVEL, PACES[finding.code].counts):
                     yield name, _by(finding, found[name])
                     break
-
-
-def _same_limit(one: Measurement, other: Measurement) -> bool:
-    """Whether two rows are as fast, in I/Os or in bytes."""
-    return _near(one.rate_per_s, other.rate_per_s, SAME_LEVEL) or _near(one.bytes_per_s, other.bytes_per_s, SAME_LEVEL)
 
 
 def _as_it_goes(rate_per_s: float, cap_per_s: float) -> str:
@@ -174,14 +196,14 @@ def _as_it_goes(rate_per_s: float, cap_per_s: float) -> str:
 def _confirmed_level(finding: Finding) -> str:
     """A level that an experiment showed to be a cap, without what else it might have been; "" for other findings."""
     seen = finding.evidence
-    if finding.code != "throttle" or finding.state != "confirmed" or "from_depth" not in seen:
+    if finding.state != "confirmed" or "from_depth" not in seen:
         return ""
     loads = f"{number(seen['depth'])} outstanding I/Os as with {number(seen['from_depth'])}"
     return f"about {number(seen['rate_per_s'])} IOPS with {loads}; at half of that rate each I/O was quicker"
 
 
 def _by(finding: Finding, plain: Bound) -> Bound:
-    by, certain, suspected = PACES[finding.code]
+    by, certain, suspected, _ = PACES[finding.code]
     if finding.certain:
         why = finding.clause or _confirmed_level(finding) or finding.says
         return Bound(by, f"{certain}: {why}".rstrip(".") + ".", finding.evidence)
@@ -192,3 +214,69 @@ def _by(finding: Finding, plain: Bound) -> Bound:
     device = "the device's full bandwidth" if finding.evidence.get("bandwidth") else "the device"
     says = f"Bound by {device} or {suspected} {sure} {plain.level}.{left_out_words(plain.left_out)}"
     return replace(plain, by="device_or_limit", says=says)
+
+
+# Rows at their highest load: alone, such a row only shows that the load before it was too small. Beside rows of another
+# curve where more load brings little it is seen to have reached what holds them back: the same bytes, or, exactly, the
+# same I/Os in a second.
+
+
+def as_full(facts: Facts, found: Mapping[str, Bound], out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+    """The same bounds, with those of rows that are seen to be as full as others."""
+    judged = [row for row in facts.rows if row.name not in out and not row.record.phase.together]
+    full = [row for row in judged if found[row.name].by in OPENS and not row.is_open_loop]
+    full = [row for row in full if _reached(row, found[row.name])]
+    told = {row.name: bound for row in judged for bound in _as_full_as(row, full, found)}
+    return {**found, **told}
+
+
+def _reached(row: RowFacts, bound: Bound) -> bool:
+    """False where the limit was met on the way to the next load only: such a row is not at it yet."""
+    seen = bound.evidence
+    return seen.get("rate_ratio", 1.0) < DOUBLING_GAINS or row.measurement.asked_depth >= seen.get("deeper", 0)
+
+
+def _as_full_as(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> Iterator[Bound]:
+    """What a row at the end of its curve is bound by, where one of another kind shows it."""
+    own = found[row.name]
+    curve = row.curve
+    if own.by != "not_shown" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
+        return
+    if own.evidence.get(DOUBLING, 1.0) + 1 > HELD_BACK:
+        return
+    for other in full:
+        words = _alike(row, other) if other.kind != row.kind else ""
+        if words:
+            says = _as_full_says(row, other, found[other.name].by, words)
+            yield replace(own, by=found[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
+            return
+
+
+def _alike(row: RowFacts, other: RowFacts) -> str:
+    """What both do alike; "" for nothing. Small I/Os of one size move as much whenever they are as many."""
+    did, does = row.measurement, other.measurement
+    if _near(did.rate_per_s, does.rate_per_s, SAME_IOS):
+        return f"it reaches {number(did.rate_per_s)} IOPS"
+    large = min(_sizes_of(row), default=0) >= LARGE_BYTES
+    if (large or _sizes_of(row) != _sizes_of(other)) and _near(did.bytes_per_s, does.bytes_per_s, SAME_LEVEL):
+        return f"it moves {brief_throughput(did.bytes_per_s)}"
+    return ""
+
+
+def _sizes_of(row: RowFacts) -> set[int]:
+    return {item.size_bytes for item in row.workload.mix}
+
+
+def _as_full_says(row: RowFacts, other: RowFacts, by: BoundCode, words: str) -> str:
+    here = load(row.record.plan.users, row.record.plan.depth)
+    return f"{OPENS[by]} at {here}: {words}, as {other.name} does, where a doubling of the load gains less than {RULE}."
+
+
+def held_back(examination: Examination) -> frozenset[str]:
+    """The rows whose limit is a severe finding that is certain: where there is one, most rows do not outvote it."""
+    codes = {
+        PACES[each.code].by
+        for each in examination.findings
+        if each.code in PACES and each.certain and each.severity == "severe"
+    }
+    return frozenset(name for name, bound in examination.bounds.items() if bound.by in codes)

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, Step
-from iocast.analyse.load_kind import MOVING, bytes_per_s_of
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.left_out import named
-from iocast.diagnose.link_ceiling import links_of
+from iocast.diagnose.limits.links import links_used
 from iocast.model.finding import Bound, LeftOut
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Sequential
@@ -123,16 +122,12 @@ def own_threads(threads: int) -> str:
 
 
 def _link(run: Run, record: PhaseRecord) -> Bound | None:
-    links = links_of(run.plan.target)
-    if links is None:
+    used = max(links_used(record, run.plan.target), key=lambda each: each.share, default=None)
+    # What goes beyond a link did not come by it.
+    if used is None or not limits.LINK_FULL <= used.share <= limits.LINK_AT_MOST:
         return None
-    # A link carries both ways at once; what goes beyond it did not come by it, and a trim moves nothing.
-    seen = max(bytes_per_s_of(record.measurement, op) for op in MOVING)
-    share = seen / links.bytes_per_s
-    if not limits.LINK_FULL <= share <= limits.LINK_AT_MOST:
-        return None
-    says = f"{brief_throughput(seen)} of the {brief_throughput(links.bytes_per_s)} that {links.words}"
-    return Bound("link", f"Link-bound: {says}.", {"link_share": share})
+    most = f"{brief_throughput(used.bytes_per_s)} of the {brief_throughput(used.links.bytes_per_s)}"
+    return Bound("link", f"Link-bound: {most} that {used.links.words}.", {"link_share": used.share})
 
 
 def _paced(row: RowFacts) -> Bound:

@@ -1,0 +1,93 @@
+"""Limits that this machine sets to the test: I/O limits and the CPU quota of its own control group."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from iocast import metrics
+from iocast.analyse.facts import RowFacts, once
+from iocast.model.view import views
+from iocast.text import brief_throughput, number
+
+REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
+QUOTA_USED = 0.05  # of its periods: from here on a CPU quota held the test back [J]
+
+
+class Reached(Struct, frozen=True):
+    """A limit that a row has reached: of its own I/Os, or of the requests that they became. All a second."""
+
+    subject: str
+    op: str
+    what: str  # that it counts: bytes or I/Os
+    limit: float
+    got: float
+    became: float
+
+    @property
+    def by_own_ios(self) -> bool:
+        """Whether the row's own I/Os are at the limit, however they were cut up."""
+        return _at(self.limit, self.got)
+
+    def words(self, per_s: float) -> str:
+        """A rate of what it counts."""
+        return _words(self.what, per_s)
+
+
+def _at(limit: float, per_s: float) -> bool:
+    return REACHED[0] * limit <= per_s <= REACHED[1] * limit
+
+
+def _words(what: str, per_s: float) -> str:
+    return brief_throughput(per_s) if what == metrics.BYTES else f"{number(per_s)} IOPS"
+
+
+@once
+def limits_reached(row: RowFacts) -> tuple[Reached, ...]:
+    """The I/O limits that a row has reached: what it waited for, whatever else was full."""
+    each = (_reached(row, subject, metric, limit) for (subject, metric), limit in row.own_limits)
+    return tuple(one for one in each if one.by_own_ios or _at(one.limit, one.became))
+
+
+def _reached(row: RowFacts, subject: str, metric: str, limit: float) -> Reached:
+    did, (op, what) = row.measurement, metrics.LIMITED[metric]
+    done = sum(part.bytes if what == metrics.BYTES else part.ios for part in did.classes if part.op == op)
+    if did.database is not None and did.database.below is not None and (op, what) == ("read", metrics.IOS):
+        done = did.database.below.reads  # of statements the limit meets what the engine's cache has not
+    got = done * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
+    became = _requests_per_s(row, subject, op) if what == metrics.IOS else got
+    return Reached(subject, op, what, limit, got, became)
+
+
+def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
+    """What the I/Os of a row became at a layer that moved what they did and little else; 0 where that is unknown."""
+    io = row.device_io.get(layer)
+    if io is None or not io.elapsed_ns:
+        return 0.0
+    count, moved, own = (
+        (io.reads, io.read_bytes, row.bytes_read) if op == "read" else (io.writes, io.written_bytes, row.bytes_written)
+    )
+    if not count or not moved or not own or not REACHED[0] <= moved / own <= REACHED[1]:
+        return 0.0
+    return count * 1e9 / io.elapsed_ns
+
+
+def io_limits(row: RowFacts) -> tuple[str, ...]:
+    """The limits set to the operations of a row, reached or not, in words."""
+    told = []
+    for (subject, metric), limit in row.limits_of_its_ops:
+        op, what = metrics.LIMITED[metric]
+        told.append(f"{_words(what, limit)} of {op}s on {subject}")
+    return tuple(told)
+
+
+@once
+def quota_share(row: RowFacts) -> float:
+    """In which share of its periods the CPU quota of the test's control group was used up; 0 without one."""
+    groups = views(row.record.samples, metrics.LIMITS).values()
+    pairs = [(each.delta(metrics.THROTTLED_PERIODS), each.delta(metrics.PERIODS_OF_QUOTA)) for each in groups]
+    return max((held / periods for held, periods in pairs if held and periods), default=0.0)
+
+
+def held_by_quota(row: RowFacts) -> bool:
+    """Whether a CPU quota held the test back: other programs need not have had any part in it."""
+    return quota_share(row) >= QUOTA_USED

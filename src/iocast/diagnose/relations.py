@@ -1,0 +1,258 @@
+"""How findings relate, in tables: which explains which, which could explain the same, which spoils a row for others.
+
+One explanation is told for each thing that was seen. A rival is another explanation that was not ruled out: confirmed,
+it makes the finding half as likely. A row that something beside the load disturbed is no measure for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts, RowFacts
+from iocast.diagnose.preconditions import NOT_SHORT_OF_CPU, meets
+from iocast.model.codes import FindingCode
+from iocast.model.finding import Finding
+
+AS_LONG = 1.5  # times the longest stall of other rows [J]
+PASSES, LONGER = 3.0, 1.2  # over the blocks of a row; times the p50: neither is that of first writes [J]
+UNEVEN = 0.2  # scatter of a rate over its mean: no level that is left when something is full [J]
+MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
+SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
+BASELINE = 0.05  # a suspected limit so near to what spent credits leave is that [J]
+STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
+
+
+class Both(NamedTuple):
+    """What may explain, what was seen, and the row of that; None where it is of the whole run."""
+
+    cause: Finding
+    seen: Finding
+    row: RowFacts | None
+
+
+Condition = Callable[[Both], bool]
+
+
+def same_row(both: Both) -> bool:
+    return both.cause.phase == both.seen.phase
+
+
+def its_rows(both: Both) -> bool:
+    """The cause is of that row, or of the whole run."""
+    return both.cause.phase in ("", both.seen.phase)
+
+
+def suspected(both: Both) -> bool:
+    return both.seen.state == "suggested"
+
+
+def certain_cause(both: Both) -> bool:
+    return both.cause.certain
+
+
+def of_writes(both: Both) -> bool:
+    return both.row is not None and bool(both.row.workload.writes)
+
+
+def of_first_writes(both: Both) -> bool:
+    """Not where most of the unique data went to blocks that the same row had written before, and took longer."""
+    figures = both.seen.evidence
+    return figures.get("passes", 0.0) < PASSES or figures.get("p50_ratio", 0.0) < LONGER
+
+
+def lost_in_a_stall(both: Both) -> bool:
+    """A stall of another row costs as much: here it reached beyond an end."""
+    return both.seen.evidence["lost_ns"] <= AS_LONG * both.cause.evidence["longest_ns"]
+
+
+def at_the_baseline(both: Both) -> bool:
+    """A suspected rate limit, or what writes fell to, is what spent credits leave."""
+    credits, did = both.cause.evidence, None if both.row is None else both.row.measurement
+    unit = "per_s" if "baseline_bytes_per_s" not in credits else "bytes_per_s"
+    leaves = credits["after_per_s" if unit == "per_s" else "baseline_bytes_per_s"]
+    went = 0.0 if did is None else did.rate_per_s if unit == "per_s" else did.bytes_per_s
+    return abs(both.seen.evidence.get(f"after_{unit}", went) / leaves - 1) <= BASELINE
+
+
+def no_level(both: Both) -> bool:
+    """What is left beside others is uneven."""
+    return both.seen.evidence.get("constant", 0.0) > UNEVEN
+
+
+def as_long_as_a_miss(both: Both) -> bool:
+    return both.seen.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("slow_ns", 0.0)
+
+
+def as_long_as_a_turn(both: Both) -> bool:
+    return both.seen.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("turn_ns", 0.0)
+
+
+def known_limit(both: Both) -> bool:
+    """A limit of our own control group held the I/Os of this row back."""
+    return "limit" in both.cause.evidence
+
+
+def within_slices(both: Both) -> bool:
+    return both.seen.evidence["longest_ns"] <= SLICES_NS
+
+
+def steps_of_the_clock(both: Both) -> bool:
+    return both.seen.evidence["widest_gap_ns"] <= STEPS_APART * both.cause.evidence["step_ns"]
+
+
+class Explains(NamedTuple):
+    """A finding that is not rejected explains others where all of this holds: these are not told then."""
+
+    cause: FindingCode
+    seen: tuple[FindingCode, ...]
+    when: tuple[Condition, ...] = ()
+
+
+EXPLAINS: tuple[Explains, ...] = (
+    # A rate that changed within a row is told already, as a fall or a slow time of that row; or comes of what a cache
+    # or a tier held, of first writes, of a stall at an end.
+    Explains("burst_credits", ("rate_step",), (same_row,)),
+    Explains("maintenance", ("rate_step",), (same_row,)),
+    Explains("shared_drives", ("rate_step",), (same_row,)),
+    Explains("write_cliff", ("rate_step",), (same_row,)),
+    Explains("stalls", ("rate_step",), (lost_in_a_stall,)),
+    Explains("cache_in_the_storage", ("rate_step",)),
+    Explains("tier_migration", ("rate_step",)),
+    Explains("elided_reads", ("rate_step",)),
+    Explains("first_write_penalty", ("rate_step",), (of_writes,)),
+    # A write rate that varied, or fell, is that of blocks which were written before or not.
+    Explains(
+        "first_write_penalty",
+        ("shared_drives", "write_cliff", "compression_or_deduplication"),
+        (suspected, of_writes, of_first_writes),
+    ),
+    Explains(
+        "elided_reads", ("cache_in_the_storage",), (suspected, certain_cause)
+    ),  # in any row that meets such blocks
+    Explains("burst_credits", ("first_write_penalty",), (suspected, same_row)),  # those after the fall are slow
+    Explains("burst_credits", ("throttle", "write_cliff"), (suspected, at_the_baseline)),
+    Explains("burst_credits", ("cache_in_the_storage", "shared_drives"), (suspected, its_rows)),
+    Explains("maintenance", ("write_cliff", "burst_credits"), (suspected, same_row)),  # the rate came back
+    Explains("shared_drives", ("write_cliff",), (suspected, no_level)),
+    Explains("shared_drives", ("first_write_penalty",), (suspected, certain_cause, same_row)),  # a wait for others
+    # Peaks are hits and misses of a cache, what a limit let pass and what it held, the ticks of a clock, quick and slow
+    # reads before a fall and after; and the slower of them are no stalls.
+    Explains("cache_in_the_storage", ("several_peaks",), (same_row,)),
+    Explains("cache_in_the_storage", ("stalls",), (same_row, as_long_as_a_miss)),
+    Explains("throttle", ("several_peaks",), (same_row, known_limit)),
+    Explains("throttle", ("stalls",), (same_row, known_limit, within_slices)),
+    Explains("coarse_clock", ("several_peaks",), (its_rows, steps_of_the_clock)),
+    Explains("burst_credits", ("several_peaks",), (its_rows,)),
+    Explains("burst_credits", ("stalls",), (its_rows, as_long_as_a_turn)),
+)
+
+
+class Rivals(NamedTuple):
+    """Other findings that would explain the same as a suspicion; of those with this figure in their evidence only."""
+
+    code: FindingCode
+    others: tuple[FindingCode, ...]
+    figure: str = ""
+
+
+RIVALS: tuple[Rivals, ...] = (
+    Rivals("throttle", ("link_limit", "serialised_direct_io")),
+    Rivals("link_limit", ("throttle",)),
+    Rivals("serialised_direct_io", ("generator_bound",), "device_queue"),
+    Rivals("serialised_direct_io", ("throttle",)),
+    Rivals("burst_credits", ("throttle",)),
+    Rivals("write_cliff", ("burst_credits", "throttle")),
+    Rivals("retrograde_scaling", ("shared_drives",)),
+    Rivals("cache_in_the_storage", ("tier_migration", "read_ahead", "elided_reads")),
+    Rivals("tier_migration", ("cache_in_the_storage", "read_ahead", "elided_reads", "maintenance", "shared_drives")),
+    Rivals("elided_reads", ("cache_in_the_storage", "tier_migration")),
+    Rivals("read_ahead", ("cache_in_the_storage", "tier_migration")),
+    Rivals("maintenance", ("shared_drives",)),
+    Rivals("shared_drives", ("maintenance", "stalls")),
+    Rivals("cache_pollution", ("shared_drives", "maintenance", "write_cliff")),
+    Rivals("asynchronous_timing", ("too_few_in_flight",)),
+)
+
+
+class Disturbs(NamedTuple):
+    """A row that met it is no measure for others: in a word, and the figure that says for how long, in ns."""
+
+    brief: str
+    lasted: str = ""
+
+
+DISTURBED: dict[FindingCode, Disturbs] = {
+    "shared_drives": Disturbs("other I/O"),
+    "maintenance": Disturbs("maintenance"),
+    "stalls": Disturbs("stalled", "stalled_ns"),
+    "generator_did_not_run": Disturbs("the test stood still", "absent_ns"),
+}
+# What limits a row is an answer, and no state that would keep it from one.
+ANSWERS: frozenset[FindingCode] = frozenset(
+    {"throttle", "burst_credits", "link_limit", "serialised_direct_io", "retrograde_scaling", "generator_bound"}
+)
+CAPS: frozenset[FindingCode] = frozenset({"throttle"})  # one for all rows that go at its rate
+# Notes that may be all of a difference between two runs: what answered, what capped the rate, and what else there was
+# to do. Of others, which tell how times are spread, a comparison shows the times.
+WEIGHTY_NOTES: frozenset[FindingCode] = (ANSWERS - {"retrograde_scaling", "generator_bound"}) | {
+    "page_cache",
+    "memory_test",
+    "cache_in_the_storage",
+    "read_ahead",
+    "tier_migration",
+    "first_write_penalty",
+    "elided_reads",
+    "compression_or_deduplication",
+    "short_stroke",
+    "flushes_cost_nothing",
+    "write_cliff",
+    "stalls",
+    "shared_drives",
+    "consolidation",
+    "splitting",
+    "misaligned",
+    "maintenance",
+    "cache_pollution",
+}
+
+
+def with_rivals(finding: Finding) -> Finding:
+    """The same, with what else would explain what it suspects."""
+    if finding.state != "suggested":
+        return finding
+    fits = (each for each in RIVALS if each.code == finding.code and each.figure in ("", *finding.evidence))
+    found = next(fits, None)
+    return finding if found is None else replace(finding, rivals=found.others)
+
+
+def worth_saying(facts: Facts, found: Sequence[Finding]) -> list[Finding]:
+    """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
+    rows = {row.name: row for row in facts.rows}
+    busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in found) else frozenset()
+    return [
+        each
+        for each in found
+        if not (each.state == "suggested" and each.phase in busy)
+        and not any(_explains(cause, each, rows.get(each.phase)) for cause in found if cause.state != "rejected")
+    ]
+
+
+def _explains(cause: Finding, seen: Finding, row: RowFacts | None) -> bool:
+    both = Both(cause, seen, row)
+    return any(
+        each.cause == cause.code and seen.code in each.seen and all(holds(both) for holds in each.when)
+        for each in EXPLAINS
+    )
+
+
+def busy_rows(facts: Facts) -> tuple[str, ...]:
+    """Rows that were measured here while next to no CPU time was left: no suspicion is raised on them."""
+    return tuple(row.name for row in facts.rows if not meets(row, NOT_SHORT_OF_CPU))
+
+
+def stalls_among(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Those that say of a row that I/O stalled, and were not rejected."""
+    return (each for each in findings if each.code == "stalls" and each.state != "rejected" and each.phase)

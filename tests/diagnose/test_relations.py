@@ -1,0 +1,38 @@
+"""What else would explain a suspicion; which finding is told of two that say the same."""
+
+from __future__ import annotations
+
+import pytest
+from makers import card_runs
+from msgspec.structs import replace
+
+from iocast.analyse.facts import Facts
+from iocast.diagnose.relations import EXPLAINS, RIVALS, with_rivals, worth_saying
+from iocast.model.codes import FindingCode
+from iocast.model.finding import Finding
+
+
+def found(code: FindingCode, phase: str = "randread 8k 1x1", **evidence: float) -> Finding:
+    said = Finding(code=code, severity="warn", phase=phase, says="", remedy="", evidence=evidence)
+    return replace(said, state="suggested", confidence=0.5)
+
+
+@pytest.mark.parametrize(("figure", "rival"), [("device_queue", "generator_bound"), ("write_gain", "throttle")])
+def test_a_lock_has_other_rivals_where_it_was_seen_at_the_device(figure: str, rival: str) -> None:
+    assert with_rivals(found("serialised_direct_io", **{figure: 1.0})).rivals == (rival,)
+
+
+def test_what_was_counted_has_no_rivals() -> None:
+    assert with_rivals(replace(found("shared_drives"), state="counted")).rivals == ()
+
+
+def test_nothing_explains_itself_or_is_its_own_rival() -> None:
+    assert not [each for each in EXPLAINS if each.cause in each.seen]
+    assert not [each for each in RIVALS if each.code in each.others]
+
+
+@pytest.mark.parametrize(("row", "told"), [("randread 8k 1x1", False), ("other", True)])
+def test_a_task_that_ran_explains_the_fall_of_its_own_row(row: str, told: bool) -> None:
+    facts = Facts(card_runs.run(card_runs.reads()))
+    step, task = found("rate_step"), found("maintenance", phase=row)
+    assert (step in worth_saying(facts, [step, task])) == told
