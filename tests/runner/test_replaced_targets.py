@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from iocast import load, runner
 from iocast.errors import TargetError
+from iocast.load import marks
 from iocast.model.plan import Length, Phase, PhasePlan
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem
@@ -276,3 +277,50 @@ def test_where_times_are_whole_seconds_the_content_decides(tmp_path: Path) -> No
         assert (place / "iocast-work.0.dat").read_bytes() == PRECIOUS
     finally:
         subprocess.run(["umount", str(place)], check=True)
+
+
+def test_what_others_write_while_a_run_only_reads_is_not_ours(tmp_path: Path) -> None:
+    """The run let them go on, and its mark said at the end that all of it was as iocast had left it."""
+    made, work = plan(tmp_path, 2 * MIB, 1, phase()), tmp_path / "iocast-work.0.dat"
+    lay(made)
+    time.sleep(0.02)
+
+    def write() -> None:
+        with work.open("r+b") as file:
+            file.write(PRECIOUS)
+
+    asked = runner.Work(made, load.lay_out(made), str(tmp_path / "runs"))
+    runner.run(asked, Meddler(write, before_phase=0), lambda: False)
+    assert load.clean(str(tmp_path)).removed == ()
+    assert work.read_bytes() == PRECIOUS
+
+
+def test_after_a_removal_that_failed_it_is_still_known_how_a_file_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, work = plan(tmp_path, 2 * MIB, 1, WRITES), tmp_path / "iocast-work.0.dat"
+    lay(made)
+    with monkeypatch.context() as patch:
+        patch.setattr(marks, "remove_ours", lambda *_: os.rename(work, "/proc/self/busy"))
+        assert load.clean(str(tmp_path)).left
+    time.sleep(0.02)
+    with work.open("r+b") as file:
+        file.write(PRECIOUS)
+    assert load.clean(str(tmp_path)).removed == ()
+    assert work.read_bytes() == PRECIOUS
+
+
+def test_after_a_lost_power_the_times_alone_are_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Data that was synced may be there, and the times of its writing not."""
+    made, work = plan(tmp_path, 2 * MIB, 1, WRITES), tmp_path / "iocast-work.0.dat"
+    lay(made)
+    assert load.lay_out(made).files[0].fill is False
+    with work.open("r+b") as file:
+        file.write(PRECIOUS)
+    mark, status = marks.read_mark(str(work)), work.stat()
+    assert mark is not None
+    changed = replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns)
+    marks.write_mark(str(work), changed)  # as if the file had these times when it was left
+    monkeypatch.setattr(marks, "_boot", lambda: "another")
+    assert load.clean(str(tmp_path)).removed == ()
+    assert work.read_bytes() == PRECIOUS

@@ -43,19 +43,20 @@ BUFFERED_FSYNC_EVERY = 32
 
 
 @contextmanager
-def claimed(layout: Layout) -> Iterator[None]:
-    """While entered, the work files of a layout belong to this process. Raises TargetError.
+def claimed(layout: Layout, writing: bool = True) -> Iterator[None]:
+    """While entered, the work files of a layout belong to this process; what is only read stays as its mark says that
+    it was left. Raises TargetError.
 
     Marks that came to nothing are taken away at the end.
     """
     with ExitStack() as stack:
         for file in layout.files if layout.own else ():
-            stack.enter_context(claimed_file(file))
+            stack.enter_context(claimed_file(file, writing or file.fill))
         yield
 
 
 @contextmanager
-def claimed_file(file: WorkFile) -> Iterator[None]:
+def claimed_file(file: WorkFile, writing: bool = True) -> Iterator[None]:
     """While entered, one work file belongs to this process. Raises TargetError."""
     with ExitStack() as stack:
         try:
@@ -64,18 +65,18 @@ def claimed_file(file: WorkFile) -> Iterator[None]:
                 with suppress(NameTaken):  # by another iocast, which holds it
                     write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
             stack.enter_context(held(file.path))
-            take_up(file.path)
+            take_up(file.path, writing)
         except OSError as error:
             raise refusal("cannot lay out", file.path, error) from error
-        stack.callback(_let_go, file.path)
+        stack.callback(_let_go, file.path, writing)
         yield
 
 
-def _let_go(path: str) -> None:
+def _let_go(path: str, writing: bool) -> None:
     """Takes away a mark whose file was never made, or was removed."""
     with suppress(OSError, TargetError):
         if os.path.lexists(held_path(path)):
-            leave(path)
+            leave(path, writing)
         elif read_mark(path) is not None:
             unlink_mark(path)
 

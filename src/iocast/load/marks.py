@@ -16,6 +16,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import TypeVar
 
 import msgspec
@@ -57,6 +58,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     left_ns: int | None = None  # when the file was written to last, as iocast left it; None while it works on it
     left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
     left_digest: str | None = None  # of a sample of its content
+    left_boot: str | None = None  # what was written before the power failed may be there without its times
 
 
 def mark_path(path: str) -> str:
@@ -192,8 +194,18 @@ def _is_changed(mark: Mark, descriptor: int) -> bool:
         return False
     if status.st_mtime_ns != mark.left_ns:
         return True
-    exact = status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS
+    exact = mark.left_boot == _boot() and (status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS)
     return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
+
+
+@cache
+def _boot() -> str:
+    """Which start of this machine it is, in short."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read(13)
+    except OSError:
+        return ""
 
 
 def _digest_of(descriptor: int) -> str:
@@ -227,25 +239,31 @@ def _is_known(mark: Mark, descriptor: int) -> bool:
     return mark.nonce == _PROCESS or mark.left_ns == os.fstat(descriptor).st_mtime_ns
 
 
-def take_up(path: str) -> None:
+def take_up(path: str, writing: bool = True) -> None:
     """From now on this process works on the file of a mark, and knows it where its file system does not tell it from
     later ones. A mark that may not be changed is that of a file which is only read.
     """
     try:
-        _renew(path, _taken_up)
+        _renew(path, _taken_up if writing else _known_again)
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.EACCES, errno.EROFS):
             raise
 
 
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
-    taken = replace(mark, left_ns=None, left_changed_ns=None, left_digest=None)
-    return taken if mark.nonce is None else _with_nonce(taken, descriptor)
+    taken = replace(mark, left_ns=None, left_changed_ns=None, left_digest=None, left_boot=None)
+    return _known_again(taken, descriptor)
 
 
-def leave(path: str) -> None:
-    """Notes how the file of a mark is left: what another program writes to it afterwards is not ours."""
-    _renew(path, _left)
+def _known_again(mark: Mark, descriptor: int) -> Mark:
+    return mark if mark.nonce is None else _with_nonce(mark, descriptor)
+
+
+def leave(path: str, written: bool = True) -> None:
+    """Notes how the file of a mark is left: what another program writes to it afterwards is not ours. What was only
+    read is as it was left before.
+    """
+    _renew(path, lambda mark, descriptor: _left(mark, descriptor) if written or mark.nonce is not None else mark)
 
 
 def _left(mark: Mark, descriptor: int) -> Mark:
@@ -256,7 +274,9 @@ def _left(mark: Mark, descriptor: int) -> Mark:
     if not mark.generation or not stat.S_ISREG(status.st_mode):
         return mark
     digest = _digest_of(descriptor)
-    return replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns, left_digest=digest)
+    return replace(
+        mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns, left_digest=digest, left_boot=_boot()
+    )
 
 
 def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
@@ -275,7 +295,6 @@ def unlink_work_file(path: str) -> None:
     """Removes the file, or the empty directory, that the mark of `path` names, and the mark. Raises TargetError,
     OSError.
     """
-    take_up(path)  # the way aside is a change of it
     mark = read_mark(path)
     if os.path.lexists(held_path(path)):
         remove_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))

@@ -57,7 +57,7 @@ def one_copy(
 
 def keep_copy(source: Source, to: Path, plan: CopyPlan, cell: CopyCell, digest: str, tick: Tick) -> bool:
     """Makes one more copy that gets the name `to`; False where it was stopped. Raises IocastError."""
-    with _opened(source) as descriptor, growing_output(to, "DESTINATION") as file:
+    with _opened(source) as descriptor, growing_output(to, "DESTINATION", fresh=True) as file:
         figures = _copied(descriptor, file.descriptor, plan, cell, tick)
         if figures.stopped:
             return False

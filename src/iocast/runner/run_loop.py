@@ -89,7 +89,7 @@ def run(work: Work, progress: Progress, stopped: Callable[[], bool]) -> Performe
         script = UntilSteady(script, work.judge, loader.step_ns)
     writing = [phase.name for phase in plan.phases if phase.workload.writes]
     with (
-        claimed(layout),
+        claimed(layout, bool(writing)),
         held(plan.target, writing) as recheck,
         kept_between_phases(),
         OpenedFiles(layout, plan.target) as opened,

@@ -107,32 +107,48 @@ def begin_output(path: Path, option: str = "-o", mode: int = COMMON) -> int:
 class Output:
     """A file for a person, while it is written through its descriptor or its `place`."""
 
-    def __init__(self, file: Growing, directory: int, path: Path, option: str, force: bool) -> None:
+    def __init__(self, file: Growing, directory: int, path: Path, option: str, force: bool, fresh: bool) -> None:
         self.descriptor, self.place = file.descriptor, file.place
         self._file, self._directory = file, directory
-        self._path, self._option, self._force = path, option, force
+        self._path, self._option, self._force, self._fresh = path, option, force, fresh
 
     def finish(self) -> None:
         """It is whole, and gets its name. Raises ArchiveError."""
+        if self._fresh:
+            self._give_free_name()
+            return
         former = _regular(self._directory, self._path, self._option, self._force)
         try:
             _place(self._file, self._path, former, _digest_of(self._file), self._option)
         except OSError as error:
             raise _unwritable(self._path, error.errno, self._option) from error
 
+    def _give_free_name(self) -> None:
+        try:
+            self._file.take_name(None)
+        except NameTaken:
+            raise _made_meanwhile(self._path, self._option) from None
+        except OSError as error:
+            raise _unwritable(self._path, error.errno, self._option) from error
+
 
 @contextlib.contextmanager
-def growing_output(path: Path, option: str = "-o", *, force: bool = False, mode: int = COMMON) -> Iterator[Output]:
-    """A file that is not finished leaves nothing. Raises ArchiveError."""
+def growing_output(
+    path: Path, option: str = "-o", *, force: bool = False, fresh: bool = False, mode: int = COMMON
+) -> Iterator[Output]:
+    """A file that is not finished leaves nothing. One with the data of a person is `fresh`: it replaces nothing, and is
+    not iocast's. Raises ArchiveError.
+    """
     with _directory(path, option) as directory:
-        _regular(directory, path, option, force)
+        if _regular(directory, path, option, force) is not None and fresh:
+            raise ArchiveError(f"{path} exists", f"name another file with {option}, or move it away")
         remove_leftovers(directory, path.name)
         try:
             file = Growing(directory, path.name, mode)
         except OSError as error:
             raise _unwritable(path, error.errno, option) from error
         try:
-            yield Output(file, directory, path, option, force)
+            yield Output(file, directory, path, option, force, fresh)
         finally:
             file.close()
 
