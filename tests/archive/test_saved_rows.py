@@ -89,6 +89,13 @@ def test_a_dead_run_is_mended_with_its_rows(tmp_path: Path) -> None:
     )
     subprocess.run([sys.executable, "-c", program, tmp_path, *sys.path], check=False)
     (folder,) = (tmp_path / "runs").iterdir()
+    kept = (folder / "run.json").read_bytes()
+    (folder / "run.json").rename(folder / "aside")
+    os.link(folder / "aside", folder / "run.json")  # a backup's second name
+    with pytest.raises(ArchiveError, match="second name elsewhere"):
+        mend(str(folder))
+    assert (folder / "aside").read_bytes() == kept
+    (folder / "aside").unlink()
     assert mend(str(folder))
     run = archive.load(str(folder))
     assert (run.status, len(run.phases), run.warnings) == ("interrupted", 2, ("warning 0", "warning 1"))

@@ -9,6 +9,8 @@ from iocast.archive.folder import RunFolder
 from iocast.archive.opening import load
 from iocast.archive.ownership import owner_alive
 from iocast.archive.tapes.unfinished_reels import unfinished_reels
+from iocast.archive.writing.held_folder import ForeignFile
+from iocast.errors import ArchiveError
 from iocast.model.run import Run
 
 
@@ -22,7 +24,13 @@ def mend(folder: str) -> bool:
     run = load(folder)
     if not is_dead(run, folder):
         return False
-    closing = RunFolder.open(folder)
+    try:
+        return _close(run, RunFolder.open(folder))
+    except ForeignFile as error:
+        raise ArchiveError(f"cannot close the run in {folder}: {error.strerror}", "what is there stays") from error
+
+
+def _close(run: Run, closing: RunFolder) -> bool:
     reels = unfinished_reels(closing.held.place)
     for number in [each for each in reels if each < len(run.phases)]:
         closing.save_reel(number, run.phases[number].phase.name)

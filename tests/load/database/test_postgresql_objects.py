@@ -213,6 +213,15 @@ def test_an_heir_of_a_table_of_ours_is_neither_emptied_nor_updated(server: Postg
     server.say("drop table public.heir")
 
 
+def test_rows_of_an_heir_are_none_of_the_data_set(server: Postgres) -> None:
+    """It ended in a traceback: two rows said what the data set is."""
+    server.say("create table public.heir () inherits (iocast_load.data_set)")
+    server.say("insert into public.heir select * from only iocast_load.data_set")
+    server.say("grant all on public.heir to loader")
+    prepare(server, CommitLoad())
+    server.say("drop table public.heir")
+
+
 def test_all_kinds_that_others_put_into_the_schema_stay_and_are_named(server: Postgres) -> None:
     server.say("create type iocast_load.mood as enum ('ok')", "create sequence iocast_load.counting")
     server.say("create domain iocast_load.small as int", "create function iocast_load.f(int) returns int return 1")

@@ -64,7 +64,7 @@ class PgDataSet:
         self._objects.require("data_set")
         (row,) = self._on.rows(
             f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
-            f" from {SCHEMA}.data_set"
+            f" from only {SCHEMA}.data_set"
         )
         made = Made(*row)
         numbers = range(1, made.tables + 1)
@@ -211,7 +211,8 @@ class PgDataSet:
 
     def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
         """Rows in random order of their keys, then the index. Raises LoadError when it was stopped."""
-        done, indexed = self._on.rows(f"select done, indexed from {SCHEMA}.progress where number = %s", (table,))[0]
+        progress = f"select done, indexed from only {SCHEMA}.progress where number = %s"
+        done, indexed = self._on.rows(progress, (table,))[0]
 
         def write(chunk: Chunk) -> None:
             with self._objects.touching(f"t{table}", "progress"):
@@ -221,14 +222,14 @@ class PgDataSet:
                     f" generate_series(1, {_PIECES[made.filling]}) piece) from unnest(%s::bigint[]) n",
                     (f"{made.generation}:{table}", chunk.keys),
                 )
-                self._on.rows(f"update {SCHEMA}.progress set done = {chunk.done} where number = {table}")
+                self._on.rows(f"update only {SCHEMA}.progress set done = {chunk.done} where number = {table}")
 
         fill(made, table, done, _CHUNK_BYTES, on_build, write)
         if not indexed:
             with self._objects.touching(f"t{table}", "progress"):
                 index = f"create unique index t{table}_k on {SCHEMA}.t{table} (k)"
                 self._patiently(index, lambda: tell(on_build, "index", made, table, made.rows))
-                self._on.rows(f"update {SCHEMA}.progress set indexed = true where number = {table}")
+                self._on.rows(f"update only {SCHEMA}.progress set indexed = true where number = {table}")
 
     def _patiently(self, sql: str, on_wait: Callable[[], bool]) -> None:
         """A statement that a person may end. Raises LoadError when that was done."""
@@ -251,7 +252,7 @@ class PgDataSet:
             notes.append(f"no checkpoint was made ({said}): the first rows may share the disk with one")
         self._on.rows("set synchronous_commit = on")
         with self._objects.touching("data_set"):
-            self._on.rows(f"update {SCHEMA}.data_set set state = 'complete'")
+            self._on.rows(f"update only {SCHEMA}.data_set set state = 'complete'")
         return notes
 
     def make_loops(self, tables: int) -> None:
