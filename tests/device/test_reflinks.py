@@ -99,8 +99,10 @@ def test_a_users_file_that_was_reflinked_onto_our_name(place: Path) -> None:
     users = place / "precious"
     users.write_bytes(os.urandom(8 * MIB))
     before = _reflink(users, place / NAME)  # into the file that iocast made
-    assert _run(place).returncode == 0
-    assert _digest(users) == before
+    refused = _run(place)
+    assert refused.returncode == 2
+    assert f"{NAME} was written to by another program since iocast left it" in refused.stderr
+    assert _digest(place / NAME) == _digest(users) == before
     assert _reflink(users, place / NAME, "--remove-destination") == before  # in its place
     refused = _run(place)
     assert refused.returncode == 2
