@@ -19,12 +19,12 @@ from iocast.diagnose.examination import examine
 from iocast.jobs import load_job
 from iocast.model.run import Blind, Maintenance, Sample
 from iocast.model.target import Layer, Target
-from iocast.observe import background
 from iocast.observe.background import Background, look
 from iocast.observe.background.command_output import UnansweredError, output_of
 from iocast.observe.background.zpool_status import works_of
 from iocast.report.card.card_report import card
 from iocast.report.renderers import terminal
+from iocast.sessions import job_run
 from iocast.sessions.job_run import run_job
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import find_target
@@ -261,7 +261,8 @@ time = "100ms"
 
 
 def test_it_is_told_before_the_first_row_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(background, "look", lambda _: Background((SCRUB, ELSEWHERE), ("dmsetup did not answer",)))
+    said = Background((SCRUB, ELSEWHERE), ("dmsetup did not answer",))
+    monkeypatch.setattr(job_run, "look", lambda _: said)
     (tmp_path / "short.toml").write_text(JOB)
     place, listener = tmp_path / "place", Recording()
     place.mkdir()
