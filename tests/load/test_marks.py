@@ -18,8 +18,9 @@ from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.proofs import sign
 from iocast.errors import TargetError
 from iocast.load.filling import claimed_file, create
-from iocast.load.marks import made_here, mark_path, read_mark
+from iocast.load.marks import leave, made_here, mark_path, read_mark, take_up
 from iocast.load.work_files import WorkFile, own_file
+from iocast.observe.residency import by_mincore
 
 SOMEBODY = 65534
 # Ends the process by force before a call that changes a directory, or writes.
@@ -298,3 +299,18 @@ def test_a_moved_mark_does_not_make_another_file_ours(tmp_path: Path) -> None:
     private.write_bytes(b"private")
     (tmp_path / "iocast-work.0.dat.iocast").rename(mark_path(str(private)))
     refused(private)
+
+
+def test_to_note_how_a_file_is_left_drops_nothing_else_of_the_page_cache(tmp_path: Path) -> None:
+    """The next run reads through the page cache what this one left there."""
+    lay(plan(tmp_path, 8 * MIB))
+    work = tmp_path / "iocast-work.0.dat"
+    work.read_bytes()
+    take_up(str(work))
+    leave(str(work))
+    mark = read_mark(str(work))
+    assert mark is not None
+    if mark.left_digest is None:
+        pytest.skip("this file system keeps no generations")
+    with work.open("rb") as file:
+        assert by_mincore(file.fileno(), 8 * MIB).cached_bytes > 7 * MIB

@@ -143,20 +143,25 @@ def _make_mark(path: str, record: bytes) -> None:
 def made_here(path: str) -> Mark | None:
     """The mark of the very file that is at `path`; None when iocast did not make that file."""
     mark = read_mark(path)
-    if mark is None:
-        return None
-    with suppress(OSError):
-        if not stat.S_ISREG(os.lstat(held_path(path)).st_mode):  # to open a device may do something to it
-            return None
-    return mark if _look(path, lambda descriptor: is_named(mark, path, descriptor), False) else None
+    return mark if mark is not None and _regular(path, lambda file: is_named(mark, path, file)) else None
 
 
 def is_changed_by_others(path: str) -> bool:
     """Whether it is the file that iocast made, and another program wrote to it since iocast left it."""
     mark = read_mark(path)
-    if mark is None or made_here(path) is not None:
+    if mark is None:
         return False
-    return _look(path, lambda descriptor: _is_the_file(mark, path, descriptor), False)
+    return _regular(path, lambda file: _is_the_file(mark, path, file) and _is_changed(mark, file))
+
+
+def _regular(path: str, ask: Callable[[int], bool]) -> bool:
+    """What `ask` says of a regular file; False of anything else: to open a device may do something to it."""
+    try:
+        if not stat.S_ISREG(os.lstat(held_path(path)).st_mode):
+            return False
+    except OSError:
+        return False
+    return _look(path, ask, False)
 
 
 def require_ours(path: str, descriptor: int) -> None:
@@ -209,13 +214,15 @@ def _boot() -> str:
 
 
 def _digest_of(descriptor: int) -> str:
-    """Of its first blocks, and of some all over it; they do not stay in the page cache."""
-    size = os.fstat(descriptor).st_size
-    found = hashlib.blake2b(os.pread(descriptor, _HEAD_BYTES, 0), digest_size=8)
-    for part in range(1, _PARTS):
-        at = (size - _BLOCK_BYTES) * part // (_PARTS - 1) // _BLOCK_BYTES * _BLOCK_BYTES
-        found.update(os.pread(descriptor, _BLOCK_BYTES, max(0, at)))
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    """Of its first blocks, and of some all over it. What is read does not stay in the page cache; the rest of the file
+    does.
+    """
+    last = max(0, os.fstat(descriptor).st_size - _BLOCK_BYTES)
+    spread = [last * part // (_PARTS - 1) // _BLOCK_BYTES * _BLOCK_BYTES for part in range(1, _PARTS)]
+    found = hashlib.blake2b(digest_size=8)
+    for at, size in ((0, _HEAD_BYTES), *((at, _BLOCK_BYTES) for at in spread)):
+        found.update(os.pread(descriptor, size, at))
+        os.posix_fadvise(descriptor, at, size, os.POSIX_FADV_DONTNEED)
     return found.hexdigest()
 
 

@@ -80,7 +80,8 @@ def _clean(path: str, directory: str, dry_run: bool, users: Users) -> Cleaned:
     left = _put_back(directory, dry_run)
     for name in _found(path):
         try:
-            why = _use(name, users) or _why_not(name) or _removed(name, dry_run, users, removed)
+            why = _why_not(name)
+            why = (_use(name, users) or why) if why else _removed(name, dry_run, users, removed)
         except OSError as error:
             if name == path:
                 raise refusal("cannot remove", name, error) from error
