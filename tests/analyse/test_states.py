@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from makers import planted
 
 from iocast.analyse.facts import Facts
-from iocast.analyse.states import _Rung, apart, two_states
+from iocast.analyse.states import Rung, apart, two_states
 from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 
@@ -114,8 +114,8 @@ def test_a_ladder_of_one_state_is_of_one_state(target: str, tmp_path: Path) -> N
     assert {name for name, each in found.items() if each.how == "ladder"} == set()
 
 
-def _rungs(*times_us: float) -> list[_Rung]:
-    return [_Rung(str(at), 1 << at, us) for at, us in enumerate(times_us)]
+def _rungs(*times_us: float) -> list[Rung]:
+    return [Rung(str(at), 1 << at, us) for at, us in enumerate(times_us)]
 
 
 def test_a_time_in_between_a_beginning_and_an_end_of_another_state() -> None:

@@ -15,7 +15,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
-from statistics import fmean
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
@@ -50,7 +49,7 @@ class Apart(Struct, frozen=True):
     before_per_s: float = 0.0
     after_per_s: float = 0.0
     unit: Unit = "ios"
-    beside: tuple[str, ...] = ()  # rows that it is held against
+    beside: tuple[str, ...] = ()  # of a ladder: the rows that met the other state
 
 
 @once
@@ -58,16 +57,10 @@ def apart(facts: Facts) -> Mapping[str, Apart]:
     """Each such row by name; none of what another tool measured."""
     if facts.imported:
         return {}
-    out = fallen(facts)
-    for row in facts.rows:
-        step = _step(row)
-        if step is not None and row.name not in out:
-            out[row.name] = Apart("step", row.name, "", step.before_per_s, step.after_per_s)
-    for found in (_slow_times(facts, out), _other_limits(facts)):
-        for name, why in found.items():
+    out = _fallen(facts)
+    for more in (_stepped, _slow_times, _other_limits, _off_the_ladder):
+        for name, why in more(facts, out).items():
             out.setdefault(name, why)
-    for name, why in _off_the_ladder(facts, out).items():
-        out.setdefault(name, why)
     return out
 
 
@@ -83,10 +76,10 @@ class _Fall(NamedTuple):
     later: tuple[RowFacts, ...]
 
 
-def fallen(facts: Facts) -> dict[str, Apart]:
+def _fallen(facts: Facts) -> dict[str, Apart]:
     """Each row that fell, and those of its side that has fewer, by name."""
     out: dict[str, Apart] = {}
-    rows = () if facts.imported else facts.rows
+    rows = facts.rows
     for at, row in enumerate(rows):
         fall = _fall(row, rows[at + 1 :])
         if fall is None:
@@ -123,12 +116,8 @@ def _at_level(row: RowFacts, per_s: float, following: tuple[RowFacts, ...]) -> t
         for each in following
         if counts(each)
         and {item.size_bytes for item in each.workload.mix} == sizes
-        and all(_near(rate, per_s) for rate in (each.measurement.rate_per_s, fmean(each.rates_per_s[-1:] or [0.0])))
+        and all(abs(at - per_s) <= LEVEL * per_s for at in (rate(each, "ios"), *(each.rates_per_s[-1:] or [0.0])))
     )
-
-
-def _near(rate_per_s: float, level_per_s: float) -> bool:
-    return abs(rate_per_s - level_per_s) <= LEVEL * level_per_s
 
 
 def _other_side(fall: _Fall, earlier: tuple[RowFacts, ...]) -> Mapping[str, Apart]:
@@ -157,6 +146,11 @@ def _other_side_of(fall: Between, out: Mapping[str, Apart]) -> Mapping[str, Apar
 
 
 # Two levels within a row of few intervals.
+
+
+def _stepped(facts: Facts, _: Mapping[str, Apart]) -> dict[str, Apart]:
+    steps = ((row.name, _step(row)) for row in facts.rows)
+    return {name: Apart("step", name, "", step.before_per_s, step.after_per_s) for name, step in steps if step}
 
 
 def _step(row: RowFacts) -> ShortStep | None:
@@ -225,14 +219,10 @@ def _factor(row: RowFacts) -> float:
 # Limits of our own control group, as they were while each row ran.
 
 
-def _other_limits(facts: Facts) -> dict[str, Apart]:
+def _other_limits(facts: Facts, _: Mapping[str, Apart]) -> dict[str, Apart]:
     """Rows under other limits than most."""
-    limits = {row.name: tuple(row.own_limits) for row in facts.rows}
-    if len(set(limits.values())) < 2:
-        return {}
-    usual, _ = Counter(limits.values()).most_common(1)[0]
-    beside = tuple(name for name, each in limits.items() if each == usual)
-    return {name: Apart("limits", name, beside=beside) for name, each in limits.items() if each != usual}
+    limits = Counter(row.own_limits for row in facts.rows)
+    return {row.name: Apart("limits", row.name) for row in facts.rows if row.own_limits != limits.most_common(1)[0][0]}
 
 
 # Ladders that are not those of one state.
@@ -244,7 +234,7 @@ def _off_the_ladder(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
     found: dict[str, Apart] = {}
     for curve in facts.random_curves("read", "write"):
         points = [
-            _Rung(point.record.phase.name, point.load, point.mean_ns)
+            Rung(point.record.phase.name, point.load, point.mean_ns)
             for point in sorted(curve.points, key=lambda each: order[each.record.phase.name])
             if point.record.phase.name not in out and point.record.measurement.ios
         ]
@@ -254,7 +244,7 @@ def _off_the_ladder(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
     return found
 
 
-class _Rung(NamedTuple):
+class Rung(NamedTuple):
     """A row of a ladder."""
 
     name: str
@@ -262,10 +252,10 @@ class _Rung(NamedTuple):
     mean_ns: float
 
 
-Rungs = tuple[_Rung, ...]
+Rungs = tuple[Rung, ...]
 
 
-def two_states(rungs: Sequence[_Rung]) -> tuple[Rungs, Rungs]:
+def two_states(rungs: Sequence[Rung]) -> tuple[Rungs, Rungs]:
     """The rows of a ladder, in the order in which they ran, that met one state, and those that met another: none where
     one state explains all, or two do not. The second state lasted for one time: from the beginning, to the end, or in
     between. Of several such the one that takes fewest rows away, of equal ones the one whose states are most even.
@@ -296,7 +286,7 @@ def _is_one_state(rungs: Rungs) -> bool:
     )
 
 
-def _on_the_line(low: _Rung, high: _Rung, load: int) -> float:
+def _on_the_line(low: Rung, high: Rung, load: int) -> float:
     return low.mean_ns + (high.mean_ns - low.mean_ns) * (load - low.load) / (high.load - low.load)
 
 

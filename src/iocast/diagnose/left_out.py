@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.states import Apart, apart
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
-from iocast.diagnose.relations import ANSWERS, DISTURBED, stalls_among
+from iocast.diagnose.relations import ANSWERS, DISTURBED, STALLED_BRIEF, stalls_among
 from iocast.model.codes import TrustCode
 from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
 from iocast.text import brief_throughput, number
@@ -22,7 +22,6 @@ FELL, CHANGED = "the rate fell within it", "rate changed"
 OTHER_TIME, OTHER_STATE = "another time", "another state"
 ALIKE = 0.05  # of the time that the storage stood still: less between two rows is no difference [J]
 MOST_NAMED = 6  # rows of one reason
-STALLED_ROWS = "stalled"
 STALLED = 0.01  # of a row's time: below that neither its rate nor its p99 is that of the stall [J]
 
 
@@ -122,7 +121,7 @@ def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, L
         beside = [shares[each.phase.name] for each in curve.rows] if curve is not None and len(curve.rows) > 1 else []
         if beside and shares[row.name] - min(beside) <= ALIKE:
             alike.add(row.name)
-    return {name: why for name, why in out.items() if why.brief != STALLED_ROWS or name not in alike}
+    return {name: why for name, why in out.items() if why.brief != STALLED_BRIEF or name not in alike}
 
 
 def _stalled_share(row: RowFacts, findings: tuple[Finding, ...]) -> float:

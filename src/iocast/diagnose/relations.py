@@ -190,6 +190,7 @@ DISTURBED: dict[FindingCode, Disturbs] = {
     "stalls": Disturbs("stalled", "stalled_ns"),
     "generator_did_not_run": Disturbs("the test stood still", "absent_ns"),
 }
+STALLED_BRIEF = DISTURBED["stalls"].brief
 # What limits a row is an answer, and no state that would keep it from one.
 ANSWERS: frozenset[FindingCode] = frozenset(
     {"throttle", "burst_credits", "link_limit", "serialised_direct_io", "retrograde_scaling", "generator_bound"}
