@@ -11,7 +11,6 @@ from iocast.model.results.copies import CopyRemark
 from iocast.report.wording import words
 
 SPARSE = 0.98  # of its size is allocated: less has holes, or is compressed [J]
-IN_KERNEL: tuple[MethodCode, ...] = ("copy_file_range", "reflink")
 
 
 def remarks(run: CopyRun, found: Sequence[CellFigures]) -> tuple[CopyRemark, ...]:

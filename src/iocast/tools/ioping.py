@@ -37,7 +37,6 @@ _RAW = re.compile(r"^\d{1,18}(?: \d{1,20}){7,9}$")
 _TIME_NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 60e9, "hour": 3600e9, "day": 86_400e9}
 _BYTES = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 _COUNTS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
-RAW_LEAST = 8  # numbers in a raw line: the oldest version
 
 
 def sniff(head: Head) -> bool:

@@ -38,7 +38,6 @@ class VerifyTable(Struct, forbid_unknown_fields=True):
 
 
 OPERATIONS: tuple[Op, ...] = ("read", "write", "fsync", "fdatasync", *TREE_OPS)
-TREE_FIELDS = ("operations", "select", "stop_after", "passes", "begins", "cold")
 Begins = Literal["whole", "empty", "as_left"]
 BEGINS: tuple[str, ...] = get_args(Begins)
 _LISTED = ", ".join(OPERATIONS)

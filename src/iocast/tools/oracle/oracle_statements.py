@@ -97,18 +97,6 @@ _IO_EVENTS: Final = (
     " 'log file parallel write', 'cell single block physical read', 'cell multiblock physical read',"
     " 'read by other session', 'control file sequential read', 'Disk file I/O Calibration')"
 )
-# Waits of many I/Os together: their times are no latency of one.
-NOT_A_LATENCY: Final = frozenset(
-    {
-        "db file parallel read",
-        "db file parallel write",
-        "direct path read",
-        "direct path read temp",
-        "direct path write",
-        "direct path write temp",
-        "Disk file I/O Calibration",
-    }
-)
 
 STATEMENTS: Final[tuple[Statement, ...]] = (
     Statement(
