@@ -98,7 +98,7 @@ impl<K: Copy + Eq + Hash, T: Copy> Requests<K, T> {
         self.open.get(&key)?.iter().filter(|open| open.is_queued()).last().copied()
     }
 
-    /// That one is no request of its own any more.
+    /// The absorbed request stops being a request of its own.
     pub fn merge(&mut self, key: K) -> Option<Open<T>> {
         let slot = self.open.get_mut(&key)?;
         let found = slot.remove_last(Open::is_queued)?;

@@ -68,7 +68,7 @@ impl TimedRequests {
         }
     }
 
-    /// Takes one event; the request that it ends, which is counted by nobody yet.
+    /// Handles one event and returns the request that it completes, which the caller has to count.
     pub fn ended(&mut self, event: &Event) -> Option<Done> {
         let of_interest = self.wanted.devices.is_empty() || self.tallies.contains_key(&event.device);
         if !of_interest || !(self.wanted.ops.is_empty() || self.wanted.ops.contains(&event.op)) {

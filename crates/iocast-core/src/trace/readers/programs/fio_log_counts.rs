@@ -345,7 +345,7 @@ fn blank_apart(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// A field without the blanks around it; other control characters are no part of a number.
+/// Trims the blanks around a field. Other control characters stay, and make it an invalid number.
 fn field_apart(field: &[u8]) -> &[u8] {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let start = field.iter().position(|byte| !blank(byte)).unwrap_or(field.len());

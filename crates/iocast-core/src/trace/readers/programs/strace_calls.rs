@@ -1,7 +1,7 @@
 //! The reads, writes and flushes of a trace of strace as they were asked for: of which descriptor, how much, where.
 //!
 //! The table of events has what was moved; here calls stand as the program made them, also those without a result, and
-//! what is no call of a file is left out without a word.
+//! calls that are not on files are skipped silently.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::trace::fields::whole;
 const BEGUN_AT_MOST: usize = 1 << 14;
 /// Descriptors whose opening is remembered.
 const OPENED_AT_MOST: usize = 1 << 16;
-/// Of a text that is no number, so much is shown.
+/// How many characters of an invalid number an error shows.
 const SHOWN: usize = 40;
 
 /// One call.
