@@ -1,4 +1,4 @@
-"""What is asked of `iocast blk`: which requests of block devices, and how often."""
+"""What is asked of `iocast watch blk`: which requests of block devices, and how often."""
 
 from __future__ import annotations
 
