@@ -130,8 +130,24 @@ def test_a_loop_on_a_loop_is_named_by_the_lowest_file(loops: LoopMachine, span: 
 
 def test_a_loop_on_a_partition_is_named_by_that_partition(loops: LoopMachine) -> None:
     part = loops.partition(loops.blank())
-    assert identity_of(part).name.endswith("-part1")
+    assert identity_of(part).name.endswith(f"-part1@{MIB}+{32 * MIB}")
     assert identity_of(loops.attach(part)).name == f"loop:{identity_of(part).name}+0"
+
+
+def test_a_partition_made_anew_is_not_destroyed_by_the_name_of_the_earlier_one(loops: LoopMachine) -> None:
+    """`--destroy …-part1` from the shell's history, after the disk was partitioned anew."""
+    disk = loops.blank()
+    part = loops.partition(disk)
+    earlier = identity_of(part).name
+    command("delpart", disk, "1")
+    command("addpart", disk, "1", "8192", "16384")
+    before = loops.written_ios(disk)
+    said = refused(loops, part, earlier)
+    assert f"--destroy {earlier} is not the identity of {part}" in said
+    by_number = earlier.partition("@")[0]
+    said = refused(loops, part, by_number)
+    assert "it lacks the start and size of the partition, so it may name a later one with the same number" in said
+    assert loops.written_ios(disk) == before
 
 
 def test_a_loop_on_a_device_without_identity_has_none(loops: LoopMachine) -> None:
@@ -192,6 +208,6 @@ def test_a_partition_of_an_unnamed_loop_is_not_named_by_its_contents(loops: Loop
     """Copies of an image have the PARTUUIDs of the first."""
     disk = loops.blank()
     part = loops.partition(disk)
-    assert identity_of(part).name == f"{identity_of(disk).name}-part1"
+    assert identity_of(part).name.startswith(f"{identity_of(disk).name}-part1@")
     loops.image.unlink()
     assert identity_of(part).marks == ()

@@ -264,7 +264,7 @@ def test_the_name_of_a_partition(tmp_path: Path, attach: Attach) -> None:
     device = attach(image)
     identity = describe(partition(device)).identity
     assert identity is not None
-    assert identity.name == f"{name_of(device)}-part1"
+    assert identity.name == f"{name_of(device)}-part1@{MIB}+{32 * MIB}"
     assert identity.start_bytes == MIB
     assert identity.size_bytes == 32 * MIB
 

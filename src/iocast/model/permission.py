@@ -27,6 +27,8 @@ _REASONS: dict[PermissionCode, str] = {
 
 # Of a loop device as it was named once: by device and inode of its file alone, or by the number of the device below.
 _UNBORN = re.compile(r"loop:\d+:\d+(:\d+)?(\+\d+)?(\.\.\d+)?(-part\d+)?")
+# Of a partition as it was named once: by its number alone. A link in /dev/disk/by-id may end like that on its own.
+_UNPLACED = re.compile(r"(?!id:).*-part\d+")
 
 
 class Permission(Struct, frozen=True):
@@ -43,9 +45,11 @@ class Permission(Struct, frozen=True):
 
 def why_outdated(name: str) -> str:
     """Why a name given to `--destroy` names nothing any more, as the end of a sentence; "" for all others."""
-    if not _UNBORN.fullmatch(name):
-        return ""
-    return "; it lacks the generation and birth time of the file, so it may name a later file with the same inode"
+    if _UNBORN.fullmatch(name):
+        return "; it lacks the generation and birth time of the file, so it may name a later file with the same inode"
+    if _UNPLACED.fullmatch(name):
+        return "; it lacks the start and size of the partition, so it may name a later one with the same number"
+    return ""
 
 
 def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Permission:

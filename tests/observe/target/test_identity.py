@@ -27,13 +27,15 @@ def test_the_world_wide_name_comes_before_the_serial_number(machine: MachineTree
     assert (identity.size_bytes, identity.arrival) == (2048 * 512, 9)
 
 
-def test_a_partition_is_named_after_its_disk_and_its_number(machine: MachineTree) -> None:
+def test_a_partition_is_named_by_its_disk_its_number_and_its_place(machine: MachineTree) -> None:
     machine.disk("pci0/nvme/block/nvme0n1", "259:0", wwid="eui.0025", diskseq="3")
     part = machine.partition("pci0/nvme/block/nvme0n1/nvme0n1p2", "259:2", 2, sectors=100)
     (part / "start").write_text("2048\n")
     (part / "uevent").write_text("PARTN=2\nPARTUUID=abcd-02\n")
     identity = identity_of(259, 2, machine.root)
-    assert identity.marks == ("wwn:eui.0025-part2", "partuuid:abcd-02", "place:pci0/nvme-part2")
+    assert identity.marks == tuple(
+        f"{mark}@1048576+51200" for mark in ("wwn:eui.0025-part2", "partuuid:abcd-02", "place:pci0/nvme-part2")
+    )
     assert (identity.size_bytes, identity.start_bytes, identity.arrival) == (51_200, 1 << 20, 3)
 
 

@@ -35,12 +35,16 @@ def identity_of(major: int, minor: int, root: Path = Path("/"), descriptor: int 
     part = read_int(directory / "partition")
     disk = directory if part is None else directory.parent
     loop_mark, why_nameless = _loop_mark(disk, descriptor, root)
+    size_bytes = (read_int(directory / "size") or 0) * _SECTOR_BYTES
+    start_bytes = 0 if part is None else (read_int(directory / "start") or 0) * _SECTOR_BYTES
+    span = "" if part is None else f"@{start_bytes}+{size_bytes}"
     marks = () if why_nameless else tuple(dict.fromkeys(_marks(directory, disk, part, root, loop_mark)))
     return Identity(
-        marks=marks,
+        # A disk that is partitioned anew has the same numbers, and often the same PARTUUIDs, at other places.
+        marks=tuple(mark + span for mark in marks),
         number=f"{major}:{minor}",
-        size_bytes=(read_int(directory / "size") or 0) * _SECTOR_BYTES,
-        start_bytes=0 if part is None else (read_int(directory / "start") or 0) * _SECTOR_BYTES,
+        size_bytes=size_bytes,
+        start_bytes=start_bytes,
         arrival=read_int(disk / "diskseq"),
         why_nameless="" if marks else why_nameless or "it has neither a serial number nor a UUID",
     )
