@@ -24,7 +24,7 @@ from iocast.analyse.facts import Facts
 from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Figure, Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 from iocast.forecast.open_rows import inside, open_rows, touches
 from iocast.load import PlannedGroup, loader_of
 from iocast.model.histogram import Histogram, merge
@@ -206,7 +206,7 @@ def tried(system: System, seeds: int) -> Tally:
     tally = Tally(system, [0] * 4, [0] * 4, [0] * 4, [[], [], [], []], [0] * 4, 0, 0, [])
     for seed in range(1, seeds + 1):
         facts = Facts(climbed(system, seed))
-        found = find_ladder(facts, AskedLoad(size_bytes=8192, read_share=system.read / 100), {}, {})
+        found = find_ladder(facts, RequestedLoad(size_bytes=8192, read_share=system.read / 100), {}, {})
         assert isinstance(found, MeasuredLadder), found
         forecaster = Forecaster(found)
         for share, truth in truths.items():
@@ -234,7 +234,7 @@ def tried(system: System, seeds: int) -> Tally:
 def back_tested(system: System) -> tuple[int, int, int]:
     """A run whose first half is a ladder and whose second half open-loop rows: how many figures of these were measured,
     lie in the forecast's interval, or have an interval that reaches into it."""
-    asked = AskedLoad(size_bytes=8192, read_share=system.read / 100)
+    asked = RequestedLoad(size_bytes=8192, read_share=system.read / 100)
     first = climbed(system, 99)
     found = find_ladder(Facts(first), asked, {}, {})
     assert isinstance(found, MeasuredLadder), found

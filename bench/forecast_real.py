@@ -25,7 +25,7 @@ from iocast.diagnose.stalled_rows import stalled_rows
 from iocast.forecast.answer import Question
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 from iocast.forecast.open_rows import OpenRow, inside, open_rows, touches
 from iocast.sessions.forecasting.load_runs import measure_ladder, replay_rates
 from iocast.sessions.listener import Quiet
@@ -56,7 +56,7 @@ class Held(Struct):
     notes: list[str]
 
 
-def held(name: str, path: str, asked: AskedLoad, seconds: float, file_bytes: int, out: str) -> Held:
+def held(name: str, path: str, asked: RequestedLoad, seconds: float, file_bytes: int, out: str) -> Held:
     """One device: the ladder, then the rows."""
     limits = (seconds, file_bytes, 1, out)
     question = Question(rate_per_s=1.0, load=asked, q=0.99, limit_s=1.0)
@@ -162,7 +162,7 @@ def main() -> int:
         parser.error(f"--labs: {why}")
     if asked.throttle and not os.access(THROTTLES, os.W_OK):
         parser.error(f"--throttle needs root and the block controller of cgroup 1 ({THROTTLES})")
-    load, found = AskedLoad(size_bytes=8192), []
+    load, found = RequestedLoad(size_bytes=8192), []
     with ExitStack() as whole:
         out = whole.enter_context(tempfile.TemporaryDirectory(prefix="forecast-runs-"))
         places = whole.enter_context(devices(asked.paths, asked.labs, asked.throttle))

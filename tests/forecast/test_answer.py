@@ -10,14 +10,14 @@ from iocast.analyse.facts import Facts
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question, StalledTime, answer, stalled_time
 from iocast.forecast.arithmetic import arithmetic
-from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.forecast.rate_profile import burst_profile, overload, settled
 from iocast.forecast.what_if import Cached, LoadTimes, OnVolume, parse_change, what_if
 from iocast.model.row_stops import RowStops
 
 pytestmark = pytest.mark.slow
 
-ASK = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
+ASK = Question(rate_per_s=4000, load=RequestedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,7 @@ def test_stalls_lift_a_mean_by_half_their_square(facts: Facts) -> None:
 
 
 def test_stalls_of_other_rows_count_where_those_of_the_load_had_none(facts: Facts) -> None:
-    other = stalled_time(facts, AskedLoad(size_bytes=4096), stops(facts, 1))
+    other = stalled_time(facts, RequestedLoad(size_bytes=4096), stops(facts, 1))
     assert isinstance(other, StalledTime)
     assert other.measured_s == pytest.approx(140, rel=0.01)
     assert stalled_time(facts, ASK.load, ()) is None

@@ -12,11 +12,11 @@ from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Question, answer
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import Absent, MeasuredLadder, RequestedLoad
 from iocast.report.forecast.forecast_report import forecast_report
 
 LINKED = pool(4, "gamma:200us:0.7", ",link=100MB/s:20us")  # 82 us of an 8k I/O, 164 us of 16k, one after the other
-TWELVE = AskedLoad(size_bytes=12288)
+TWELVE = RequestedLoad(size_bytes=12288)
 ASK = Question(rate_per_s=4000, load=TWELVE, q=0.99, limit_s=0.004)
 
 
@@ -85,7 +85,7 @@ def test_what_was_not_measured_lies_in_the_interval(device: str) -> None:
 
 def test_a_size_beyond_the_measured_ones_is_refused(facts: Facts) -> None:
     for size in (4096, 32768):
-        asked = AskedLoad(size_bytes=size)
+        asked = RequestedLoad(size_bytes=size)
         found = find_ladder(facts, asked, {}, {})
         assert isinstance(found, Absent)
         assert found.code == "no_such_rows"

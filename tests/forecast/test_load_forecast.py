@@ -12,12 +12,12 @@ from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 
-READS = AskedLoad(size_bytes=8192)
+READS = RequestedLoad(size_bytes=8192)
 
 
-def forecaster(facts: Facts, asked: AskedLoad = READS) -> Forecaster:
+def forecaster(facts: Facts, asked: RequestedLoad = READS) -> Forecaster:
     found = find_ladder(facts, asked, {}, {})
     assert isinstance(found, MeasuredLadder), found
     return Forecaster(found)

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.forecast.ladder_search import find_ladder
 from iocast.forecast.load_forecast import Forecaster
-from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import Absent, MeasuredLadder, RequestedLoad
 from iocast.model.run import Source
 
-READS = AskedLoad(size_bytes=8192)
-MIX = AskedLoad(size_bytes=8192, read_share=0.7)
+READS = RequestedLoad(size_bytes=8192)
+MIX = RequestedLoad(size_bytes=8192, read_share=0.7)
 SLOW_WRITES = pool(8, "exponential:1ms", ",write=exponential:3ms")
 
 
@@ -47,12 +47,12 @@ def test_rows_that_are_refused_are_left_out(facts: Facts) -> None:
 
 
 def test_why_there_is_no_ladder(facts: Facts) -> None:
-    def code(facts: Facts, asked: AskedLoad = READS) -> str:
+    def code(facts: Facts, asked: RequestedLoad = READS) -> str:
         found = find_ladder(facts, asked, {}, {})
         assert isinstance(found, Absent)
         return found.code
 
-    assert code(facts, AskedLoad(size_bytes=4096)) == "no_such_rows"
+    assert code(facts, RequestedLoad(size_bytes=4096)) == "no_such_rows"
     assert code(facts, MIX) == "no_such_rows"
     assert code(Facts(replace(facts.run, source=Source(tool="fio")))) == "imported"
     assert code(ladder_run(pool(8), loads=(1, 8), seconds=3.0)) == "few_loads"
@@ -66,10 +66,10 @@ def test_a_mix_of_its_own_comes_before_one_put_together() -> None:
     assert isinstance(found, MeasuredLadder)
     assert not found.composed
     assert all("mixed" in name for name in found.names)
-    near = find_ladder(facts, AskedLoad(size_bytes=8192, read_share=0.74), {}, {})
+    near = find_ladder(facts, RequestedLoad(size_bytes=8192, read_share=0.74), {}, {})
     assert isinstance(near, MeasuredLadder)
     assert near.read_share == pytest.approx(0.7)
-    far = find_ladder(facts, AskedLoad(size_bytes=8192, read_share=0.5), {}, {})
+    far = find_ladder(facts, RequestedLoad(size_bytes=8192, read_share=0.5), {}, {})
     assert isinstance(far, MeasuredLadder)
     assert far.composed
 

@@ -12,7 +12,7 @@ from makers.saved_runs import saved
 
 from iocast import archive
 from iocast.archive.under_way_file import save_under_way
-from iocast.model.experiment import Diagnosis, Outcome, Step
+from iocast.model.experiment import Diagnosis, DiagnosisStep, Outcome
 from iocast.model.run import Sample
 from iocast.model.summary import UnderWay, row_so_far
 
@@ -41,7 +41,9 @@ def whole_folder(out: Path) -> Path:
     run, folder = saved(out, (Sample(1, "diskstats", "vda", "reads", 2.0),))
     outcome = Outcome(verdict="confirmed", says="It is.", ratio=2.0, low=1.5, high=2.5, evidence={"ratio": 2.0})
     phase = run.phases[0].phase.name
-    step = Step(finding="cache_in_the_storage", phase=phase, hypothesis="h", question="q", outcome=outcome, run="r")
+    step = DiagnosisStep(
+        finding="cache_in_the_storage", phase=phase, hypothesis="h", question="q", outcome=outcome, run="r"
+    )
     archive.save_diagnosis(folder.path, Diagnosis(steps=(step,), untested={"page_cache": "why"}))
     folder.save(run)
     rows = tuple(row_so_far(record) for record in run.measured)

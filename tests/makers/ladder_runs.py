@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from iocast import archive, jobs
 from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Question, answer
-from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.load import PlannedGroup, loader_of
 from iocast.model.report import Chart
 from iocast.model.run import Host, PhaseRecord, Run
@@ -58,6 +58,6 @@ def ladder_run(
 
 def forecast_charts() -> tuple[Chart, ...]:
     """The charts of a forecast."""
-    asked = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
+    asked = Question(rate_per_s=4000, load=RequestedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
     given = answer(asked, ladder_run(pool(8), rates=(2400, 4800), seconds=5.0), {}, {})
     return forecast_report(given, (), {}, charts=True).charts

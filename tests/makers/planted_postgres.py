@@ -19,7 +19,7 @@ from makers.database_servers import NoServer, Postgres, postgres
 from iocast import metrics
 from iocast.model.live.moment import Interval
 from iocast.observe.target.device_stack import describe
-from iocast.sessions.live.asked_sources import Asked
+from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.live.watching import LiveRequest, watching
 
 ROWS = 8192  # of a block each
@@ -131,7 +131,9 @@ class Planted:
 
     def watched_while(self, work: Callable[[], object], every_io: bool = False) -> Interval:
         """The same around some work."""
-        asked = Asked(pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),), every_io=every_io)
+        asked = WatchedSources(
+            pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),), every_io=every_io
+        )
         with watching(LiveRequest(asked=asked, interval_ns=100_000_000)) as live:
             for blind in live.blind:
                 if blind.observer == metrics.KERNEL_LAYERS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast.commands.shell.terminal_listener import lines
-from iocast.sessions.events import AnswerMade, CardMade, Event
+from iocast.sessions.events import AnswerReady, CardReady, Event
 from iocast.sessions.listener import Quiet
 
 
@@ -25,5 +25,5 @@ class Recording(Quiet):
     def said(self) -> str:
         """All events but cards in words."""
         return "\n".join(
-            line for event in self.events if not isinstance(event, CardMade | AnswerMade) for line in lines(event)
+            line for event in self.events if not isinstance(event, CardReady | AnswerReady) for line in lines(event)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iocast import jobs, load, runner
-from iocast.diagnose.experiments.named import Asked, Ruling, Trial
+from iocast.diagnose.experiments.named import TrialSetup, Ruling, Trial
 from iocast.jobs import parse_target
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase
@@ -25,7 +25,7 @@ class Silent:
     def close(self) -> None: ...
 
 
-def asked(trial: Trial, target: Target, **changes: object) -> Asked:
+def asked(trial: Trial, target: Target, **changes: object) -> TrialSetup:
     """What an experiment is asked when a person asks for nothing more."""
     usual = trial.DEFAULTS
     fields = {
@@ -39,7 +39,7 @@ def asked(trial: Trial, target: Target, **changes: object) -> Asked:
         "streams": usual.streams,
         "files": usual.files,
     }
-    return Asked(**{**fields, **changes})
+    return TrialSetup(**{**fields, **changes})
 
 
 def run_of(trial: Trial, device: str, out: Path, **changes: object) -> Run:

@@ -16,7 +16,7 @@ from iocast import archive
 from iocast.diagnose import examination
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
-from iocast.model.experiment import Step
+from iocast.model.experiment import DiagnosisStep
 from iocast.model.finding import Finding
 from iocast.model.job import Job
 from iocast.model.plan import Phase
@@ -190,7 +190,7 @@ def is_of_the_machine(condition: Condition, run: Run, finding: Finding) -> bool:
             return False
 
 
-def _told(finding: Finding, steps: tuple[Step, ...]) -> str:
+def _told(finding: Finding, steps: tuple[DiagnosisStep, ...]) -> str:
     """As `iocast diagnose` tells it."""
     where = f" in {finding.phase}" if finding.phase else ""
     lines = [f"seen{where}: {finding.says}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from makers import card_runs
 from msgspec.structs import replace
 
-from iocast.archive.catalogue import Found
+from iocast.archive.catalogue import CatalogueEntry
 from iocast.model.summary import summary_of
 from iocast.report.cells import cell_text
 from iocast.report.listing import listing
@@ -13,7 +13,7 @@ from iocast.report.listing import listing
 
 def test_an_import_that_does_not_say_when_it_began_has_no_date() -> None:
     line = summary_of(card_runs.quick_card())
-    runs = (Found("runs/a", "a", line), Found("runs/b", "b", replace(line, started_unix_ns=0)))
+    runs = (CatalogueEntry("runs/a", "a", line), CatalogueEntry("runs/b", "b", replace(line, started_unix_ns=0)))
     (table,) = listing(runs, 2, "runs").sections[0].tables
     known, unknown = (cell_text("instant", row.cells["started_unix_ns"]) for row in table.rows)
     assert known

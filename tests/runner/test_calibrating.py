@@ -9,13 +9,13 @@ import pytest
 
 from iocast import load, runner
 from iocast.jobs import parse_target
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.plan import Plan, WorkFiles
 from iocast.model.run import PhaseRecord
 from iocast.runner.scripts.calibrating import Bench, Calibrating, bench_of, first_phases
 from iocast.sessions.listener import QuietProgress
 
-ASKED = CalibrationAsked(max_latency_ns=5_000_000, row_seconds=1.0)
+ASKED = CalibrationRequest(max_latency_ns=5_000_000, row_seconds=1.0)
 FOUR_AT_ONCE = "sim:nvme,service=constant:1ms,servers=4,bandwidth=none"
 
 
@@ -30,7 +30,7 @@ class Rates:
         return (500.0, 3000.0, None)[len(at_rates)]
 
 
-def performed(tmp_path: Path, size: str, rates: Rates, asked: CalibrationAsked = ASKED) -> list[str]:
+def performed(tmp_path: Path, size: str, rates: Rates, asked: CalibrationRequest = ASKED) -> list[str]:
     target = parse_target(f"{FOUR_AT_ONCE},size={size}")
     size_bytes = target.size_bytes or 0
     bench = Bench(direct=True, data_bytes=size_bytes, virtual=True)
@@ -63,7 +63,7 @@ def test_the_parts_follow_each_other_in_one_run(tmp_path: Path) -> None:
 
 def test_disks_lengthen_the_ladder_and_change_no_rung(tmp_path: Path) -> None:
     rates = Rates()
-    performed(tmp_path, "1GiB", rates, CalibrationAsked(max_latency_ns=1, row_seconds=1.0, disks=20))
+    performed(tmp_path, "1GiB", rates, CalibrationRequest(max_latency_ns=1, row_seconds=1.0, disks=20))
     assert rates.loads == [1, 2, 4, 8, 16, 32, 64]
 
 
@@ -77,7 +77,7 @@ def test_only_large_reads_that_fit_are_made(tmp_path: Path, size: str, streams: 
 
 def test_a_plan_is_announced_before_any_rate_is_known() -> None:
     bench = Bench(direct=False, data_bytes=1 << 30, virtual=False)
-    phases = first_phases(CalibrationAsked(max_latency_ns=1), bench)
+    phases = first_phases(CalibrationRequest(max_latency_ns=1), bench)
     names = [phase.name for phase in phases]
     assert len(set(names)) == len(names)
     assert not any(phase.workload.direct or phase.workload.writes for phase in phases)

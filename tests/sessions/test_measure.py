@@ -21,7 +21,7 @@ def test_a_report_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     options = RunOptions(out=str(tmp_path), duration_ns=200_000_000)
     listener = Recording()
     measured = measure(MeasureRequest(job="card-quick", path="sim:nvme", options=options, page=True), listener)
-    assert listener.names == ["Planned", "CardMade", "PageWritten"]
+    assert listener.names == ["Planned", "CardReady", "PageWritten"]
     assert len(built) == 1
     assert measured.card is not None
     assert read_summary(measured.card.folder).verdict == measured.card.report().verdict

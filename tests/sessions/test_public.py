@@ -52,13 +52,13 @@ def test_a_job_is_run_and_compared(tmp_path: Path) -> None:
 def test_a_run_is_diagnosed_and_a_listener_hears_it(tmp_path: Path) -> None:
     listener = Recording()
     card = iocast.run("survey", "sim:hdd,cache=256MiB:200us", out=str(tmp_path), listener=listener)
-    assert listener.names == ["Planned", "CardMade"]
+    assert listener.names == ["Planned", "CardReady"]
     after = iocast.diagnose(card, listener=listener)
     assert after.diagnosis is not None
     tested = [step.finding for step in after.diagnosis.steps]
     assert tested
     assert listener.names.count("Decided") >= len(tested)
-    assert listener.names[-2:] == ["Diagnosed", "CardMade"]
+    assert listener.names[-2:] == ["Diagnosed", "CardReady"]
     assert "hypothesis" in listener.said
 
 
@@ -81,7 +81,7 @@ def test_an_experiment_answers(tmp_path: Path) -> None:
     listener = Recording()
     found = iocast.experiment("payload", "sim:nvme", time="50ms", out=str(tmp_path), listener=listener)
     assert found.answer == "rejected"
-    assert listener.names == ["TrialBegun", "TrialPlanned", "Planned", "AnswerMade"]
+    assert listener.names == ["TrialBegun", "TrialPlanned", "Planned", "AnswerReady"]
     assert found.card().run.plan.experiment == "payload"
 
 

@@ -37,7 +37,7 @@ class Point(Struct, frozen=True):
         return self.response.mean_ns
 
 
-class Step(Struct, frozen=True):
+class CurveStep(Struct, frozen=True):
     """From one point of a curve to the next."""
 
     low: Point
@@ -120,9 +120,9 @@ class Curve(Struct, frozen=True, dict=True):
         return scaling_steps([LoadPoint(each.load, each.mean_ns, each.bytes_per_s) for each in self.points])
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[CurveStep, ...]:
         """From each point to the next."""
-        return tuple(Step(low, high) for low, high in pairwise(self.points))
+        return tuple(CurveStep(low, high) for low, high in pairwise(self.points))
 
     @cached_property
     def saturation_load(self) -> float:

@@ -32,7 +32,7 @@ def group_kind(folder: str) -> str:
     return found[1] if found else ""
 
 
-class Found(msgspec.Struct, frozen=True):
+class CatalogueEntry(msgspec.Struct, frozen=True):
     """A run folder: where it is, its path below the directory searched, and its line ("" and why, if unreadable)."""
 
     folder: str
@@ -72,7 +72,7 @@ def _unlisted(directory: str, error: OSError) -> ArchiveError:
     return ArchiveError(f"{directory} cannot be listed: {error.strerror}", "give the directory of run folders")
 
 
-def runs_below(directory: str) -> list[Found]:
+def runs_below(directory: str) -> list[CatalogueEntry]:
     """The runs at and below a directory, the newest first; those that cannot be read come last with the reason."""
     return Catalogue(directory).runs()
 
@@ -83,9 +83,9 @@ class Catalogue:
     def __init__(self, directory: str) -> None:
         self._directory = directory
         self._known: dict[str, _Known] = {}
-        self._listed: list[Found] = []
+        self._listed: list[CatalogueEntry] = []
 
-    def runs(self) -> list[Found]:
+    def runs(self) -> list[CatalogueEntry]:
         """As `runs_below`; the same list as before where nothing has changed. Raises ArchiveError."""
         before, self._known = self._known, {}
         changed = False
@@ -103,7 +103,7 @@ class Catalogue:
         return self._listed
 
 
-def _newest_first(run: Found) -> tuple[int, str]:
+def _newest_first(run: CatalogueEntry) -> tuple[int, str]:
     return -(run.summary.started_unix_ns if run.summary else 0), run.name
 
 
@@ -114,7 +114,7 @@ _UNSURE_NS = 2_000_000_000  # two changes within a tick of the file system's clo
 class _Known(NamedTuple):
     """A run as it was read, and what its files were then."""
 
-    found: Found
+    found: CatalogueEntry
     stamps: _Stamps
     may_change: bool  # without another stamp: its process may die, or its last change was a moment ago
 
@@ -145,13 +145,13 @@ def _looked_at(folder: str, directory: str) -> _Known | None:
     return _Known(found, stamps, running or now_ns - max(stamps)[0] < _UNSURE_NS)
 
 
-def _found(folder: str, directory: str, *, noted: bool) -> Found:
+def _found(folder: str, directory: str, *, noted: bool) -> CatalogueEntry:
     name = folder[len(directory) :].strip(os.sep) if folder.startswith(directory) else folder
     name = shown(name or os.path.basename(os.path.abspath(folder)))
     try:
-        return Found(folder, name, read_summary(folder), notes=notes_in_list(folder) if noted else Notes())
+        return CatalogueEntry(folder, name, read_summary(folder), notes=notes_in_list(folder) if noted else Notes())
     except ArchiveError as error:
-        return Found(folder, name, None, shown(error.message))
+        return CatalogueEntry(folder, name, None, shown(error.message))
 
 
 def find_run(directory: str, name: str) -> str:
@@ -193,7 +193,7 @@ def _has_runs(path: str) -> bool:
         return False
 
 
-def _beginning(runs: list[Found], directory: str, name: str) -> Iterator[str]:
+def _beginning(runs: list[CatalogueEntry], directory: str, name: str) -> Iterator[str]:
     """Runs whose names begin so; of those in one group whose name begins so, only the group."""
     seen: set[str] = set()
     for run in runs:

@@ -15,9 +15,9 @@ from iocast.archive.parquet import (
     MOST_ROWS,
     PHASES,
     ArrowStream,
-    Asked,
     Column,
     Identity,
+    ParquetRequest,
     database,
     rows_of_phases,
     unreadable,
@@ -107,9 +107,9 @@ def _counting(tables: str, phases: Iterable[Measurement]) -> str:
 def load_series(folder: Path, phases: tuple[PhaseRecord, ...]) -> dict[int, Series]:
     """The series of each phase that has a table, by the number of the phase. Raises ArchiveError."""
     what = "its time series"
-    sums = rows_of_phases(folder / INTERVALS, Asked(_SUMS.format(tables=PHASES), _SUMMED, what), _of_op)
+    sums = rows_of_phases(folder / INTERVALS, ParquetRequest(_SUMS.format(tables=PHASES), _SUMMED, what), _of_op)
     counting = _counting(PHASES, [record.measurement for record in phases]) if sums else ""
-    counts = rows_of_phases(folder / INTERVALS, Asked(counting, _COUNTED, what), _of_op) if counting else {}
+    counts = rows_of_phases(folder / INTERVALS, ParquetRequest(counting, _COUNTED, what), _of_op) if counting else {}
     cells = 0
     loaded: dict[int, Series] = {}
     for number, record in enumerate(phases):
@@ -173,7 +173,7 @@ def load_courses(folder: str) -> dict[int, Course]:
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
     query, kept = f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", _Kept()
-    asked = Asked(query, ("interval", *_READ), "its time series", most_read=MOST_ROWS)
+    asked = ParquetRequest(query, ("interval", *_READ), "its time series", most_read=MOST_ROWS)
     found = rows_of_phases(path, asked, kept.interval)
     return {number: tuple(rows) for number, rows in found.items()}
 

@@ -110,7 +110,7 @@ _MOST_READ = 30_000_000  # of the tables that a query adds up
 _AT_A_TIME = 20_000
 
 
-class Asked(NamedTuple):
+class ParquetRequest(NamedTuple):
     """A query from `PHASES` whose first column is the number of a phase, and how much there may be."""
 
     query: str
@@ -122,7 +122,7 @@ class Asked(NamedTuple):
 
 def rows_of_phases(
     folder: Path,
-    asked: Asked,
+    asked: ParquetRequest,
     made: Callable[[tuple[Any, ...]], T] = lambda row: row,  # type: ignore[assignment,return-value]
 ) -> dict[int, list[T]]:
     """The answer to a query for each phase of a folder of tables, by the number of the phase.
@@ -155,7 +155,9 @@ def rows_of_phases(
     return found
 
 
-def _rows(folder: Path, files: list[Path], asked: Asked, made: Callable[[tuple[Any, ...]], T]) -> dict[int, list[T]]:
+def _rows(
+    folder: Path, files: list[Path], asked: ParquetRequest, made: Callable[[tuple[Any, ...]], T]
+) -> dict[int, list[T]]:
     found: dict[int, list[T]] = {int(file.stem): [] for file in files}
     left = asked.most
     with _answer(files, asked) as result:
@@ -174,7 +176,7 @@ def _rows(folder: Path, files: list[Path], asked: Asked, made: Callable[[tuple[A
 
 
 @contextlib.contextmanager
-def _answer(files: list[Path], asked: Asked) -> Iterator[DuckDBPyConnection]:
+def _answer(files: list[Path], asked: ParquetRequest) -> Iterator[DuckDBPyConnection]:
     from iocast._core import Tables
 
     tables = Tables([str(file) for file in files], asked.columns, [int(file.stem) for file in files])

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from iocast.archive.json_files import BROKEN, converted, decoded, not_understood, parsed, untyped
 from iocast.archive.migrations import migrated_run
 from iocast.errors import ArchiveError
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source, Tape
 from iocast.model.target import Target
@@ -25,7 +25,7 @@ class _Job(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     file: str = ""
     experiment: str = ""
-    calibration: CalibrationAsked | None = None
+    calibration: CalibrationRequest | None = None
 
 
 class _Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,7 +10,7 @@ import msgspec
 
 from iocast.archive.file_names import SAMPLES, open_reel_name
 from iocast.archive.json_files import not_understood
-from iocast.archive.parquet import PHASES, Asked, Column, Identity, rows_of_phases, write
+from iocast.archive.parquet import PHASES, Column, Identity, ParquetRequest, rows_of_phases, write
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.model.run import Sample
 
@@ -55,7 +55,7 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
     query = f"SELECT phase, {SAMPLE_VALUES} FROM {PHASES}"
-    asked = Asked(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
+    asked = ParquetRequest(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
     found = rows_of_phases(folder / SAMPLES, asked, Samples())
     return {number: tuple(samples) for number, samples in found.items()}
 

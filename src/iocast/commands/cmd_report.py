@@ -10,7 +10,7 @@ from iocast.commands.shell.options import anonymous_option, filing_of_runs, grad
 from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 
 if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms
@@ -33,7 +33,7 @@ def report(
     force: bool,
     form: str,
     files: str,
-    asked: GradeAsked,
+    asked: GradeRequest,
     names: Pseudonyms | None,
 ) -> int:
     """Show the card of RUN again, without any I/O to its target.

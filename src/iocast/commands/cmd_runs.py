@@ -6,7 +6,7 @@ import shlex
 
 import rich_click as click
 
-from iocast.archive.catalogue import Found, runs_below
+from iocast.archive.catalogue import CatalogueEntry, runs_below
 from iocast.commands.shell.options import filing, presenting
 from iocast.commands.shell.showing import Into, deliver_report, say
 from iocast.sessions.requests.run_options import RUNS
@@ -69,7 +69,7 @@ def _mend(directory: str) -> None:
         say(f"no dead runs in {directory}")
 
 
-def _matches(run: Found, match: str | None) -> bool:
+def _matches(run: CatalogueEntry, match: str | None) -> bool:
     if not match:
         return True
     line = run.summary

@@ -17,7 +17,7 @@ from iocast.errors import LoadError, SpecError
 from iocast.sessions.requests.run_options import RUNS
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.asked_sources import Asked
+    from iocast.sessions.live.watched_sources import WatchedSources
 
 
 @click.command()
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--watch", is_flag=True, help="Show this machine live, too, as `iocast top` does.")
 @watched_options
 @json_option
-def serve(directory: str, host: str, port: int, watch: bool, asked: Asked, as_json: bool) -> int:
+def serve(directory: str, host: str, port: int, watch: bool, asked: WatchedSources, as_json: bool) -> int:
     """Show the runs in DIRECTORY (default: iocast-runs) in a browser: list, filter, open, compare, follow, trends.
 
     Notes, renaming and deleting need a token, which is part of a URL printed at the start. On an address that other

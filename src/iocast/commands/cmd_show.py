@@ -7,7 +7,7 @@ import rich_click as click
 from iocast.archive.catalogue import LAST, find_run
 from iocast.commands.shell.options import grading, showing_matrices, within
 from iocast.commands.shell.terminal_listener import TerminalListener
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 
 
 @click.command()
@@ -15,7 +15,7 @@ from iocast.model.grading import GradeAsked
 @within
 @showing_matrices
 @grading
-def show(run: str, directory: str, form: str, asked: GradeAsked) -> int:
+def show(run: str, directory: str, form: str, asked: GradeRequest) -> int:
     """Show the card of RUN: a folder, the start of a folder's name in DIR, or `last` (the default)."""
     from iocast.sessions.show_again import show_again
 

@@ -13,7 +13,7 @@ from iocast.forecast.flow_equivalent import HIGHEST_LOAD, TooClose
 from iocast.forecast.hockey_stick import Fitted
 from iocast.forecast.ladder_search import find_ladder, same_load
 from iocast.forecast.load_forecast import Figure, Forecaster, LoadForecast
-from iocast.forecast.measured_ladder import QUANTILES, Absent, AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import QUANTILES, Absent, MeasuredLadder, RequestedLoad
 from iocast.forecast.open_rows import OpenRow, fitted, open_rows
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook, Verdict, verdict
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled
@@ -46,7 +46,7 @@ class StalledTime(Struct, frozen=True):
         return math.fsum(row.share * each**2 / 2 for row in self.rows for each in row.seconds) / self.measured_s
 
 
-def stalled_time(facts: Facts, asked: AskedLoad, stops: Sequence[RowStops]) -> StalledTime | None:
+def stalled_time(facts: Facts, asked: RequestedLoad, stops: Sequence[RowStops]) -> StalledTime | None:
     """The stalls of the rows of the asked load; where these had none, those of all rows. None without any."""
     of_load = {row.name for row in facts.rows if same_load(row.record, asked)}
     mine = tuple(each for each in stops if each.name in of_load)
@@ -86,7 +86,7 @@ class Question(Struct, frozen=True, kw_only=True):
     """A load and what it may take. `q` None: the SLO is one of the mean. `rate_per_s`: at the peak, without bursts."""
 
     rate_per_s: float
-    load: AskedLoad
+    load: RequestedLoad
     q: float | None
     limit_s: float
     arrival_cv2: float = 1.0

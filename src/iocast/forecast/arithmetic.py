@@ -14,7 +14,7 @@ MOST_LINES = 16
 LEAST_SHARE = 0.0005
 
 
-class FoundIn(Struct, frozen=True, kw_only=True):
+class ArithmeticFinding(Struct, frozen=True, kw_only=True):
     """How often an arrival finds `found` I/Os in the storage, and what it then takes. `weight` is relative to none."""
 
     found: int
@@ -30,7 +30,7 @@ class Arithmetic(Struct, frozen=True, kw_only=True):
 
     rate_per_s: float
     figure: Figure
-    lines: tuple[FoundIn, ...]
+    lines: tuple[ArithmeticFinding, ...]
     weights: float  # the sum of all weights, those that are not listed too
     rest_mean_s: float  # what the states that are not listed add to the mean
     rest_chance: float
@@ -45,7 +45,7 @@ def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic
     every = list(_states(by, rate_per_s, figure))
     weights = math.fsum(each.weight for each in every)
     whole = [
-        FoundIn(
+        ArithmeticFinding(
             found=each.found,
             response_s=each.response_s,
             factor=each.factor,
@@ -69,7 +69,7 @@ def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic
     )
 
 
-def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[FoundIn]:
+def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[ArithmeticFinding]:
     ladder, missed = by.ladder, rate_per_s * (1 - by.hits)
     factor, weight, total = 1.0, 1.0, 0.0
     for found in range(MOST_IN_SYSTEM):
@@ -80,12 +80,12 @@ def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[Found
         if factor < 1 and weight < 1e-9 * total:
             return
         within = None if figure.q is None else by.law.at(found + 1).share_up_to(figure.base_s)
-        yield FoundIn(
+        yield ArithmeticFinding(
             found=found, response_s=ladder.at(found + 1), factor=factor, weight=weight, chance=0.0, within=within
         )
 
 
-def _shown(every: list[FoundIn]) -> list[FoundIn]:
+def _shown(every: list[ArithmeticFinding]) -> list[ArithmeticFinding]:
     kept = [each for each in every if each.chance >= LEAST_SHARE or each.found < 3]
     last = max(each.found for each in kept)
     return every[: min(last + 1, MOST_LINES)]

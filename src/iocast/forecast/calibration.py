@@ -13,7 +13,7 @@ from iocast.analyse.ladder import Curve, one_for_each
 from iocast.analyse.statistics import share_bounds
 from iocast.forecast.hockey_stick import Fitted, Point, fit_hockey_stick
 from iocast.forecast.limit_search import Crossing, Held, RatePoint, crossing, statistic
-from iocast.model.calibration_asked import CLOSED, OPEN, STREAM, CalibrationAsked
+from iocast.model.calibration_request import CLOSED, OPEN, STREAM, CalibrationRequest
 from iocast.model.codes import CalibrationRefusalCode, KneeCode
 
 LATENCY_MULTIPLE = 2.5  # of the unloaded mean: what 60 % utilisation means for one queue (models A2)
@@ -64,7 +64,7 @@ class Disks(Struct, frozen=True):
 class Calibration(Struct, frozen=True, kw_only=True):
     """Everything that a calibration comes to. What is None could not be had; `refusals` say why, the gravest first."""
 
-    asked: CalibrationAsked
+    asked: CalibrationRequest
     idle: CurvePoint | None  # the least closed load
     closed: tuple[CurvePoint, ...]  # ascending loads
     at_rates: tuple[CurvePoint, ...]  # ascending rates
@@ -85,7 +85,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     refusals: tuple[CalibrationRefusalCode, ...] = ()
 
 
-def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
+def calibration(asked: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
     """What the rows come to; those in `refused` (their names, and why) are shown and not used."""
     done = [row for row in rows if row.measurement.ios]
     used = [row for row in done if row.name not in refused]
@@ -123,7 +123,7 @@ def calibration(asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapp
 
 
 def _curve_points(
-    asked: CalibrationAsked, rows: Sequence[RowFacts], refused: Mapping[str, str], test: str
+    asked: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str], test: str
 ) -> list[CurvePoint]:
     found = []
     for row in rows:
@@ -147,16 +147,16 @@ def _curve(rows: Iterable[RowFacts]) -> Curve | None:
     return Curve(one_for_each(points, lambda each: each.load)) if points else None
 
 
-def _crossing(asked: CalibrationAsked, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
+def _crossing(asked: CalibrationRequest, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
     return None if idle is None else crossing(points, idle.at, asked.max_latency_ns)
 
 
-def _mean_crossing(asked: CalibrationAsked, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
+def _mean_crossing(asked: CalibrationRequest, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
     means = [statistic(each.row.record, None) for each in kept]
     return crossing(means, statistic(idle.row.record, None), asked.max_latency_ns) if means else None
 
 
-def _within_row(asked: CalibrationAsked, kept: Sequence[CurvePoint], within: Crossing | None) -> RowFacts | None:
+def _within_row(asked: CalibrationRequest, kept: Sequence[CurvePoint], within: Crossing | None) -> RowFacts | None:
     """The measured rate whose figures stand for the answer: the highest that kept the limit, and all below it did."""
     if within is None or within.rate_per_s is None:
         return None
@@ -168,7 +168,7 @@ def _within_row(asked: CalibrationAsked, kept: Sequence[CurvePoint], within: Cro
     return found
 
 
-def _closed_within(asked: CalibrationAsked, closed: Sequence[CurvePoint]) -> Peak | None:
+def _closed_within(asked: CalibrationRequest, closed: Sequence[CurvePoint]) -> Peak | None:
     found = None
     for each in closed:
         if not _usable(each) or not each.at.within(asked.max_latency_ns):
@@ -178,13 +178,13 @@ def _closed_within(asked: CalibrationAsked, closed: Sequence[CurvePoint]) -> Pea
 
 
 def _most(
-    asked: CalibrationAsked, rows: Sequence[RowFacts], test: str, value: Callable[[RowFacts], float]
+    asked: CalibrationRequest, rows: Sequence[RowFacts], test: str, value: Callable[[RowFacts], float]
 ) -> Peak | None:
     of_test = [row for row in rows if row.record.phase.test == test]
     return _peak(asked, max(of_test, key=value), value) if of_test else None
 
 
-def _peak(asked: CalibrationAsked, row: RowFacts, value: Callable[[RowFacts], float]) -> Peak:
+def _peak(asked: CalibrationRequest, row: RowFacts, value: Callable[[RowFacts], float]) -> Peak:
     ios, reached = row.record.series.ios, value(row)
     low, high = share_bounds(ios, (1,) * len(ios), sum(ios)) if ios else (None, None)
     limit_ns = asked.max_latency_ns
@@ -229,7 +229,7 @@ def _fit_point(each: CurvePoint) -> Point:
     return Point(mean.rate_per_s, mean.value_ns / 1e9, error)
 
 
-def _disks(asked: CalibrationAsked, most: Peak | None, idle: CurvePoint | None) -> Disks | None:
+def _disks(asked: CalibrationRequest, most: Peak | None, idle: CurvePoint | None) -> Disks | None:
     if asked.disks is None or most is None or idle is None:
         return None
     return Disks(asked.disks, most.value / asked.disks, asked.disks * 1e9 / idle.row.mean_ns)

@@ -7,14 +7,14 @@ such a forecast is made with a third more load and twice the time at its upper e
 
 from __future__ import annotations
 
-from iocast.forecast.measured_ladder import LEAST_LOADS, AskedLoad, Level, MeasuredLadder
+from iocast.forecast.measured_ladder import LEAST_LOADS, Level, MeasuredLadder, RequestedLoad
 from iocast.forecast.response_law import GRID, Mixture
 
 CAPACITY_OVER = 1.3  # by how much the throughput may be too high
 UPPER_OVER = 2.0  # by how much times may be too low
 
 
-def composed(reads: MeasuredLadder, writes: MeasuredLadder, asked: AskedLoad) -> MeasuredLadder | None:
+def composed(reads: MeasuredLadder, writes: MeasuredLadder, asked: RequestedLoad) -> MeasuredLadder | None:
     """The ladder of a mix at the loads that both have; None for fewer than three of them."""
     of_writes = {level.users: level for level in writes.levels}
     pairs = [(level, of_writes[level.users]) for level in reads.levels if level.users in of_writes]

@@ -19,7 +19,7 @@ from iocast.analyse.statistics import (
 )
 from iocast.forecast.composed_ladder import composed
 from iocast.forecast.laws.mixes import capacity_at_size
-from iocast.forecast.measured_ladder import LEAST_LOADS, QUANTILES, Absent, AskedLoad, Level, MeasuredLadder
+from iocast.forecast.measured_ladder import LEAST_LOADS, QUANTILES, Absent, Level, MeasuredLadder, RequestedLoad
 from iocast.forecast.response_law import GRID
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
@@ -30,7 +30,7 @@ SHORT = Rule(least_intervals=3)
 
 
 def find_ladder(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     """The ladder of the mix itself; without one, between those of the sizes beside it; without these, that of reads and
     that of writes put together.
@@ -45,7 +45,7 @@ def find_ladder(
     if isinstance(found, MeasuredLadder) or not 0 < asked.read_share < 1:
         return found
     parts = [
-        _single(facts, AskedLoad(size_bytes=asked.size_bytes, read_share=share), refused, unsure)
+        _single(facts, RequestedLoad(size_bytes=asked.size_bytes, read_share=share), refused, unsure)
         for share in (1.0, 0.0)
     ]
     if all(isinstance(each, MeasuredLadder) for each in parts):
@@ -55,7 +55,7 @@ def find_ladder(
 
 
 def _single(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     curves = [curve for curve in facts.curves if same_load(curve.rows[0], asked)]
     if not curves:
@@ -69,7 +69,7 @@ def _single(
 
 
 def _between_sizes(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | None:
     """Between the nearest measured sizes on both sides; None where the asked size lies outside of all."""
     known = {load.size_bytes for curve in facts.curves if (load := load_of(curve.rows[0]))}
@@ -86,7 +86,7 @@ def _between_sizes(
     return interpolated(found[0], found[1], asked)
 
 
-def load_of(record: PhaseRecord) -> AskedLoad | None:
+def load_of(record: PhaseRecord) -> RequestedLoad | None:
     """What random I/O a row makes, closed or open; None where it is of another kind."""
     load = record.phase.workload
     if load.sync != "none" or load.fsync_every or not isinstance(load.locality, Uniform | Zipf):
@@ -97,10 +97,10 @@ def load_of(record: PhaseRecord) -> AskedLoad | None:
     if len(sizes) != 1 or (isinstance(load.arrival, Closed) and load.arrival.think_ns):
         return None
     reads = math.fsum(item.weight for item in load.mix if item.op == "read")
-    return AskedLoad(size_bytes=sizes.pop(), read_share=reads / math.fsum(item.weight for item in load.mix))
+    return RequestedLoad(size_bytes=sizes.pop(), read_share=reads / math.fsum(item.weight for item in load.mix))
 
 
-def same_load(record: PhaseRecord, asked: AskedLoad) -> bool:
+def same_load(record: PhaseRecord, asked: RequestedLoad) -> bool:
     """True for a row of the size that is asked for, and of its mix or nearly so; of reads only if those are asked."""
     has = load_of(record)
     if has is None or has.size_bytes != asked.size_bytes:
@@ -110,7 +110,7 @@ def same_load(record: PhaseRecord, asked: AskedLoad) -> bool:
 
 
 def _measured(
-    facts: Facts, curve: Curve, asked: AskedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, curve: Curve, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     left_out = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
     levels = []
@@ -181,7 +181,7 @@ def _errors(response: Histogram, effects: list[tuple[float, ...]]) -> Iterator[t
             yield q, max(math.log(found.high_ns / found.value_ns), math.log(found.value_ns / found.low_ns))
 
 
-def interpolated(smaller: MeasuredLadder, larger: MeasuredLadder, asked: AskedLoad) -> MeasuredLadder | None:
+def interpolated(smaller: MeasuredLadder, larger: MeasuredLadder, asked: RequestedLoad) -> MeasuredLadder | None:
     """The ladder of the asked size; None for fewer than three loads in common."""
     of_larger = {level.users: level for level in larger.levels}
     pairs = [(level, of_larger[level.users]) for level in smaller.levels if level.users in of_larger]

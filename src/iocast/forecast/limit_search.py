@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from iocast.analyse.statistics import design_effect, design_effects, enough_beyond, mean_interval, quantile_interval
-from iocast.model.calibration_asked import OPEN_SHARES, CalibrationAsked
+from iocast.model.calibration_request import OPEN_SHARES, CalibrationRequest
 from iocast.model.run import PhaseRecord
 
 HIGHEST_SHARE = 0.98  # of the most IOPS of closed loads: nearer, a queue of random arrivals has no end
@@ -116,7 +116,7 @@ def _between(before: RatePoint, after: RatePoint, limit_ns: float) -> float:
 class Chooser:
     """Which rate comes next: first shares of the most IOPS, for the curve; then around the limit until it is tight."""
 
-    def __init__(self, asked: CalibrationAsked, refused: Callable[[PhaseRecord], bool]) -> None:
+    def __init__(self, asked: CalibrationRequest, refused: Callable[[PhaseRecord], bool]) -> None:
         self._asked, self._refused = asked, refused
         self._known: dict[str, RatePoint] = {}  # what was said of a row before
 

@@ -47,7 +47,7 @@ OF_USE = 10.0  # times its lower end: a wider interval that begins at what a cap
 End = Literal["low", "base", "high"]
 
 
-class Step(Struct, frozen=True):
+class ModeGap(Struct, frozen=True):
     """The two groups of response times between which a percentile lies: what it is on either side, in seconds, and the
     share of the I/Os that are expected in the faster one."""
 
@@ -68,7 +68,7 @@ class Figure(Struct, frozen=True, kw_only=True):
     high_s: float
     model_s: tuple[float, float, float]
     sampling: float  # half a 95 % interval of its logarithm
-    step: Step | None = None
+    step: ModeGap | None = None
     known: bool = True
     held: bool = False
 
@@ -236,7 +236,7 @@ class Forecaster(Struct, frozen=True, dict=True):
             fast, slow = three.base.quantile_s(q - reach), three.base.quantile_s(q + reach)
             if slow > CLIFF * fast:
                 low_q, high_q = q - reach, q + reach
-                step = Step(fast, slow, three.base.share_up_to(math.sqrt(fast * slow)))
+                step = ModeGap(fast, slow, three.base.share_up_to(math.sqrt(fast * slow)))
         base = value(three.base, q)
         lowest = min(value(three.low, low_q), value(three.base, low_q))
         highest = max(value(three.base, high_q), value(three.high, high_q))

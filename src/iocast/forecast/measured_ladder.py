@@ -26,7 +26,7 @@ ROUNDS = 500
 Missing = Literal["imported", "no_such_rows", "refused_rows", "few_loads", "no_single", "too_short"]
 
 
-class AskedLoad(Struct, frozen=True, kw_only=True):
+class RequestedLoad(Struct, frozen=True, kw_only=True):
     """What I/O production makes: random, of one size, a share of it reads."""
 
     size_bytes: int
@@ -58,7 +58,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     """
 
     levels: tuple[Level, ...]
-    asked: AskedLoad
+    asked: RequestedLoad
     read_share: float
     service_cv2: float
     fastest_s: float
@@ -153,7 +153,7 @@ class Absent(Struct, frozen=True):
 
     code: Missing
     rows: Mapping[str, str] = {}
-    known: tuple[AskedLoad, ...] = ()
+    known: tuple[RequestedLoad, ...] = ()
 
 
 def _sigma_s(times_s: Sequence[float]) -> float:

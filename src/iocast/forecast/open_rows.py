@@ -20,7 +20,7 @@ from iocast.forecast.flow_equivalent import TooClose
 from iocast.forecast.hockey_stick import Fitted, Point, fit_hockey_stick
 from iocast.forecast.ladder_search import same_load
 from iocast.forecast.load_forecast import Figure, Forecaster
-from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.model.workload import Poisson
 
 LEAST_SENT = 0.97  # of the rate that was asked for: below, the row was no open loop any more
@@ -28,7 +28,7 @@ BY_CHANCE = 4.0  # standard deviations of the number of random arrivals: fewer I
 NARROW = Rule(least_intervals=3)
 
 
-class Measured(Struct, frozen=True, kw_only=True):
+class MeasuredFigure(Struct, frozen=True, kw_only=True):
     """One figure of an open-loop row, in seconds; bounds None: too few independent I/Os."""
 
     q: float | None
@@ -44,7 +44,7 @@ class OpenRow(Struct, frozen=True, kw_only=True):
     name: str
     rate_per_s: float  # that was asked for
     done_per_s: float
-    measured: tuple[Measured, ...]
+    measured: tuple[MeasuredFigure, ...]
     figures: tuple[Figure, ...] = ()
     why_not: str = ""
     fell_behind: bool = False  # it did fewer I/Os than chance explains: the storage cannot do the rate
@@ -54,22 +54,22 @@ class OpenRow(Struct, frozen=True, kw_only=True):
         """True when the storage did as much as was asked for."""
         return self.done_per_s >= LEAST_SENT * self.rate_per_s
 
-    def pairs(self) -> list[tuple[Measured, Figure]]:
+    def pairs(self) -> list[tuple[MeasuredFigure, Figure]]:
         """What was measured beside what was forecast."""
         by_q = {each.q: each for each in self.figures if each.known}
         return [(each, by_q[each.q]) for each in self.measured if each.enough and each.q in by_q]
 
-    def outside(self) -> list[tuple[Measured, Figure]]:
+    def outside(self) -> list[tuple[MeasuredFigure, Figure]]:
         """The figures whose own interval does not even touch that of the forecast."""
         return [(has, said) for has, said in self.pairs() if not touches(has, said)]
 
 
-def inside(has: Measured, said: Figure) -> bool:
+def inside(has: MeasuredFigure, said: Figure) -> bool:
     """True when the value itself lies in the interval."""
     return said.low_s <= has.value_s <= said.high_s
 
 
-def touches(has: Measured, said: Figure) -> bool:
+def touches(has: MeasuredFigure, said: Figure) -> bool:
     """True when the truth may lie in the forecast's interval: a measured value has an interval of its own."""
     low = has.value_s if has.low_s is None else has.low_s
     high = math.inf if has.high_s is None else has.high_s
@@ -77,7 +77,7 @@ def touches(has: Measured, said: Figure) -> bool:
 
 
 def open_rows(
-    facts: Facts, asked: AskedLoad, refused: Mapping[str, str], quantiles: Sequence[float], by: Forecaster | None
+    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], quantiles: Sequence[float], by: Forecaster | None
 ) -> tuple[OpenRow, ...]:
     """The rows of random arrivals of the asked I/O, by rate, each with its forecast where there is one."""
     found = []
@@ -116,19 +116,19 @@ def _fell_behind(row: RowFacts, rate_per_s: float) -> bool:
     return did.ios < LEAST_SENT * due and due - did.ios > BY_CHANCE * math.sqrt(due)
 
 
-def _measured(row: RowFacts, q: float | None) -> Measured:
+def _measured(row: RowFacts, q: float | None) -> MeasuredFigure:
     response, series = row.response(), row.record.series
     if q is None:
         low, high = share_bounds(series.response_ns, series.ios, float(sum(series.response_ns)), NARROW)
         mean_s = response.mean_ns / 1e9
-        return Measured(q=q, value_s=mean_s, low_s=low and low * mean_s, high_s=high and high * mean_s)
+        return MeasuredFigure(q=q, value_s=mean_s, low_s=low and low * mean_s, high_s=high and high * mean_s)
     known = [design_effects(each, NARROW) for each in series.ops if sum(each.ios)]
     effects = [each for each in known if each is not None]
     effect = math.fsum(design_effect(each, q) or 1.0 for each in effects) if effects else None
     found = quantile_interval(response, q, effect)
     low_s, high_s = (None if end is None else end / 1e9 for end in (found.low_ns, found.high_ns))
     enough = enough_beyond(response.total, q)
-    return Measured(q=q, value_s=found.value_ns / 1e9, low_s=low_s, high_s=high_s, enough=enough)
+    return MeasuredFigure(q=q, value_s=found.value_ns / 1e9, low_s=low_s, high_s=high_s, enough=enough)
 
 
 def fitted(rows: Sequence[OpenRow], q: float | None) -> Fitted:

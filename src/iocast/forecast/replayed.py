@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.forecast.open_rows import Measured, OpenRow
+from iocast.forecast.open_rows import MeasuredFigure, OpenRow
 
 Held = Literal["kept", "broken", "unsure"]
 SAME_RATE = 0.02  # rates nearer to each other are the same [J]
@@ -51,7 +51,7 @@ def replayed(rows: Sequence[OpenRow], q: float | None, limit_s: float) -> Replay
     return Replayed(tuple(told), any(_contradicts(row, q) for row in rows))
 
 
-def figure_of(row: OpenRow, q: float | None) -> Measured | None:
+def figure_of(row: OpenRow, q: float | None) -> MeasuredFigure | None:
     """What a row measured of a percentile; None where it did too few I/Os."""
     return next((each for each in row.measured if each.q == q and each.enough), None)
 

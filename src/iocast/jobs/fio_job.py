@@ -15,7 +15,7 @@ from iocast.model.phase_names import unique_names
 from iocast.model.plan import EngineName, Phase
 from iocast.tools.fio.fio_phases import Cell
 from iocast.tools.fio.fio_reading import read_fio
-from iocast.tools.fio.fio_sections import Asked
+from iocast.tools.fio.fio_sections import SectionRequest
 from iocast.tools.fio.fio_settings import FioProblems
 
 _TEST = re.compile(r"[^A-Za-z0-9_.+-]+")
@@ -68,7 +68,7 @@ def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase
     return list(expand({**given, "test": _test_name(asked.name, made[0].name)}))
 
 
-def _check_verified(phases: list[Phase], asked: list[Asked], problems: FioProblems) -> None:
+def _check_verified(phases: list[Phase], asked: list[SectionRequest], problems: FioProblems) -> None:
     """What is written with verify can be read back; not asked where phases are missing because of other problems."""
     impossible = "" if problems.count else order_conflict(unique_names(phases))
     if impossible:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from iocast.load.core_phases import Intervals, measure, measure_together, memory_bytes_per_s, phase_seed
 from iocast.load.loaders import LOADERS, lay_out, loader_of, phase_plan
-from iocast.load.loaders.loader import Loader, Measured, OnTick, PlannedGroup
+from iocast.load.loaders.loader import Loader, MeasuredPhase, OnTick, PlannedGroup
 from iocast.load.page_cache import drop_cached, drop_names
 from iocast.load.removal import Cleaned, clean
 from iocast.load.work_files import Layout, WorkFile, permission_of
@@ -15,7 +15,7 @@ __all__ = [
     "Intervals",
     "Layout",
     "Loader",
-    "Measured",
+    "MeasuredPhase",
     "OnTick",
     "PlannedGroup",
     "WorkFile",

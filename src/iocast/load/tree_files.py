@@ -49,7 +49,7 @@ _MIB = 1 << 20
 GoOn = Callable[[], bool]
 
 
-class TreeFound(Struct, frozen=True):
+class TreeContents(Struct, frozen=True):
     """What a look at a tree found (crates/iocast-core/src/tree/look.rs)."""
 
     directories: int
@@ -288,11 +288,11 @@ def _json(tree: TreePlan) -> str:
     return msgspec.json.encode(tree).decode()
 
 
-def look_at(file: WorkFile, wanted: TreePlan, *, sizes: bool, go_on: GoOn = always) -> TreeFound:
+def look_at(file: WorkFile, wanted: TreePlan, *, sizes: bool, go_on: GoOn = always) -> TreeContents:
     """What of a tree is there. Raises TargetError; InterruptedError when it was told to stop."""
     try:
         with opened_tree(file.path) as place:
-            return msgspec.json.decode(_core().look_at_tree(_json(wanted), place, sizes, go_on), type=TreeFound)
+            return msgspec.json.decode(_core().look_at_tree(_json(wanted), place, sizes, go_on), type=TreeContents)
     except InterruptedError:
         raise
     except OSError as error:

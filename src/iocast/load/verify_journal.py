@@ -203,7 +203,7 @@ def read_back(
     started = unix_ns()
     module = core()
     try:
-        found = msgspec.json.decode(module.read_back(msgspec.json.encode(asked).decode(), on_tick), type=_Found)
+        found = msgspec.json.decode(module.read_back(msgspec.json.encode(asked).decode(), on_tick), type=_ReadBack)
     except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"verify: {message}", hint) from error
@@ -216,7 +216,7 @@ def read_back(
     )
 
 
-class _Found(Struct, frozen=True, forbid_unknown_fields=True):
+class _ReadBack(Struct, frozen=True, forbid_unknown_fields=True):
     """What the core hands back (verify/read_back.rs)."""
 
     blocks: int

@@ -86,7 +86,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     evidence: dict[str, float] = {}
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class DiagnosisStep(Struct, frozen=True, kw_only=True):
     """One turn of the loop: what was suspected, what was asked, what came of it, where its run is kept."""
 
     finding: FindingCode
@@ -100,5 +100,5 @@ class Step(Struct, frozen=True, kw_only=True):
 class Diagnosis(Struct, frozen=True, kw_only=True):
     """The steps of a diagnosis in order, and the findings that could not be tested, each with the reason."""
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[DiagnosisStep, ...] = ()
     untested: dict[FindingCode, str] = {}

@@ -23,7 +23,7 @@ class ServiceLevel(Struct, frozen=True):
     rate_per_s: float | None = None
 
 
-class GradeAsked(Struct, frozen=True):
+class GradeRequest(Struct, frozen=True):
     """How a run is to be graded, and the letter below which it has failed (None: it cannot fail)."""
 
     scale: Scale = "modern"

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.database.database_load import DatabaseRamp
 from iocast.model.plan import EngineName, Phase, Polling
 from iocast.model.script import Share
@@ -43,6 +43,6 @@ class Job(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     shares: dict[str, Share] = {}  # phases, by name, whose rate is a share of what another one reaches
     experiment: str = ""  # the named experiment that it is
-    calibration: CalibrationAsked | None = None  # the search that it is; its phases are only the likely ones
+    calibration: CalibrationRequest | None = None  # the search that it is; its phases are only the likely ones
     database: tuple[DatabaseRamp, ...] = ()  # loads of a database; its data set decides which phases they are
     fits_target: bool = False  # it measures what the target allows; one that does not is run as it is, or refused

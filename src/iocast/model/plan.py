@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.simulated_device import SimulatedDevice
 from iocast.model.target import Target
@@ -155,7 +155,7 @@ class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     interval_ns: int = 1_000_000_000
     job: str = ""  # the job file as it was read
     experiment: str = ""  # the named experiment that it is, which judges the run
-    calibration: CalibrationAsked | None = None  # the search that it is, which chooses its rows as it goes
+    calibration: CalibrationRequest | None = None  # the search that it is, which chooses its rows as it goes
     tree: Tree | None = None  # its phases work in a tree of files, and not in work files
 
     @property

@@ -6,7 +6,7 @@ import shlex
 from pathlib import PurePath
 
 from iocast import text
-from iocast.archive.catalogue import Found
+from iocast.archive.catalogue import CatalogueEntry
 from iocast.model.report import Report
 from iocast.model.results.listing import ListedRun, Listing
 from iocast.model.summary import DEAD
@@ -15,7 +15,7 @@ from iocast.report.wording import section
 from iocast.text import iso, shown
 
 
-def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "") -> Report:
+def listing(runs: tuple[CatalogueEntry, ...], total: int, directory: str, inside: str = "") -> Report:
     """The runs as one table; those that cannot be read say why. `inside` is the option by which names are found."""
     result = Listing(runs=tuple(map(_listed, runs)))
     more = () if total == len(runs) else (f"{text.counted(total - len(runs), 'older run')} not shown.",)
@@ -35,7 +35,7 @@ def listing(runs: tuple[Found, ...], total: int, directory: str, inside: str = "
     )
 
 
-def _listed(run: Found) -> ListedRun:
+def _listed(run: CatalogueEntry) -> ListedRun:
     line, notes = run.summary, run.notes
     note = " ".join(notes.note.split()) or None
     tags = notes.tags or None

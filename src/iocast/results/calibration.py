@@ -11,12 +11,11 @@ from iocast.diagnose.stalled_rows import stalled_rows
 from iocast.forecast.calibration import Calibration, CurvePoint, Peak, calibration
 from iocast.forecast.limit_search import Crossing
 from iocast.forecast.repeated_maxima import RepeatedMaximum
-from iocast.model.calibration_asked import CLOSED, CalibrationAsked
+from iocast.model.calibration_request import CLOSED, CalibrationRequest
 from iocast.model.codes import MaximumCode
 from iocast.model.finding import Examination, Trust
 from iocast.model.report import LATENCY_EDGES_NS
 from iocast.model.results.calibration import (
-    AskedRow,
     CalibrationResult,
     CurveRow,
     FitRow,
@@ -25,6 +24,7 @@ from iocast.model.results.calibration import (
     RefusalRow,
     RefusedRow,
     RepeatedMaximumRow,
+    RequestedRow,
 )
 from iocast.results.comparison import agree
 
@@ -64,9 +64,9 @@ def calibration_result(
     )
 
 
-def _asked(found: Calibration) -> AskedRow:
+def _asked(found: Calibration) -> RequestedRow:
     asked, disks = found.asked, found.disks
-    return AskedRow(
+    return RequestedRow(
         limit_ns=asked.max_latency_ns,
         quantile=asked.quantile,
         block_bytes=asked.block_bytes,
@@ -92,7 +92,7 @@ def maxima_of(found: Calibration) -> Iterator[MaximumRow]:
         yield _peak("single_process", found.single, by_bytes=True)
 
 
-def _within(code: MaximumCode, at: Crossing, row: RowFacts | None, asked: CalibrationAsked) -> MaximumRow:
+def _within(code: MaximumCode, at: Crossing, row: RowFacts | None, asked: CalibrationRequest) -> MaximumRow:
     rate = at.rate_per_s or 0.0
     return MaximumRow(
         code=code,

@@ -19,7 +19,7 @@ from iocast.model.results.card import (
     Card,
     ErrorRow,
     FailedDetectorDocument,
-    FoundDocument,
+    FindingDocument,
     GradeRow,
     SlowRow,
     SpanDocument,
@@ -93,7 +93,7 @@ def _reasons(run: Run, examination: Examination) -> Iterator[TrustReason]:
         yield TrustReason(trust=grade, component=code, phases=tuple(phases), reason=reason)
 
 
-def _findings(findings: Sequence[Finding], untestable: frozenset[FindingCode]) -> Iterator[FoundDocument]:
+def _findings(findings: Sequence[Finding], untestable: frozenset[FindingCode]) -> Iterator[FindingDocument]:
     """Each finding once, with all the phases in which it is the same to the figure."""
     groups: list[tuple[Finding, list[str]]] = []
     for each in findings:
@@ -106,9 +106,9 @@ def _findings(findings: Sequence[Finding], untestable: frozenset[FindingCode]) -
         yield found_document(found, tuple(phases), untestable)
 
 
-def found_document(found: Finding, phases: tuple[str, ...], untestable: frozenset[FindingCode]) -> FoundDocument:
+def found_document(found: Finding, phases: tuple[str, ...], untestable: frozenset[FindingCode]) -> FindingDocument:
     """A finding as programs are told it."""
-    return FoundDocument(
+    return FindingDocument(
         severity=found.severity,
         code=found.code,
         state=found.state,

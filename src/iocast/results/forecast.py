@@ -10,7 +10,7 @@ from iocast.forecast.answer import Answer
 from iocast.forecast.arithmetic import Arithmetic
 from iocast.forecast.load_forecast import Figure
 from iocast.forecast.measured_ladder import Level, MeasuredLadder
-from iocast.forecast.open_rows import Measured, OpenRow, inside, touches
+from iocast.forecast.open_rows import MeasuredFigure, OpenRow, inside, touches
 from iocast.forecast.response_law import GRID
 from iocast.forecast.what_if import WhatIf
 from iocast.model.finding import Grade
@@ -165,7 +165,7 @@ def _open_row(row: OpenRow, says: str) -> Iterator[OpenLoopRow]:
         )
 
 
-def _held(has: Measured, figure: Figure) -> Literal["yes", "within error", "no"]:
+def _held(has: MeasuredFigure, figure: Figure) -> Literal["yes", "within error", "no"]:
     return "yes" if inside(has, figure) else "within error" if touches(has, figure) else "no"
 
 

@@ -15,7 +15,7 @@ from iocast.analyse.live.session_shares import Share, activity, watched_database
 from iocast.analyse.live.system_metrics import metric_rows
 from iocast.analyse.live.tape_summary import TapeSummary
 from iocast.analyse.live.wait_kinds import WAIT_KINDS, waits_by_kind
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.results.tapes import (
     ActiveShare,
     AsmDisk,
@@ -102,7 +102,7 @@ def _layers(tape: TapeSummary) -> Iterator[WatchedLayer]:
         )
 
 
-def _events(seen: Seen) -> Iterator[WatchedEvent]:
+def _events(seen: Readings) -> Iterator[WatchedEvent]:
     """A share stands below the bound of the bucket in which it ends."""
     for each in event_rows(seen)[:MOST]:
         if each.found is not None:
@@ -153,7 +153,7 @@ def _shares(shares: Sequence[Share], kind: str, texts: Mapping[str, str]) -> tup
     )
 
 
-def _postgresql(seen: Seen) -> Iterator[PostgresqlFigure]:
+def _postgresql(seen: Readings) -> Iterator[PostgresqlFigure]:
     """A figure that is unknown has no row; a time has a column of its own."""
     for name, value in (postgresql_figures(seen) or {}).items():
         if name in _POSTGRESQL and isinstance(value, float | int):
@@ -164,7 +164,7 @@ def _postgresql(seen: Seen) -> Iterator[PostgresqlFigure]:
                 yield PostgresqlFigure(what=what, value=value, unit=unit)
 
 
-def _oracle_waits(seen: Seen) -> Iterator[OracleWaits]:
+def _oracle_waits(seen: Readings) -> Iterator[OracleWaits]:
     """Kinds without any wait are left out."""
     waits = waits_by_kind(seen) or {}
     for kind in WAIT_KINDS:
@@ -172,7 +172,7 @@ def _oracle_waits(seen: Seen) -> Iterator[OracleWaits]:
             yield OracleWaits(wait=kind, rate_per_s=rate, wait_ns=waits[kind].mean_ns)
 
 
-def _asm(seen: Seen) -> Iterator[AsmDisk]:
+def _asm(seen: Readings) -> Iterator[AsmDisk]:
     for row in asm_rows(seen)[:MOST_DISKS]:
         yield AsmDisk(
             instance=row.database_instance,
@@ -188,7 +188,7 @@ def _asm(seen: Seen) -> Iterator[AsmDisk]:
         )
 
 
-def _oracle_metrics(seen: Seen) -> Iterator[OracleMetric]:
+def _oracle_metrics(seen: Readings) -> Iterator[OracleMetric]:
     """Each look is of the minute before it."""
     for each in metric_rows(seen):
         for instance, value in each.by_instance.items():

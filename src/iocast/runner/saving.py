@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.archive import RunFolder, samples_from, series, without_warm_up
 from iocast.errors import ArchiveError, IocastError, LoadError
-from iocast.load import Measured
+from iocast.load import MeasuredPhase
 from iocast.load.storage_failures import hung
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase
@@ -64,7 +64,7 @@ class Saving:
     def keep(
         self,
         phases: tuple[Phase, ...],
-        measured: tuple[Measured, ...],
+        measured: tuple[MeasuredPhase, ...],
         seen: Observed,
         end: SteadyEnd | None,
         progress: Progress,
@@ -130,7 +130,7 @@ class Saving:
         return ArchiveError(f"the results in {self.folder.path} are not kept: {why}", hint)
 
 
-def _record(phase: Phase, each: Measured, seen: Observed, end: SteadyEnd | None) -> PhaseRecord:
+def _record(phase: Phase, each: MeasuredPhase, seen: Observed, end: SteadyEnd | None) -> PhaseRecord:
     """What a phase did; of one that has settled, since then. Failed I/Os are never left out."""
     did, warm_up_ns = each.measurement, end.warm_up_ns if end is not None else 0
     if end is not None and (did.error_count or did.stopped != "finished"):

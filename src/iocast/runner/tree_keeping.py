@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.load import Layout, Loader, WorkFile
-from iocast.load.tree_files import TreeFound, empty_tree, look_at, make_place, mark_tree, tree_file, tree_path
+from iocast.load.tree_files import TreeContents, empty_tree, look_at, make_place, mark_tree, tree_file, tree_path
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase, PhasePlan, Plan
 from iocast.model.tree import Present, Tree, totals, tree_plan
@@ -181,7 +181,7 @@ class _OneTree:
         """Raises TargetError where files of the tree are somebody's, too: before each row that writes to them."""
         self._refuse_linked(look_at(self._file, self._wanted, sizes=True, go_on=self._go_on))
 
-    def _refuse_linked(self, found: TreeFound) -> None:
+    def _refuse_linked(self, found: TreeContents) -> None:
         if found.named_elsewhere:
             names = counted(found.named_elsewhere, "name")
             raise TargetError(

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive
-from iocast.archive.catalogue import Found, runs_below
+from iocast.archive.catalogue import CatalogueEntry, runs_below
 from iocast.errors import ArchiveError
 from iocast.load.removal import Cleaned, clean
 from iocast.model.summary import DEAD
@@ -45,7 +45,7 @@ def _without_server(path: str, cleaned: Cleaned, dry_run: bool) -> Cleaned:
 class Mended(Struct, frozen=True):
     """What came of the dead runs in a directory: those closed now, those that could not be, with the reason."""
 
-    closed: tuple[Found, ...]
+    closed: tuple[CatalogueEntry, ...]
     left: tuple[tuple[str, str], ...]
 
 

@@ -31,7 +31,7 @@ from iocast.observe.host import describe_host
 from iocast.observe.residency import by_cachestat, by_mincore
 from iocast.observe.target.device_stack import describe
 from iocast.report.copy_report import copy_report
-from iocast.sessions.events import AnswerMade, CopyMade, CopyPlanned, FileWritten, PageFailed, Stopped
+from iocast.sessions.events import AnswerReady, CopyPlanned, CopyReady, FileWritten, PageFailed, Stopped
 from iocast.sessions.listener import Listener, Stopping
 from iocast.sessions.report_files import put_page
 from iocast.sessions.requests.experiment import TrialRequest
@@ -132,7 +132,7 @@ def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | No
         folder.remove_if_empty()
         return None
     made = CopiedFile(run, shown_folder(folder.path))
-    listener.tell(AnswerMade(made.report()))
+    listener.tell(AnswerReady(made.report()))
     if request.page:
         _leave_page(made, folder, listener)
     return made
@@ -220,7 +220,7 @@ def _copies(planned: _Planned, run: CopyRun, folder: HeldFolder, stopping: Stopp
             return run
         run = replace(run, trials=(*run.trials, trial))
         copy_folder.save(folder, run)
-        listener.tell(CopyMade(trial, number, len(planned.plan.cells)))
+        listener.tell(CopyReady(trial, number, len(planned.plan.cells)))
     return run
 
 

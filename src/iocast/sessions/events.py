@@ -45,7 +45,7 @@ class Stopped(Struct, frozen=True):
     cut_short: int = 0  # of those measured
 
 
-class CardMade(Struct, frozen=True):
+class CardReady(Struct, frozen=True):
     """A run was judged; `report` is its card without charts."""
 
     card: Card
@@ -152,7 +152,7 @@ class TrialFailed(Struct, frozen=True):
     why: IocastError
 
 
-class AnswerMade(Struct, frozen=True):
+class AnswerReady(Struct, frozen=True):
     """A named experiment was judged, or a group of runs is shown again; `report` is the answer."""
 
     report: Report
@@ -191,7 +191,7 @@ class CopyPlanned(Struct, frozen=True):
     keep: str
 
 
-class CopyMade(Struct, frozen=True):
+class CopyReady(Struct, frozen=True):
     """A copy was made and is kept in the folder."""
 
     trial: CopyTrial
@@ -318,12 +318,12 @@ class DataSetDropped(Struct, frozen=True):
 
 
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
-TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyMade
+TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyReady
 WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
 StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = WatchBegun | LiveBegun | TapeSaved
 DatabaseEvent = BuildStep | BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
-Made = CardMade | AnswerMade  # what was asked for
+Made = CardReady | AnswerReady  # what was asked for
 Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.sessions.card import Card
-from iocast.sessions.events import AnswerMade, CardMade, Imported
+from iocast.sessions.events import AnswerReady, CardReady, Imported
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.run_card import judge, keep_summary, shown_folder
@@ -31,10 +31,10 @@ def import_results(files: Sequence[str], out: str, listener: Listener) -> list[C
         shown = shown_folder(folder.path)
         listener.tell(Imported(shown))
         if run.tape is not None:
-            listener.tell(AnswerMade(report_of_tape(str(folder.path))))
+            listener.tell(AnswerReady(report_of_tape(str(folder.path))))
             continue
         cards.append(judge(run, shown))
         report = cards[-1].report()
         keep_summary(cards[-1], report)
-        listener.tell(CardMade(cards[-1], report))
+        listener.tell(CardReady(cards[-1], report))
     return cards

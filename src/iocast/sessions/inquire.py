@@ -16,14 +16,14 @@ from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError, SpecError
 from iocast.load.work_files import permission_of
 from iocast.model.codes import FindingCode
-from iocast.model.experiment import Diagnosis, Experiment, Outcome, Step
+from iocast.model.experiment import Diagnosis, DiagnosisStep, Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.runner import Work
 from iocast.sessions.card import Card
 from iocast.sessions.events import (
-    CardMade,
+    CardReady,
     Decided,
     Diagnosed,
     ExperimentBegun,
@@ -80,7 +80,7 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
     card = replace(card, judged=card.judged._replace(folder=shown_folder(Path(folder))))
     report = card.report()
     keep_summary(card, report)
-    listener.tell(CardMade(card, report))
+    listener.tell(CardReady(card, report))
     return card
 
 
@@ -123,7 +123,7 @@ class _Asking:
     def __init__(self, run: Run, out: str, listener: Listener, budget: Budget) -> None:
         self.run, self.out, self.listener = run, out, listener
         self.budget = budget if permission_of(run.plan.target).may_write else replace(budget, writes=False)
-        self.steps: list[Step] = []
+        self.steps: list[DiagnosisStep] = []
         self.untested: dict[FindingCode, str] = {}
         self.stopped = False
 
@@ -167,13 +167,13 @@ class _Asking:
         folder = "" if done.folder is None else os.path.relpath(done.folder, self.out)
         return (done.run if done.run.measured else None), folder
 
-    def _judge(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> Step:
+    def _judge(self, finding: Finding, experiment: Experiment, done: Run, name: str) -> DiagnosisStep:
         try:
             outcome = judge(experiment, done)
         except IocastError as error:
             outcome = Outcome(verdict="undecided", says=error.message)
         self.listener.tell(Decided(finding, outcome))
-        return Step(
+        return DiagnosisStep(
             finding=finding.code,
             phase=finding.phase,
             hypothesis=finding.hypothesis,

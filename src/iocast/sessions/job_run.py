@@ -30,7 +30,7 @@ from iocast.sessions.run_card import shown_folder
 
 if TYPE_CHECKING:
     from iocast.runner.observing import Beside
-    from iocast.sessions.live.asked_sources import Asked
+    from iocast.sessions.live.watched_sources import WatchedSources
 
 
 class Ran(Struct, frozen=True):
@@ -74,7 +74,7 @@ def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> W
     return Work(fitted.plan, layout, options.out, script=script, judge=accepts, background=background)
 
 
-def run(work: Work, listener: Listener, asked: Asked | None = None) -> Ran:
+def run(work: Work, listener: Listener, asked: WatchedSources | None = None) -> Ran:
     """Runs what was planned, and records beside it what is asked for; a stop is told. Raises IocastError."""
     with _recording(work.plan.target, asked) as beside:
         ran = run_plan(replace(work, beside=beside), listener)
@@ -91,7 +91,7 @@ def run_job(job: Job, target: Target, options: RunOptions, listener: Listener) -
     return run(plan(job, target, options, listener), listener, options.beside)
 
 
-def _recording(target: Target, asked: Asked | None) -> AbstractContextManager[Beside | None]:
+def _recording(target: Target, asked: WatchedSources | None) -> AbstractContextManager[Beside | None]:
     """What is recorded beside the load; nothing where nothing is asked for."""
     if asked is None:
         return nullcontext()

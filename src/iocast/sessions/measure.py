@@ -15,7 +15,7 @@ from iocast.model.run import Run
 from iocast.model.target import Target
 from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
-from iocast.sessions.events import CardMade
+from iocast.sessions.events import CardReady
 from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.inquire import diagnose_run
 from iocast.sessions.job_run import plan, run
@@ -25,7 +25,7 @@ from iocast.sessions.run_card import check_floor, judge, keep_summary, leave_pag
 from iocast.sessions.target_finding import find_target
 
 
-class Measured(Struct, frozen=True):
+class MeasuredJob(Struct, frozen=True):
     """What came of it: the run, and its card; None where nothing was measured."""
 
     run: Run
@@ -37,7 +37,7 @@ class Measured(Struct, frozen=True):
 Beside = Callable[[Card], Section | None]
 
 
-def measure(request: MeasureRequest, listener: Listener) -> Measured:
+def measure(request: MeasureRequest, listener: Listener) -> MeasuredJob:
     """A job on a path, with a database beside it where one is asked for. Raises IocastError."""
     job = asked_job(request.job, request.options)
     target = find_target(request.path, request.options.destroy)
@@ -51,14 +51,14 @@ def measure(request: MeasureRequest, listener: Listener) -> Measured:
 
 def measure_job(
     job: Job, target: Target, request: MeasureRequest, listener: Listener, beside: Beside | None = None
-) -> Measured:
+) -> MeasuredJob:
     """A job that was read, on a target that was found. What `beside` raises is raised after the card was told without
     it. Raises IocastError."""
     work = plan(job, target, request.options, listener)
     ran = run(work, listener, request.options.beside)
     if ran.folder is None:
         ran.or_error()
-        return Measured(ran.run, None)
+        return MeasuredJob(ran.run, None)
     if request.diagnosing and ran.whole is not None:
         diagnose_run(str(ran.whole), USUAL_BUDGET, listener)
     card = judge(ran.run, shown_folder(ran.folder), request.asked)
@@ -70,7 +70,7 @@ def measure_job(
     ran.or_error()
     if failed is not None:
         raise failed
-    return Measured(ran.run, card, passed)
+    return MeasuredJob(ran.run, card, passed)
 
 
 def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listener) -> bool:
@@ -82,7 +82,7 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
         if request.names is not None:
             shown = replace(open_card(copied.folders[0], request.asked), beside=card.beside)
             report = shown.report()
-        listener.tell(CardMade(shown, copied.told(report)))
+        listener.tell(CardReady(shown, copied.told(report)))
         passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
         if page:
             leave_page(shown, report, listener, card.folder, copied.told)

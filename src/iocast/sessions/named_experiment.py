@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive, load
-from iocast.diagnose.experiments.named import TRIALS, Asked, Trial, find_trial, question
+from iocast.diagnose.experiments.named import TRIALS, TrialSetup, Trial, find_trial, question
 from iocast.errors import SpecError, TargetError
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
@@ -22,7 +22,7 @@ from iocast.model.target import Target
 from iocast.report.experiment_report import trial_report
 from iocast.sessions import copy_experiment
 from iocast.sessions.card import Card
-from iocast.sessions.events import AnswerMade, Planned, TrialBegun, TrialFailed, TrialPlanned
+from iocast.sessions.events import AnswerReady, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
@@ -93,7 +93,7 @@ def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
     card = answered.card()
     report = card.report()
     keep_summary(card, report)
-    listener.tell(AnswerMade(answered.report()))
+    listener.tell(AnswerReady(answered.report()))
     if page:
         leave_page(card, report, listener)
     return answered
@@ -129,7 +129,7 @@ def _places(request: TrialRequest) -> Places:
     return Places(paths, request.options.destroy, image_kinds(_found(request), paths, request.filesystems))
 
 
-def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
+def _asked(trial: Trial, request: TrialRequest, target: Target) -> TrialSetup:
     """What is asked of a trial on a target, defaults filled in. Raises TargetError."""
     usual, options, allowed = trial.DEFAULTS, request.options, permission_of(target)
     wanted = options.size_bytes or usual.size_bytes
@@ -139,7 +139,7 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
         said = f"{trial.NAME} writes, and {target.path} is {allowed.reason}"
         raise TargetError(said, f"give a directory{named}")
     own = target.kind == "directory" or target.size_bytes is None
-    return Asked(
+    return TrialSetup(
         target=target,
         size_bytes=wanted // MIB * MIB if own else target.size_bytes or 0,
         may_write=allowed.may_write,
@@ -155,7 +155,7 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> Asked:
     )
 
 
-def _job(trial: Trial, asked: Asked) -> Job:
+def _job(trial: Trial, asked: TrialSetup) -> Job:
     """The experiment as a job: what can be run, is checked and planned as any other."""
     count = trial.files(asked) if hasattr(trial, "files") and asked.target.kind == "directory" else 1
     return Job(

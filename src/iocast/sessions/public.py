@@ -20,7 +20,7 @@ from iocast.sessions.forecasting.matrix import run_matrix
 from iocast.sessions.forecasting.size_devices import Sizing, size
 from iocast.sessions.inquire import diagnose
 from iocast.sessions.listener import Listener, Quiet
-from iocast.sessions.measure import Measured, measure
+from iocast.sessions.measure import MeasuredJob, measure
 from iocast.sessions.named_experiment import Answered, experiment
 from iocast.sessions.requests.calibrate import CalibrateRequest
 from iocast.sessions.requests.capture import CaptureRequest
@@ -162,7 +162,7 @@ def _made(found: T | None, name: str) -> T:
     return found
 
 
-def _card_of(measured: Measured, name: str) -> Card:
+def _card_of(measured: MeasuredJob, name: str) -> Card:
     return _made(measured.card, name)
 
 

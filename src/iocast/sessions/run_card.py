@@ -11,7 +11,7 @@ from iocast import archive
 from iocast.analyse.facts import Facts
 from iocast.archive import REPORT_PAGE, open_run
 from iocast.errors import ArchiveError, IocastError
-from iocast.model.grading import GradeAsked, Letter
+from iocast.model.grading import GradeRequest, Letter
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.report.card import judged
@@ -21,12 +21,12 @@ from iocast.sessions.listener import Listener
 from iocast.sessions.report_files import put_page
 
 
-def judge(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Card:
+def judge(run: Run | Facts, folder: str, asked: GradeRequest | None = None) -> Card:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
     return Card(judged.judge(run, folder, asked))
 
 
-def open_card(folder: str, asked: GradeAsked | None = None) -> Card:
+def open_card(folder: str, asked: GradeRequest | None = None) -> Card:
     """The card of the run in a folder, which is only read. Raises ArchiveError."""
     return judge(archive.load(folder), folder, asked)
 

@@ -14,13 +14,13 @@ from iocast.archive.catalogue import run_folders, runs_in
 from iocast.archive.copy_folder import is_copy
 from iocast.archive.study_folder import is_study
 from iocast.errors import ArchiveError, SpecError
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 from iocast.model.report import Report
 from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
 from iocast.sessions.comparing import SIDES, Comparison, Repeats, compare, repeats_in
 from iocast.sessions.copy_experiment import CopiedFile, open_copies
-from iocast.sessions.events import AnswerMade, CardMade, FileWritten
+from iocast.sessions.events import AnswerReady, CardReady, FileWritten
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.report_files import check_file, form_of, write_file, write_flatfile
@@ -39,7 +39,7 @@ class ReportFile(Struct, frozen=True):
     force: bool = False
 
 
-def show_again(folder: str, asked: GradeAsked, listener: Listener, names: Pseudonyms | None = None) -> bool:
+def show_again(folder: str, asked: GradeRequest, listener: Listener, names: Pseudonyms | None = None) -> bool:
     """Tells the card of a run, or the report of a group of runs, with `names` without any name; returns whether it
     earned the grade asked for.
 
@@ -49,14 +49,14 @@ def show_again(folder: str, asked: GradeAsked, listener: Listener, names: Pseudo
         (place,) = copied.folders
         card = _card(place, asked)
         if card is None:
-            listener.tell(AnswerMade(copied.told(_report(place, asked))))
+            listener.tell(AnswerReady(copied.told(_report(place, asked))))
             return True
-        listener.tell(CardMade(card, copied.told(card.report())))
+        listener.tell(CardReady(card, copied.told(card.report())))
         return check_floor(card, asked.floor, listener)
 
 
 def write_again(
-    folders: tuple[str, ...], into: ReportFile, asked: GradeAsked, listener: Listener, names: Pseudonyms | None = None
+    folders: tuple[str, ...], into: ReportFile, asked: GradeRequest, listener: Listener, names: Pseudonyms | None = None
 ) -> list[bool]:
     """Writes the card of each run, with charts, into a file of its own; returns which earned the grade asked for.
 
@@ -81,7 +81,7 @@ def write_again(
     return passed
 
 
-def _card(folder: str, asked: GradeAsked) -> Card | None:
+def _card(folder: str, asked: GradeRequest) -> Card | None:
     """The card of a run of load; None for all else that a folder may have. Raises ArchiveError."""
     if is_copy(folder) or is_study(folder) or is_group(folder):
         return None
@@ -89,7 +89,7 @@ def _card(folder: str, asked: GradeAsked) -> Card | None:
     return None if run.tape is not None else judge(run, folder, asked)
 
 
-def _report(folder: str, asked: GradeAsked, *, charts: bool = False) -> Report:
+def _report(folder: str, asked: GradeRequest, *, charts: bool = False) -> Report:
     """The report of what has no card: copies, a study, a group of runs, a tape. Raises ArchiveError, SpecError."""
     if is_copy(folder):
         return _copies(folder, asked).report(charts=charts)
@@ -101,21 +101,21 @@ def _report(folder: str, asked: GradeAsked, *, charts: bool = False) -> Report:
     return report_of_tape(folder, charts=charts)
 
 
-def _copies(folder: str, asked: GradeAsked) -> CopiedFile:
+def _copies(folder: str, asked: GradeRequest) -> CopiedFile:
     """The copies of a folder. Raises ArchiveError, SpecError."""
     if asked.floor is not None:
         raise SpecError(f"{folder} has copies of a file, which have no grade", "omit --fail-under")
     return open_copies(folder)
 
 
-def _study(folder: str, asked: GradeAsked) -> Studied:
+def _study(folder: str, asked: GradeRequest) -> Studied:
     """The study of a folder. Raises ArchiveError, SpecError."""
     if asked.floor is not None:
         raise SpecError(f"{folder} is a study, which has no grade", "omit --fail-under, or name one run")
     return open_study(folder)
 
 
-def _refuse_grade(folder: str, asked: GradeAsked) -> None:
+def _refuse_grade(folder: str, asked: GradeRequest) -> None:
     if asked.floor is not None:
         raise SpecError(f"{folder} is a tape: no load was made, so it has no grade", "omit --fail-under")
 
@@ -127,7 +127,7 @@ def is_group(folder: str) -> bool:
     return next(run_folders(folder), None) is not None
 
 
-def group_of(folder: str, asked: GradeAsked) -> Repeats | Comparison:
+def group_of(folder: str, asked: GradeRequest) -> Repeats | Comparison:
     """The repeats of a job, or its runs on two targets. Raises ArchiveError, SpecError."""
     if asked.floor is not None:
         raise SpecError(f"{folder} is a group of runs, which has no grade", "omit --fail-under, or name one run")

@@ -24,7 +24,7 @@ from iocast.model.run import Run
 from iocast.model.study_plan import CellResult, Repeat, StudyCell, StudyPlan, StudySide
 from iocast.model.target import Target
 from iocast.sessions.comparing import refuse_unfit
-from iocast.sessions.events import AnswerMade, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
+from iocast.sessions.events import AnswerReady, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
 from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener, Stopping
@@ -86,7 +86,7 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
         listener.tell(Stopped(measured=done, planned=plan.runs))
-    listener.tell(AnswerMade(made.report()))
+    listener.tell(AnswerReady(made.report()))
     return made
 
 

@@ -45,7 +45,7 @@ _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 _OPS: tuple[tuple[str, Op], ...] = (("Read", "read"), ("Write", "write"))
 
 
-class _Asked(Struct, frozen=True, kw_only=True):
+class _TimespanLoad(Struct, frozen=True, kw_only=True):
     """The load of a timespan, as its input parameters say it. None: not said, or not the same for all targets."""
 
     path: str = ""
@@ -89,7 +89,7 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(Source(tool="diskspd", files=paths), rows, warnings=warnings, host=host)
 
 
-def _row(path: str, asked: _Asked, seconds: float, threads: int | None, did: Mapping[Op, _Did]) -> Row:
+def _row(path: str, asked: _TimespanLoad, seconds: float, threads: int | None, did: Mapping[Op, _Did]) -> Row:
     used = {op: each for op, each in did.items() if each.ios}
     if not used or not seconds:
         raise refuse(path, 0, "a timespan without I/Os: the run was interrupted or failed")
@@ -155,13 +155,13 @@ def _text(path: str, text: str) -> tuple[str, list[Row]]:
         ):
             raise refuse(path, first, "percentiles without their maximum: the file is truncated")
         did = {op: _did(path, *tables[name], marks.get(op, {})) for name, op in _OPS}
-        load = asked[place] if place < len(asked) else _Asked()
+        load = asked[place] if place < len(asked) else _TimespanLoad()
         length = number(path, first, seconds[1], "the test time")
         rows.append(_row(path, load, length, whole_of(threads[1]) if threads else None, did))
     return computer[1] if computer else "", rows
 
 
-def _asked(part: str) -> _Asked:
+def _asked(part: str) -> _TimespanLoad:
     """The load of a timespan from its words: of several targets only what they have in common."""
     paths = _PATH.findall(part)
     sizes = {(whole_of(value) or 0) * _UNITS[unit] for value, unit in _SIZE.findall(part)}
@@ -170,7 +170,7 @@ def _asked(part: str) -> _Asked:
     cached = "using software cache" in part
     through, back = "writethrough on" in part, "writethrough off" in part
     thinks = any(value != "0" for value in _THINKS.findall(part))
-    return _Asked(
+    return _TimespanLoad(
         path=paths[0] if len(paths) == 1 else f"{len(paths)} files" if paths else "",
         size_bytes=sizes.pop() if len(sizes) == 1 else None,
         depth=depths.pop() if len(depths) == 1 and (len(paths) == 1 or "threads per file" in part) else None,
@@ -250,7 +250,7 @@ def _xml(path: str, text: str) -> tuple[str, list[Row]]:
         if seconds is None:
             raise refuse(path, 0, "a timespan without TestTimeSeconds")
         did = {op: _of_span(path, each, name) for name, op in _OPS}
-        load = asked[place] if place < len(asked) else _Asked()
+        load = asked[place] if place < len(asked) else _TimespanLoad()
         rows.append(_row(path, load, seconds, round(threads) if threads else None, did))
     if not rows:
         raise refuse(path, 0, "it has no timespan with results")
@@ -282,7 +282,7 @@ def _of_span(path: str, span: Element, name: str) -> _Did:
     )
 
 
-def _of_profile(span: Element) -> _Asked:
+def _of_profile(span: Element) -> _TimespanLoad:
     targets = span.findall("./Targets/Target")
 
     def common(*names: str) -> str | None:
@@ -296,7 +296,7 @@ def _of_profile(span: Element) -> _Asked:
     cached = {"true": False, "false": True}.get((common("DisableOSCache", "DisableAllCache") or "").lower())
     random = common("Random") is not None
     paths = [each.findtext("Path") or "" for each in targets]
-    return _Asked(
+    return _TimespanLoad(
         path=paths[0] if len(paths) == 1 else f"{len(paths)} files" if paths else "",
         size_bytes=whole("BlockSize"),
         depth=whole("RequestCount") if len(paths) == 1 or common("ThreadsPerFile") else None,

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from iocast.archive.catalogue import Found, group_kind
+from iocast.archive.catalogue import CatalogueEntry, group_kind
 from iocast.errors import IocastError, LoadError, SpecError
 from iocast.model.summary import Notes
 from iocast.report.renderers.html import with_links
@@ -286,8 +286,8 @@ class RunLines:
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
-        self._of: list[Found] | None = None
-        self._made: dict[str, tuple[Found, msgspec.Raw]] = {}
+        self._of: list[CatalogueEntry] | None = None
+        self._made: dict[str, tuple[CatalogueEntry, msgspec.Raw]] = {}
         self._all = Lines("", ())
         self._making = threading.Lock()
 
@@ -305,11 +305,11 @@ class RunLines:
             return self._all
 
 
-def _encoded(run: Found) -> msgspec.Raw:
+def _encoded(run: CatalogueEntry) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(_line(safe(run))))
 
 
-def _line(run: Found) -> dict[str, Any]:
+def _line(run: CatalogueEntry) -> dict[str, Any]:
     facts = msgspec.to_builtins(run.summary) if run.summary else {}
     said = {"note": run.notes.note, "tags": run.notes.tags}
     grouped = {"group": run.group, "group_kind": group_kind(run.group)} if run.group else {}

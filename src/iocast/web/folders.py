@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from iocast import archive
-from iocast.archive.catalogue import DEEPEST, Catalogue, Found, group_kind, labels, runs_in
+from iocast.archive.catalogue import DEEPEST, Catalogue, CatalogueEntry, group_kind, labels, runs_in
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
 from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
@@ -33,10 +33,10 @@ class Folders:
     def __init__(self, directory: str) -> None:
         self.directory = os.path.realpath(directory)
         self._catalogue = Catalogue(self.directory)
-        self._listed: tuple[float, list[Found]] = (0.0, [])
+        self._listed: tuple[float, list[CatalogueEntry]] = (0.0, [])
         self._listing, self._changing = threading.Lock(), threading.Lock()
 
-    def runs(self) -> list[Found]:
+    def runs(self) -> list[CatalogueEntry]:
         """All runs, the newest first; looked for again when the last look is older than a second."""
         with self._listing:
             at, found = self._listed
@@ -87,15 +87,15 @@ class Folders:
 
     def group_page(self, name: str) -> str:
         """The report of the runs of one `repeat` or `ab` as one HTML page. Raises IocastError."""
-        from iocast.model.grading import GradeAsked
+        from iocast.model.grading import GradeRequest
         from iocast.sessions.show_again import group_of
 
         folder = self._group(name)
         if not folder:
             raise ArchiveError(f"group {name} not found", "it may have been moved or removed")
-        return _html(group_of(folder, GradeAsked()).report(charts=True))
+        return _html(group_of(folder, GradeRequest()).report(charts=True))
 
-    def of_trend(self, target: str, host: str = "", job: str = "") -> list[tuple[Found, Summary]]:
+    def of_trend(self, target: str, host: str = "", job: str = "") -> list[tuple[CatalogueEntry, Summary]]:
         """The newest runs of a job on a target; what is left open is that of the newest run. Raises ArchiveError."""
         asked = {"target": target, "host": host, "job": job}
         known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked)]
@@ -107,7 +107,7 @@ class Folders:
         asked = {"target": newest.target, "host": newest.host, "job": newest.name}
         return [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
 
-    def trend(self, runs: list[tuple[Found, Summary]]) -> str:
+    def trend(self, runs: list[tuple[CatalogueEntry, Summary]]) -> str:
         """Such runs over time as one HTML page. Raises IocastError."""
         from iocast.analyse.target_history import history
         from iocast.report.trend_report import trend_report
@@ -129,7 +129,7 @@ class Folders:
             for host, name in [each for each in others if each != shown][:MOST_BESIDE]
         ]
 
-    def _of_trends(self) -> list[tuple[Found, Summary]]:
+    def _of_trends(self) -> list[tuple[CatalogueEntry, Summary]]:
         done = [(run, run.summary) for run in self.runs() if run.summary and run.summary.status == "done"]
         return [(run, line) for run, line in done if line.started_unix_ns]
 
@@ -230,7 +230,7 @@ def _is_asked(line: Summary, asked: dict[str, str]) -> bool:
     return all(not value or found[key] == value for key, value in asked.items())
 
 
-def _point(run: Found, line: Summary) -> RunPoint:
+def _point(run: CatalogueEntry, line: Summary) -> RunPoint:
     from iocast.analyse.target_history import RunPoint
 
     return RunPoint(

@@ -18,8 +18,8 @@ from iocast.model.live.newest_moments import NewestMoments
 from iocast.report.live.latency.heat_lines import bound_label
 from iocast.report.live.latency.histogram_choice import Choice, bounds_of, histograms, label, latencies_of
 from iocast.report.live.layers_view import overview
-from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.playing import Playing
+from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.live.watching import LiveRequest, Reel, watching
 from iocast.starting import starting
 from iocast.text import harmless_line, instant
@@ -114,7 +114,7 @@ class Frames:
 
 
 @contextmanager
-def live_frames(asked: Asked) -> Iterator[Frames]:
+def live_frames(asked: WatchedSources) -> Iterator[Frames]:
     """This machine, and the databases that are named, while entered. Raises IocastError where one cannot be."""
     with watching(LiveRequest(asked=asked)) as live:
         frames = Frames(live, ", ".join(("This machine", *live.sources))).start()

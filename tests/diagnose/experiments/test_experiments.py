@@ -10,7 +10,7 @@ from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import AnalysisError
-from iocast.model.experiment import Arm, Decision, Diagnosis, Experiment, Outcome, Step
+from iocast.model.experiment import Arm, Decision, Diagnosis, DiagnosisStep, Experiment, Outcome
 from iocast.model.finding import Finding
 from iocast.model.plan import WorkFiles
 from iocast.model.run import Run
@@ -198,9 +198,9 @@ def test_what_writes_needs_leave() -> None:
 
 
 def test_a_diagnosis_refines_the_findings() -> None:
-    def step(name: str, verdict: str) -> Step:
+    def step(name: str, verdict: str) -> DiagnosisStep:
         outcome = Outcome(verdict=verdict, says=f"{name} {verdict}")
-        return Step(finding=name, phase="a", hypothesis="", question="?", outcome=outcome)
+        return DiagnosisStep(finding=name, phase="a", hypothesis="", question="?", outcome=outcome)
 
     findings = (_suspicion("x"), _suspicion("y"), _suspicion("z", rivals=("x",)), _suspicion("u"))
     diagnosis = Diagnosis(steps=(step("x", "confirmed"), step("y", "rejected"), step("u", "undecided")))
@@ -216,7 +216,7 @@ def test_an_outcome_is_of_the_finding_that_was_tested() -> None:
     says = ("seen", "seen too", "seen", "seen elsewhere")
     findings = tuple(_suspicion("x", phase=row, says=said) for row, said in zip(rows, says, strict=True))
     outcome = Outcome(verdict="rejected", says="it was not so.")
-    step = Step(finding="x", phase="row", hypothesis="", question="?", outcome=outcome)
+    step = DiagnosisStep(finding="x", phase="row", hypothesis="", question="?", outcome=outcome)
     kinds = {"row": "k", "same load kind": "k", "same sentence": "l", "other": "m"}
     found = next_step.with_steps(findings, Diagnosis(steps=(step,)), kinds)
     assert [each.state for each in found] == ["rejected", "rejected", "rejected", "suggested"]

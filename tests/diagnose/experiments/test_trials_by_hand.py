@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.device_io import DeviceIo
 from iocast.diagnose.experiments.named import arm, cache, concurrent_readers, lost_writes, request_size, zones
-from iocast.diagnose.experiments.named.trial_request import Asked
+from iocast.diagnose.experiments.named.trial_setup import TrialSetup
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.verification import Verification
 from iocast.model.workload import MixItem, Op, Workload
@@ -186,7 +186,7 @@ def test_a_small_ratio_is_no_nought() -> None:
 
 
 def test_buffered_reads_are_cold() -> None:
-    asked = Asked(target=card_runs.TARGET, size_bytes=1 << 26, may_write=True, **USUAL)
+    asked = TrialSetup(target=card_runs.TARGET, size_bytes=1 << 26, may_write=True, **USUAL)
     cold = {phase.test for phase in request_size.phases(asked) if phase.cold}
     assert cold == {phase.test for phase in request_size.phases(asked) if "read" in phase.test and "buff" in phase.test}
     assert cold

@@ -17,7 +17,7 @@ from makers.database_servers import Mariadb, NoServer, build, drop, mariadb
 from iocast.errors import LoadError, TargetError
 from iocast.load.database import data_set_plan
 from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
-from iocast.load.database.load_server import Counters, SessionAsked, Slice
+from iocast.load.database.load_server import Counters, SessionPlan, Slice
 from iocast.load.database.mysql import my_load
 from iocast.load.database.mysql.my_load import Shape, touched_blocks
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
@@ -58,7 +58,7 @@ def slices(
     try:
         if other is None:
             loading.prepare(load)
-        session = loading.session(SessionAsked(0, 1, stream_of(5, 0), load, ROWS, PAGE, **more))
+        session = loading.session(SessionPlan(0, 1, stream_of(5, 0), load, ROWS, PAGE, **more))
         session.begin(loading.now())
         did = session.run(round(seconds * SECOND))
         session.close()
@@ -234,7 +234,7 @@ def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> N
     loading = my_load.connect(server.url("loader"))
     load = DatabaseLoad(update_pct=50)
     loading.prepare(load)
-    session = loading.session(SessionAsked(0, 1, stream_of(5, 0), load, 1024, PAGE))
+    session = loading.session(SessionPlan(0, 1, stream_of(5, 0), load, 1024, PAGE))
     session.begin(loading.now())
     threading.Timer(0.2, server.kill).start()
     with pytest.raises(LoadError, match="gone"):

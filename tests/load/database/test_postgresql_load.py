@@ -20,7 +20,7 @@ from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.database import data_set_plan
 from iocast.load.database.data_set_plan import BuildStoppedError
 from iocast.load.database.key_stream import due_before, kind_of, place_of, places_of, stream_of
-from iocast.load.database.load_server import SessionAsked, Slice
+from iocast.load.database.load_server import SessionPlan, Slice
 from iocast.load.database.postgresql import pg_load
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 
@@ -63,8 +63,8 @@ def begin_anew(server: Postgres, data_set: DataSet | None = None) -> None:
         build(server, data_set)
 
 
-def asked(load: DatabaseLoad | CommitLoad, **more: Any) -> SessionAsked:
-    return SessionAsked(0, 1, stream_of(5, 0), load, ROWS, 8192, **more)
+def asked(load: DatabaseLoad | CommitLoad, **more: Any) -> SessionPlan:
+    return SessionPlan(0, 1, stream_of(5, 0), load, ROWS, 8192, **more)
 
 
 def slices(server: Postgres, load: DatabaseLoad | CommitLoad, seconds: float = 0.25, **more: Any) -> Slice:

@@ -14,7 +14,7 @@ from iocast.metrics import PART
 from iocast.model.anonymity.anonymised import subject, texts
 from iocast.model.anonymity.name_kinds import RULES, pseudonym
 from iocast.model.anonymity.pseudonyms import Pseudonyms
-from iocast.model.calibration_asked import CLOSED, OPEN, STREAM
+from iocast.model.calibration_request import CLOSED, OPEN, STREAM
 from iocast.model.target import Target
 from iocast.tools.orion.command_line import Settings
 from iocast.tools.orion.matrix_job import matrix_job

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Answer, Question, answer
-from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.forecast.rate_profile import burst_profile
 from iocast.forecast.what_if import parse_change, what_if
 from iocast.model.report import Report
@@ -26,7 +26,7 @@ from iocast.report.renderers.documents import DOCUMENTS
 from iocast.report.renderers.json_report import document
 from iocast.report.subjects import subject
 
-ASK = Question(rate_per_s=4000, load=AskedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
+ASK = Question(rate_per_s=4000, load=RequestedLoad(size_bytes=8192), q=0.99, limit_s=0.008)
 OPTIONS = "--iops 4000 --read 100% --size 8k --slo p99=8ms"
 
 
@@ -66,7 +66,10 @@ def test_the_verdict_comes_first_with_its_figures(facts: Facts) -> None:
         ({"limit_s": 0.001}, "NOT OK: at IOPS the p99 will be ms to ms: even the lower end is beyond"),
         ({"rate_per_s": 9000.0}, "NOT OK: IOPS is of the IOPS demonstrated; above"),
         ({"profile": burst_profile(4000, 12000, 10, 600)}, "NOT OK: bursts of IOPS exceed the IOPS demonstrated"),
-        ({"load": AskedLoad(size_bytes=4096)}, "UNKNOWN: the run has no closed rows of random reads (it has random"),
+        (
+            {"load": RequestedLoad(size_bytes=4096)},
+            "UNKNOWN: the run has no closed rows of random reads (it has random",
+        ),
     ],
 )
 def test_each_verdict_in_words(facts: Facts, change: dict[str, object], starts: str) -> None:
@@ -74,7 +77,7 @@ def test_each_verdict_in_words(facts: Facts, change: dict[str, object], starts: 
 
 
 def test_unknown_names_the_test_to_run(facts: Facts) -> None:
-    asked = replace(ASK, load=AskedLoad(size_bytes=4096))
+    asked = replace(ASK, load=RequestedLoad(size_bytes=4096))
     steps = told(answer(asked, facts, {}, {}), facts).next_steps
     assert steps == (f"To measure this mix on the storage: iocast forecast --measure /mnt/db {OPTIONS}",)
 
@@ -131,7 +134,7 @@ def test_it_is_a_document_of_figures(facts: Facts) -> None:
     assert [(each.change, each.verdict) for each in found.what_if] == [("load*2", "not_ok"), ("volume=gp3", "unknown")]
     assert [each.outstanding for each in found.ladder] == [1, 2, 4, 8, 16, 32, 64]
     assert {each.held for each in found.open_rows} <= {"yes", "within error"}
-    unknown = document(told(answer(replace(ASK, load=AskedLoad(size_bytes=512)), facts, {}, {}), facts))
+    unknown = document(told(answer(replace(ASK, load=RequestedLoad(size_bytes=512)), facts, {}, {}), facts))
     assert isinstance(unknown, DOCUMENTS["forecast"])
     assert (unknown.forecast.verdict, unknown.figures) == ("unknown", ())
 

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from makers import card_runs, planted, trial_runs
 
-from iocast.archive.catalogue import Found
+from iocast.archive.catalogue import CatalogueEntry
 from iocast.diagnose.comparable import side
 from iocast.diagnose.examination import examine
 from iocast.diagnose.experiments.named import cache, dio_matrix, working_set
@@ -145,7 +145,7 @@ def test_an_experiment(trial: Any, kind: str, tmp_path: Path) -> None:
 
 def test_a_listing() -> None:
     run = card_runs.quick_card()
-    runs = (Found("runs/a", "a", summary_of(run)), Found("runs/b", "b", None, "run.json is damaged"))
+    runs = (CatalogueEntry("runs/a", "a", summary_of(run)), CatalogueEntry("runs/b", "b", None, "run.json is damaged"))
     good, bad = told(listing(runs, 2, "runs"))["runs"]
     assert (good["rows"], good["started_unix_ns"]) == (len(run.measured), run.started_unix_ns)
     assert (bad["status"], bad["why"], bad["rows"]) == ("unreadable", "run.json is damaged", None)

@@ -8,11 +8,11 @@ import pytest
 from makers.live_moments import tape_of_a_load
 
 from iocast.errors import SpecError
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 from iocast.report.charts import plot_of
 from iocast.report.charts.live_latency import LiveLatency
 from iocast.report.plot.theme import THEMES
-from iocast.sessions.events import AnswerMade
+from iocast.sessions.events import AnswerReady
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.tape_card import report_of_tape
 from iocast.sessions.show_again import show_again
@@ -52,9 +52,9 @@ def test_show_and_report_know_it(folder: str) -> None:
         def tell(self, event: object) -> None:
             told.append(event)
 
-    assert show_again(folder, GradeAsked(), Ear())
+    assert show_again(folder, GradeRequest(), Ear())
     (made,) = told
-    assert isinstance(made, AnswerMade)
+    assert isinstance(made, AnswerReady)
     assert made.report.kind == "tape"
     with pytest.raises(SpecError, match="no load was made"):
-        show_again(folder, GradeAsked(floor="B"), Quiet())
+        show_again(folder, GradeRequest(floor="B"), Quiet())

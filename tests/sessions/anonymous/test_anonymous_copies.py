@@ -17,7 +17,7 @@ from iocast import archive
 from iocast.archive.trace_tables import write_without_names
 from iocast.errors import ArchiveError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
-from iocast.model.experiment import Diagnosis, Outcome, Step
+from iocast.model.experiment import Diagnosis, DiagnosisStep, Outcome
 from iocast.model.run import Blind, Host, Sample
 from iocast.model.summary import Notes, Owner, UnderWay
 from iocast.report.renderers import RENDERERS
@@ -52,7 +52,7 @@ def test_all_that_a_folder_has_is_copied_without_names(tmp_path: Path) -> None:
     folder.save(replace(run, host=host, blind=(Blind("block", "/srv/secret is gone"),), warnings=("secret",)))
     place = str(folder.path)
     archive.save_notes(place, Notes(note="a secret", tags=("secret",)))
-    step = Step(
+    step = DiagnosisStep(
         finding="stalls",
         phase="secret 8k",
         hypothesis="a secret",

@@ -20,8 +20,8 @@ from iocast.model.job import FileSize, Job
 from iocast.sessions import fitted_plan
 from iocast.sessions import measure as session
 from iocast.sessions.database.with_server import with_twins
-from iocast.sessions.events import CardMade
-from iocast.sessions.measure import Measured
+from iocast.sessions.events import CardReady
+from iocast.sessions.measure import MeasuredJob
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import RunOptions
 
@@ -52,7 +52,7 @@ def small() -> Job:
 
 def measure(
     place: str, out: Path, server: str = "postgres", *, listener: Recording | None = None, seconds: float = 0.2
-) -> Measured:
+) -> MeasuredJob:
     options = RunOptions(out=str(out), size_bytes=32 << 20, duration_ns=round(seconds * 1e9))
     request = MeasureRequest(job=small(), path=place, server=server, options=options)
     return session.measure(request, listener or Recording())
@@ -80,7 +80,7 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(
     monkeypatch.setattr(fitted_plan, "load_job", lambda name: asked.append(name) or small())
     card = iocast.card(place, through="postgres", size="32MiB", time="200ms", out=str(tmp_path), listener=listener)
     assert asked == ["card-quick"]
-    (told,) = [each for each in listener.events if isinstance(each, CardMade)]
+    (told,) = [each for each in listener.events if isinstance(each, CardReady)]
     (section,) = [each for each in told.report.sections if each.code == "beside_database"]
     assert section in card.report().sections
     reads, commits = section.tables
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_start_leaves_the_card(
     listener = Recording()
     with pytest.raises(TargetError, match="initdb failed"):
         measure(place, tmp_path, listener=listener)
-    assert "CardMade" in listener.names
+    assert "CardReady" in listener.names
     assert not [name for name in os.listdir(place) if not name.startswith("iocast-work")]
 
 

@@ -11,8 +11,8 @@ from iocast import archive, metrics
 from iocast.errors import SpecError
 from iocast.model.view import views
 from iocast.sessions.listener import Quiet
-from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watched_databases import local_endpoints
+from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.measure import measure
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import RunOptions
@@ -34,7 +34,7 @@ def test_where_a_server_of_this_machine_listens(url: str, sockets: tuple[str, ..
 
 
 def test_a_simulated_device_has_no_layers() -> None:
-    request = MeasureRequest(job="card-quick", path="sim:hdd", options=RunOptions(beside=Asked(pids=(1,))))
+    request = MeasureRequest(job="card-quick", path="sim:hdd", options=RunOptions(beside=WatchedSources(pids=(1,))))
     with pytest.raises(SpecError, match="simulated"):
         measure(request, Quiet())
 
@@ -57,7 +57,7 @@ def test_a_run_holds_the_database_and_the_layers_beside_each_row(tmp_path: Path)
     (tmp_path / "work").mkdir()
     try:
         with postgres(18) as server:
-            options = RunOptions(out=str(tmp_path / "runs"), beside=Asked(databases=(server.url(),)))
+            options = RunOptions(out=str(tmp_path / "runs"), beside=WatchedSources(databases=(server.url(),)))
             measured = measure(MeasureRequest(job=str(job), path=str(tmp_path / "work"), options=options), Quiet())
     except NoServer as why:
         pytest.skip(str(why))

@@ -19,10 +19,10 @@ from iocast.errors import ArchiveError, SourceError
 from iocast.model.live.moment import Moment
 from iocast.model.run import Blind
 from iocast.sessions.listener import Quiet
-from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.line_watch import TapeRequest, watched
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.recording import Recorded, Recorder
+from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.live.watching import LiveRequest, Stopping
 
 VDA = (metrics.DISKSTATS, "vda")
@@ -189,7 +189,7 @@ def test_a_damaged_reel_names_its_file(tmp_path: Path) -> None:
 
 def test_this_machine_is_watched_and_recorded(tmp_path: Path) -> None:
     request = LiveRequest(
-        asked=Asked(observers=(metrics.CPU,)), interval_ns=100_000_000, count=2, record_to=str(tmp_path)
+        asked=WatchedSources(observers=(metrics.CPU,)), interval_ns=100_000_000, count=2, record_to=str(tmp_path)
     )
     live = [each for _, each in watched(request, Quiet())]
     assert len(live) == 3

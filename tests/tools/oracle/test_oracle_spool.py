@@ -10,7 +10,7 @@ from makers.oracle_spools import FIRST_S, START_S, look
 from iocast.errors import SourceError
 from iocast.model.live.moment import intervals
 from iocast.report.live.database_modes import oramon_lines
-from iocast.sessions.events import AnswerMade, Imported
+from iocast.sessions.events import AnswerReady, Imported
 from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.playing import Playing
@@ -42,7 +42,7 @@ class _Ear(Quiet):
 def test_a_spool_becomes_a_tape_that_plays_and_reports(tmp_path: Path) -> None:
     ear = _Ear()
     assert import_results([str(FIXTURE)], str(tmp_path), ear) == []
-    assert [type(event) for event in ear.told] == [Imported, AnswerMade]
+    assert [type(event) for event in ear.told] == [Imported, AnswerReady]
     (folder,) = tmp_path.iterdir()
     tape = Playing(str(folder))
     assert (tape.interval_ns, tape.sources) == (5_000_000_000, ("Oracle Database 19.0.0.0.0, orcl1",))

@@ -13,10 +13,10 @@ from iocast.model.histogram import Histogram, bucket_index
 from iocast.report.renderers.vdbench.vdbench_flatfile import render_flatfile
 from iocast.tools import importers
 from iocast.tools.vdbench.console_writing import IntervalFigures, RunFigures
-from iocast.tools.vdbench.flatfile_writing import COLUMNS, Asked, flatfile_text
+from iocast.tools.vdbench.flatfile_writing import COLUMNS, FlatfileRequest, flatfile_text
 from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
-ASKED = Asked(xfersize_bytes=1024, threads=8, read_percent=100.0, seek_percent=100.0, size_bytes=10 << 30)
+ASKED = FlatfileRequest(xfersize_bytes=1024, threads=8, read_percent=100.0, seek_percent=100.0, size_bytes=10 << 30)
 
 
 def _interval(ios: int) -> IntervalFigures:
@@ -48,7 +48,7 @@ def test_v12_in_columns() -> None:
 
 def test_what_has_no_one_value_is_unknown() -> None:
     run = RunFigures(name="r", started_unix_ns=0, rate_per_s=None, loops="", interval_s=1.0, intervals=(_interval(5),))
-    unknown = Asked(xfersize_bytes=None, threads=1, read_percent=None, seek_percent=None, size_bytes=None)
+    unknown = FlatfileRequest(xfersize_bytes=None, threads=1, read_percent=None, seek_percent=None, size_bytes=None)
     (row,) = _table(flatfile_text([(run, unknown)]))
     assert row["reqrate"] == "999988.0000"
     assert {row[name] for name in ("xfersize", "rdpct", "seekpct", "lunsize")} == {"n/a"}

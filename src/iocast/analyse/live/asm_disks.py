@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View, ratio
 from iocast.tools.foreign_numbers import whole_of
 
@@ -35,7 +35,7 @@ class AsmRow(Struct, frozen=True):
     writes: AsmDirection
 
 
-def asm_rows(seen: Seen) -> tuple[AsmRow, ...]:
+def asm_rows(seen: Readings) -> tuple[AsmRow, ...]:
     """Each group of each instance with its disks after it, the busiest first."""
     groups: dict[tuple[str, str, str], list[tuple[str, View]]] = {}
     for view in views_of(seen, "oracle", "asm_disk_iostat"):
@@ -59,13 +59,13 @@ def _ordinal(disk: str) -> tuple[int, str]:
     return whole_of(disk) or 0, disk
 
 
-def _group_names(seen: Seen) -> dict[str, str]:
+def _group_names(seen: Readings) -> dict[str, str]:
     """By number; a name has no `|` in it."""
     subjects = (view.subject.split("|") for view in views_of(seen, "oracle", "asm_diskgroup_stat"))
     return {parts[1]: parts[2] for parts in subjects if len(parts) == 3 and parts[2]}
 
 
-def _disk_names(seen: Seen) -> dict[tuple[str, str], tuple[str, str]]:
+def _disk_names(seen: Readings) -> dict[tuple[str, str], tuple[str, str]]:
     """Group and number of a disk → its name and failure group."""
     subjects = (view.subject.split("|") for view in views_of(seen, "oracle", "asm_disk_stat"))
     return {(parts[1], parts[2]): (parts[3], parts[4]) for parts in subjects if len(parts) == 5 and parts[3]}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
 
-def is_seen(seen: Seen, database: str) -> bool:
+def is_seen(seen: Readings, database: str) -> bool:
     """Whether anything of a kind of database was seen at both ends."""
     return any(_is_of(observer.partition(".")[0], database) for observer in seen.observers)
 
 
-def observers_of(seen: Seen, database: str, name: str) -> tuple[str, ...]:
+def observers_of(seen: Readings, database: str, name: str) -> tuple[str, ...]:
     """Who sampled one view of the database: an observer an instance, or one for all."""
     found = []
     for observer in seen.observers:
@@ -24,7 +24,7 @@ def observers_of(seen: Seen, database: str, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def views_of(seen: Seen, database: str, name: str) -> Iterator[View]:
+def views_of(seen: Readings, database: str, name: str) -> Iterator[View]:
     """Every subject of one view of the database, instance by instance."""
     for observer in observers_of(seen, database, name):
         yield from seen.views(observer).values()

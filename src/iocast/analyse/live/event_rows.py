@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
 from iocast.metrics import LATENCY_MAP
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 
 class EventRow(Struct, frozen=True):
@@ -22,7 +22,7 @@ class EventRow(Struct, frozen=True):
         return None if self.found is None else self.found.total * 1e9 / self.found.elapsed_ns
 
 
-def event_rows(seen: Seen) -> list[EventRow]:
+def event_rows(seen: Readings) -> list[EventRow]:
     """Those that took most time first. Observers of databases have a dot in their names, those of the kernel none."""
     rows = []
     for observer in seen.observers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import observers_of
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 _KINDS = (("filestat", "data"), ("tempstat", "temporary"))
 
@@ -24,7 +24,7 @@ class FileTimes(Struct, frozen=True):
     write_max_ns: float | None
 
 
-def file_times(seen: Seen) -> tuple[FileTimes, ...]:
+def file_times(seen: Readings) -> tuple[FileTimes, ...]:
     """By the longest read, then the longest write."""
     found = []
     for name, kind in _KINDS:

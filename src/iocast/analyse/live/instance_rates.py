@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
 FigureCode = Literal[
@@ -40,12 +40,12 @@ class InstanceFigure(Struct, frozen=True):
     value: float | None
 
 
-def instance_rates(seen: Seen, database: str) -> tuple[InstanceFigure, ...]:
+def instance_rates(seen: Readings, database: str) -> tuple[InstanceFigure, ...]:
     """The figures of one kind of database; none of a kind that is not known here."""
     return _RATES[database](seen) if database in _RATES else ()
 
 
-def _postgresql(seen: Seen) -> tuple[InstanceFigure, ...]:
+def _postgresql(seen: Readings) -> tuple[InstanceFigure, ...]:
     bases = [view for subject, view in seen.views("postgresql.pg_stat_database").items() if subject]
     wal = seen.views("postgresql.pg_stat_wal").get("")
     # 18 counts the log among all other I/O; before, the view of the log does.
@@ -69,7 +69,7 @@ def _postgresql(seen: Seen) -> tuple[InstanceFigure, ...]:
     )
 
 
-def _mysql(seen: Seen) -> tuple[InstanceFigure, ...]:
+def _mysql(seen: Readings) -> tuple[InstanceFigure, ...]:
     status = list(seen.views("mysql.global_status").values())
     return (
         InstanceFigure("commits", _rate(status, "com_commit")),
@@ -81,7 +81,7 @@ def _mysql(seen: Seen) -> tuple[InstanceFigure, ...]:
     )
 
 
-def _oracle(seen: Seen) -> tuple[InstanceFigure, ...]:
+def _oracle(seen: Readings) -> tuple[InstanceFigure, ...]:
     """Statistics have their names in lower case; I/Os are those of all sizes, as MOATS has them."""
     stats = list(views_of(seen, "oracle", "sysstat"))
     parses, hard_parses = _rate(stats, "parse count (total)"), _rate(stats, "parse count (hard)")
@@ -104,7 +104,7 @@ def _oracle(seen: Seen) -> tuple[InstanceFigure, ...]:
     )
 
 
-_RATES: dict[str, Callable[[Seen], tuple[InstanceFigure, ...]]] = {
+_RATES: dict[str, Callable[[Readings], tuple[InstanceFigure, ...]]] = {
     "postgresql": _postgresql,
     "mysql": _mysql,
     "oracle": _oracle,

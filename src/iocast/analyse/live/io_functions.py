@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import observers_of
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 READS: Final = ("small_read", "large_read")
 WRITES: Final = ("small_write", "large_write")
@@ -33,7 +33,7 @@ class IoFunction(Struct, frozen=True):
         return self.figures.get(_END)
 
 
-def io_functions(seen: Seen) -> tuple[IoFunction, ...]:
+def io_functions(seen: Readings) -> tuple[IoFunction, ...]:
     """Those of each instance, by name."""
     found = []
     for observer in observers_of(seen, "oracle", "iofuncmetric"):

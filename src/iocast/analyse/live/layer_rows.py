@@ -10,7 +10,7 @@ from msgspec import Struct
 from iocast.analyse.live.latency_columns import Latencies, latencies
 from iocast.metrics import BLOCK_LAYER, BYTES, PART, SYSTEM_CALLS
 from iocast.model.codes import ClockCode
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
 # Calls by what they do to storage: ioh's R, W and sync.
@@ -45,7 +45,7 @@ class LayerRow(Struct, frozen=True):
         return None if self.size_bytes is None or not self.found.total else self.size_bytes / self.found.total
 
 
-def layer_rows(seen: Seen, commands: Iterable[str] = ()) -> list[LayerRow]:
+def layer_rows(seen: Readings, commands: Iterable[str] = ()) -> list[LayerRow]:
     """System calls, reads first, then the clocks of each device and operation; rows without I/Os are left out.
 
     `commands`: only their calls; none named: all that are watched.
@@ -64,7 +64,7 @@ def layer_rows(seen: Seen, commands: Iterable[str] = ()) -> list[LayerRow]:
     return rows
 
 
-def _of_clock(seen: Seen, clock: ClockCode) -> dict[tuple[str, str], list[View]]:
+def _of_clock(seen: Readings, clock: ClockCode) -> dict[tuple[str, str], list[View]]:
     found: dict[tuple[str, str], list[View]] = {}
     for subject, view in seen.views(BLOCK_LAYER).items():
         parts = subject.split(PART)

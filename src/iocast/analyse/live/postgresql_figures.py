@@ -7,7 +7,7 @@ from typing import Final
 from iocast.analyse.live.database_views import is_seen, rate_of, views_of
 from iocast.analyse.live.instance_rates import FigureCode, instance_rates
 from iocast.analyse.live.session_shares import Activity, activity
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
 Figure = float | str | None  # the name of a wait is the only word
@@ -17,7 +17,7 @@ TOP_IO_WAIT: Final = "top_io_wait"
 _MIB: Final = 1 << 20
 
 
-def postgresql_figures(seen: Seen) -> dict[str, Figure] | None:
+def postgresql_figures(seen: Readings) -> dict[str, Figure] | None:
     """By the names that `iocast watch pgmon` has for them; None where nothing of PostgreSQL was seen."""
     if not is_seen(seen, DATABASE):
         return None
@@ -53,7 +53,7 @@ def _sessions(found: Activity | None) -> dict[str, Figure]:
     }
 
 
-def _io(seen: Seen) -> dict[str, Figure]:
+def _io(seen: Readings) -> dict[str, Figure]:
     """pg_stat_io (16 and later) without the log, which 18 counts there and which has columns of its own."""
     data = [
         view for view in views_of(seen, DATABASE, "pg_stat_io") if view.subject.split("|")[1:2] not in (["wal"], [])
@@ -61,7 +61,7 @@ def _io(seen: Seen) -> dict[str, Figure]:
     return {f"io_{each}/s": rate_of(data, each) for each in ("reads", "writes", "extends", "fsyncs")}
 
 
-def _written(seen: Seen) -> dict[str, Figure]:
+def _written(seen: Readings) -> dict[str, Figure]:
     """By whom: 17 moved the checkpoints to a view of their own, and what backends write to pg_stat_io."""
     writer = list(views_of(seen, DATABASE, "pg_stat_bgwriter"))
     checkpoints = list(views_of(seen, DATABASE, "pg_stat_checkpointer"))

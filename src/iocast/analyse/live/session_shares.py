@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 # As observers of databases name them (metrics.WAITS and the like).
 _KINDS: Final = ("waits", "active_sql", "sessions")
@@ -41,13 +41,13 @@ class Activity(Struct, frozen=True):
         return tuple(Share(name, *figures) for name, figures in ordered)
 
 
-def watched_databases(seen: Seen) -> tuple[str, ...]:
+def watched_databases(seen: Readings) -> tuple[str, ...]:
     """The databases whose sessions are looked at: "postgresql", "oracle"; by the names of their observers."""
     names = (observer.rpartition(".") for observer in seen.observers)
     return tuple(dict.fromkeys(database for database, _, kind in names if kind in _KINDS))
 
 
-def activity(seen: Seen, database: str) -> Activity | None:
+def activity(seen: Readings, database: str) -> Activity | None:
     """None where nobody looked in this seen."""
     waits = seen.views(f"{database}.waits")
     polls = waits[""].delta("polls") if "" in waits else None
@@ -59,7 +59,7 @@ def activity(seen: Seen, database: str) -> Activity | None:
     return Activity(polls, total / polls, waits_of, statements, sessions)
 
 
-def _counted(seen: Seen, observer: str) -> dict[str, int]:
+def _counted(seen: Readings, observer: str) -> dict[str, int]:
     views = seen.views(observer).items()
     return {subject: gained for subject, view in views if subject and (gained := view.delta("samples"))}
 

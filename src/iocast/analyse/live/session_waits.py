@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from iocast.analyse.live.database_views import observers_of
 from iocast.metrics import ON_CPU, PART, POLLS, SAMPLES, SESSION_WAITS
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 _PARTS = 3  # of the session in a subject: inst_id, sid, serial#
 
@@ -31,7 +31,7 @@ class EventSessions(Struct, frozen=True):
     active: float
 
 
-def session_waits(seen: Seen) -> tuple[SessionWait, ...]:
+def session_waits(seen: Readings) -> tuple[SessionWait, ...]:
     """By instance; who was found most often first."""
     found = []
     for observer in observers_of(seen, "oracle", SESSION_WAITS):

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from iocast.analyse.live.database_views import observers_of
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 
 
 class SystemMetric(Struct, frozen=True):
@@ -58,7 +58,7 @@ class MetricRow(Struct, frozen=True):
         return sum(self.by_instance.values()) if known else None
 
 
-def metric_rows(seen: Seen) -> tuple[MetricRow, ...]:
+def metric_rows(seen: Readings) -> tuple[MetricRow, ...]:
     """Those that the server tells, in the order above."""
     found: dict[str, dict[str, float]] = {}
     for observer in observers_of(seen, "oracle", "sysmetric"):

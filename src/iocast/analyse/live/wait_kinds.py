@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from iocast.analyse.live.database_views import views_of
 from iocast.model.codes import WaitKindCode
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.model.view import View, ratio
 
 WAIT_KINDS: Final[tuple[WaitKindCode, ...]] = get_args(WaitKindCode)
@@ -34,7 +34,7 @@ class KindWaits(Struct, frozen=True):
     mean_ns: float | None
 
 
-def waits_by_kind(seen: Seen) -> dict[WaitKindCode, KindWaits] | None:
+def waits_by_kind(seen: Readings) -> dict[WaitKindCode, KindWaits] | None:
     """All kinds; None where nothing of Oracle was seen. Events are found by name, never by position.
 
     Oracle lists an event once there was one: an event that is not listed had no waits, where others are known.

@@ -18,7 +18,7 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.load_db import CommitRequest, LoadOptions, LoadRequest
 
 if TYPE_CHECKING:
-    from iocast.sessions.measure import Measured
+    from iocast.sessions.measure import MeasuredJob
 
 _SEED, _BESIDE = field_options(LoadRequest, "seed"), field_options(LoadRequest, "beside_others")
 
@@ -113,7 +113,7 @@ def run(request: LoadRequest, conf: str, times: int, form: str, ask: Any) -> int
     return _code(session.run(request, listener), listener)
 
 
-def _code(measured: Measured, listener: TerminalListener) -> int:
+def _code(measured: MeasuredJob, listener: TerminalListener) -> int:
     """The exit code: of the signal that stopped it, or whether a grade was missed."""
     return listener.exit_code or int(not measured.passed)
 

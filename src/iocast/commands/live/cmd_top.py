@@ -14,8 +14,8 @@ from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.asked_sources import Asked
     from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.watched_sources import WatchedSources
     from iocast.sessions.live.watching import LiveRequest, Reel
 
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--count", type=click.IntRange(1), metavar="N", help="With --plain or --json: stop after N intervals.")
 def top(
     tape: str | None,
-    asked: Asked,
+    asked: WatchedSources,
     interval: str,
     record: str | None,
     speed: float,

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms
     from iocast.model.live.moment import Interval
     from iocast.report.live.line_modes import LineMode
-    from iocast.sessions.live.asked_sources import Asked
     from iocast.sessions.live.line_watch import TapeRequest
+    from iocast.sessions.live.watched_sources import WatchedSources
     from iocast.sessions.live.watching import LiveRequest
 
 _BLOCKS = "blk"  # a command of its own (commands.WORDS), where it comes first
@@ -59,7 +59,7 @@ _HERE = ("127.", "localhost:", "[::1]:")
 @anonymous_option
 def watch(
     mode: str | None,
-    asked: Asked,
+    asked: WatchedSources,
     interval: str,
     count: int | None,
     as_json: bool,
@@ -136,7 +136,7 @@ def _print_script() -> int:
 
 
 def _request(
-    asked: Asked,
+    asked: WatchedSources,
     interval: str,
     count: int | None,
     record: str | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.asked_sources import Asked
+    from iocast.sessions.live.watched_sources import WatchedSources
 
 _OPTIONS = (
     click.option("--database", "databases", multiple=True, metavar="URL", help="Also watch this database; repeatable."),
@@ -34,10 +34,12 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
         packs: bool,
         **rest: Any,
     ) -> int:
-        from iocast.sessions.live.asked_sources import Asked
+        from iocast.sessions.live.watched_sources import WatchedSources
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        asked: Asked = Asked(databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask)
+        asked: WatchedSources = WatchedSources(
+            databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask
+        )
         return command(asked=asked, **rest)
 
     for option in reversed(_OPTIONS):
@@ -64,10 +66,10 @@ def beside_options(command: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         if not (layers or databases or pids or every_io):
             return command(beside=None, **rest)
-        from iocast.sessions.live.asked_sources import Asked
+        from iocast.sessions.live.watched_sources import WatchedSources
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        return command(beside=Asked(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)
+        return command(beside=WatchedSources(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)
 
     for option in reversed(_BESIDE_A_LOAD):
         with_beside = option(with_beside)
@@ -78,6 +80,6 @@ def _ask(question: str) -> str:
     return str(click.prompt(question, hide_input=True, err=True))
 
 
-def is_named(asked: Asked) -> bool:
+def is_named(asked: WatchedSources) -> bool:
     """True when anything was named: a tape has what was recorded."""
     return bool(asked.databases or asked.devices or asked.pids or asked.every_io or asked.packs)

@@ -10,13 +10,13 @@ from iocast.sessions import events
 from iocast.text import brief_throughput, brief_time, capacity, counted
 
 
-def copy_lines(event: events.CopyPlanned | events.CopyMade) -> Iterator[str]:
+def copy_lines(event: events.CopyPlanned | events.CopyReady) -> Iterator[str]:
     """An event in words."""
     match event:
         case events.CopyPlanned(plan, keep):
             yield from plan_lines(plan)
             yield f"one copy stays: {keep}" if keep else "all copies are removed; SOURCE is only read"
-        case events.CopyMade(trial, number, of):
+        case events.CopyReady(trial, number, of):
             yield f"[{number:{len(str(of))}}/{of}] {words(trial.cell.method)}, {trial.cell.cache}: {_outcome(trial)}"
 
 

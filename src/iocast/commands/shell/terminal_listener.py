@@ -44,14 +44,14 @@ class TerminalListener:
 
     def tell(self, event: events.Event) -> None:
         """Says it, or prints it where it is what was asked for; who reads may leave, and stdout be full: it goes on."""
-        with work_goes_on(quote(event.card.folder) if isinstance(event, events.CardMade) else ""):
+        with work_goes_on(quote(event.card.folder) if isinstance(event, events.CardReady) else ""):
             self._tell(event)
 
     def _tell(self, event: events.Event) -> None:
         match event:
-            case events.CardMade():
+            case events.CardReady():
                 show_card(event.card, event.report, self._form)
-            case events.AnswerMade():
+            case events.AnswerReady():
                 present(event.report, self._form)
             case _:
                 for line in lines(event):
@@ -121,7 +121,7 @@ def lines(
             from iocast.commands.shell.study_lines import study_lines
 
             yield from study_lines(event)
-        case events.CopyPlanned() | events.CopyMade():
+        case events.CopyPlanned() | events.CopyReady():
             from iocast.commands.shell.copy_lines import copy_lines
 
             yield from copy_lines(event)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.diagnose.relations import CAPS
 from iocast.model.codes import FindingCode, SeverityCode
-from iocast.model.experiment import Arm, Diagnosis, Experiment, Outcome, Step
+from iocast.model.experiment import Arm, Diagnosis, DiagnosisStep, Experiment, Outcome
 from iocast.model.finding import FailedDetector, Finding
 from iocast.model.run import Run
 from iocast.model.workload import Closed
@@ -152,7 +152,7 @@ def with_steps(
     return tuple(found)
 
 
-def _tested(step: Step, finding: Finding, findings: tuple[Finding, ...], kinds: Mapping[str, str]) -> bool:
+def _tested(step: DiagnosisStep, finding: Finding, findings: tuple[Finding, ...], kinds: Mapping[str, str]) -> bool:
     """Whether a step was about this finding: about its row, about one of the same I/O at another load, or about one of
     which the very same was seen."""
     if "" in (step.phase, finding.phase) or finding.phase == step.phase:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
-from iocast.analyse.ladder import Curve, Step
+from iocast.analyse.ladder import Curve, CurveStep
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.left_out import named
 from iocast.diagnose.limits.links import links_used
@@ -149,7 +149,7 @@ def _behind(row: RowFacts) -> Bound:
     return Bound("unknown", "Fell behind the requested rate; bottleneck unknown.", figures)
 
 
-def _evidence(facts: Facts, step: Step) -> dict[str, float]:
+def _evidence(facts: Facts, step: CurveStep) -> dict[str, float]:
     low, high = (facts.row(point.record) for point in (step.low, step.high))
     return {
         "depth": low.measurement.asked_depth,
@@ -203,7 +203,7 @@ def _of_steps(facts: Facts, curve: Curve, depth: int, here: str, *, deepest: int
     return Bound("not_shown", f"Not shown to be device-bound: {more}.", figures)
 
 
-def _device(facts: Facts, full: Step) -> Bound:
+def _device(facts: Facts, full: CurveStep) -> Bound:
     """From the lower load of this step on, more of it is only waited for."""
     low, high = _load(full.low.record), _load(full.high.record)
     figures = _evidence(facts, full)
@@ -225,7 +225,7 @@ def _device(facts: Facts, full: Step) -> Bound:
     return Bound("device", f"{DEVICE} {where}: {says}.", figures, level=f"{where}: {says}")
 
 
-def _per_doubling(step: Step) -> str:
+def _per_doubling(step: CurveStep) -> str:
     """What a doubling of the load gained: by that it is decided."""
     if step.gain >= DOUBLED:  # 100% and more read badly
         return f"{number(step.gain)}x per doubling"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from iocast.load.database.key_stream import PAUSE, Kind, drawn, kind_of, next_due_ns, place_of, places_of
-from iocast.load.database.load_server import Crossing, SessionAsked, Slice, no_times
+from iocast.load.database.load_server import Crossing, SessionPlan, Slice, no_times
 from iocast.load.database.tallies import Tally
 from iocast.model.database.database_load import DatabaseLoad
 
@@ -27,7 +27,7 @@ class Statements(Protocol):
 class ClientSession:
     """See `load_server.LoadSession`. Its times are those of the client, exact to the nanosecond."""
 
-    def __init__(self, statements: Statements, asked: SessionAsked, load: DatabaseLoad) -> None:
+    def __init__(self, statements: Statements, asked: SessionPlan, load: DatabaseLoad) -> None:
         self._statements, self._asked, self._load = statements, asked, load
         self._places = places_of(load, asked.rows, asked.block_bytes)
         self._blocks = {"read": load.work_unit, "update": load.work_unit, "scan": min(load.scan_blocks, asked.rows)}

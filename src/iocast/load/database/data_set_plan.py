@@ -21,7 +21,7 @@ _AGAIN_S = 0.2
 _STATES = {"complete": "a complete data set", "dropping": "what is left of a data set that was being dropped"}
 
 
-class Made(Struct, frozen=True):
+class BuiltDataSet(Struct, frozen=True):
     """The row of the table `data_set`: what was begun, and whether it is complete."""
 
     generation: str
@@ -68,14 +68,14 @@ def refuse_size(asked: DataSet, rows: int) -> None:
         )
 
 
-def refuse_other(made: Made | None, asked: DataSet, place: str) -> None:
+def refuse_other(made: BuiltDataSet | None, asked: DataSet, place: str) -> None:
     """Raises TargetError where `place` holds a data set that is complete, or that is not the beginning of this one."""
     if made is not None and (made.state != "building" or not made.fits(asked)):
         what = _STATES.get(made.state, "an unfinished data set of another shape")
         raise TargetError(f"{place} holds {what} already", "remove it first: iocast load-db drop URL")
 
 
-def complete(made: Made | None, place: str) -> Made:
+def complete(made: BuiltDataSet | None, place: str) -> BuiltDataSet:
     """The data set that `place` ("database", "server") has. Raises TargetError where none is complete."""
     if made is None:
         raise TargetError(f"this {place} has no data set of iocast", "build one: iocast load-db build URL --size 4GiB")
@@ -88,7 +88,7 @@ def complete(made: Made | None, place: str) -> Made:
 
 
 def fill(
-    made: Made, table: int, done: int, chunk_bytes: int, on_build: OnBuild, write: Callable[[Chunk], None]
+    made: BuiltDataSet, table: int, done: int, chunk_bytes: int, on_build: OnBuild, write: Callable[[Chunk], None]
 ) -> None:
     """Writes the rows that a table lacks, chunk by chunk, in the order of its keys. Raises LoadError when stopped."""
     order = KeyOrder(made.rows, made.seed, table)
@@ -101,7 +101,7 @@ def fill(
         done += count
 
 
-def tell(on_build: OnBuild, step: str, made: Made, table: int, done: int) -> bool:
+def tell(on_build: OnBuild, step: str, made: BuiltDataSet, table: int, done: int) -> bool:
     """Tells how far a build is; False when it is to stop."""
     before, whole = (table - 1) * made.rows, made.rows * made.tables
     return on_build(step, table, (before + done) * made.block_bytes, whole * made.block_bytes)

@@ -17,7 +17,7 @@ NAME = "iocast-load"  # by which the sessions of a load are known on the server
 OnBuild = Callable[[str, int, int, int], bool]
 
 
-class SessionAsked(NamedTuple):
+class SessionPlan(NamedTuple):
     """What one session of a row is to do."""
 
     number: int  # from 0
@@ -141,7 +141,7 @@ class LoadServer(Protocol):
     def now(self) -> object:
         """The server's time, from which sessions count theirs."""
 
-    def session(self, asked: SessionAsked) -> LoadSession:
+    def session(self, asked: SessionPlan) -> LoadSession:
         """A new connection for a session."""
 
     def counters(self) -> Counters:

@@ -20,11 +20,11 @@ from iocast.errors import IocastError, LoadError
 from iocast.load import core_phases
 from iocast.load.database.interval_stream import IntervalStream
 from iocast.load.database.key_stream import due_before, stream_of
-from iocast.load.database.load_server import Counters, LoadServer, LoadSession, SessionAsked
+from iocast.load.database.load_server import Counters, LoadServer, LoadSession, SessionPlan
 from iocast.load.database.row_counts import RowCounts, counted, kinds_of
 from iocast.load.database.servers import connect
 from iocast.load.database.session_crew import SessionCrew
-from iocast.load.loaders.loader import Measured, OnTick, PlannedGroup
+from iocast.load.loaders.loader import MeasuredPhase, OnTick, PlannedGroup
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 from iocast.model.database.database_result import DatabaseResult, DatabaseServer, Statements
@@ -88,7 +88,7 @@ class Loader:
         tables = (WorkFile(target.path, target.size_bytes or 0, fill=False),)
         return core_phases.phase_plan(self._plan, phase, tables, seed)
 
-    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
+    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[MeasuredPhase, ...]:
         """One row."""
         (plan,) = group.plans
         phase, database = self._phases[plan.name], self._plan.target.database
@@ -102,7 +102,7 @@ class Loader:
             server.close()
 
 
-def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: OnTick) -> Measured:
+def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: OnTick) -> MeasuredPhase:
     notes = server.prepare(row.work)
     sessions: list[LoadSession] = []
     try:
@@ -152,15 +152,15 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
         commit=_commits(row, found),
         database=replace(result, statements=statements),
     )
-    return Measured(row.plan, measurement, IntervalStream(found.intervals, interval_ns))
+    return MeasuredPhase(row.plan, measurement, IntervalStream(found.intervals, interval_ns))
 
 
-def _asked(row: _Row) -> list[SessionAsked]:
+def _asked(row: _Row) -> list[SessionPlan]:
     """What each session is to do: tables in turn, its own stream, its share of the rate."""
     arrival, users = row.plan.arrival, row.plan.users
     gap_ns = 0.0 if isinstance(arrival, Closed) else users * 1e9 / arrival.rate_per_s
     return [
-        SessionAsked(
+        SessionPlan(
             number=number,
             table=number % max(1, row.server.tables) + 1,
             stream=stream_of(row.plan.seed, number),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from iocast.load import core_phases
 from iocast.load.core_phases import Answer
-from iocast.load.loaders.loader import Measured, OnTick, PlannedGroup
+from iocast.load.loaders.loader import MeasuredPhase, OnTick, PlannedGroup
 from iocast.load.tree_files import lay_out_tree
 from iocast.load.trimming import refuse_without_trim
 from iocast.load.work_files import Layout, WorkFile, lay_out
@@ -43,7 +43,7 @@ class Loader:
         """As the plan says it."""
         return core_phases.phase_plan(self._plan, phase, files, seed)
 
-    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
+    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[MeasuredPhase, ...]:
         """The stop rule is asked at every tick."""
 
         def tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, response_ns: int) -> Answer:
@@ -53,4 +53,4 @@ class Loader:
             return goes_on
 
         results = core_phases.measure_together(group.plans, tick, opened=group.opened, spool=group.spool)
-        return tuple(Measured(plan, *result) for plan, result in zip(group.plans, results, strict=True))
+        return tuple(MeasuredPhase(plan, *result) for plan, result in zip(group.plans, results, strict=True))

@@ -24,7 +24,7 @@ class PlannedGroup(NamedTuple):
     spool: str | None = None  # directory for series that are too long for memory
 
 
-class Measured(NamedTuple):
+class MeasuredPhase(NamedTuple):
     """What came of one phase. `plan` is what was really run: a stop rule may have made it shorter."""
 
     plan: PhasePlan
@@ -47,5 +47,5 @@ class Loader(Protocol):
     def phase_plan(self, phase: Phase, files: tuple[WorkFile, ...], seed: int) -> PhasePlan:
         """What the core is told of one phase."""
 
-    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
+    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[MeasuredPhase, ...]:
         """Runs a group from one start. Raises LoadError."""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from iocast.archive import series
 from iocast.load import core_phases
 from iocast.load.core_phases import World
-from iocast.load.loaders.loader import Measured, OnTick, PlannedGroup
+from iocast.load.loaders.loader import MeasuredPhase, OnTick, PlannedGroup
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.run import Series
@@ -48,7 +48,7 @@ class Loader:
         """Always the sim engine; it stores no data, so that nothing about it is drawn by chance."""
         return replace(core_phases.phase_plan(self._plan, phase, files, seed), engine="sim", payload_seed=0)
 
-    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[Measured, ...]:
+    def measure(self, group: PlannedGroup, on_tick: OnTick) -> tuple[MeasuredPhase, ...]:
         """Nobody can be asked while virtual time passes: with a stop rule the phase is run for its full length, the
         rule is asked afterwards, and the phase is run again from the same state for exactly as long as it took.
         """
@@ -66,12 +66,12 @@ class Loader:
         shorter = replace(plan, length=replace(plan.length, seconds=seconds))
         return self._run((shorter,), on_tick, group.spool)
 
-    def _run(self, plans: tuple[PhasePlan, ...], on_tick: OnTick, spool: str | None) -> tuple[Measured, ...]:
+    def _run(self, plans: tuple[PhasePlan, ...], on_tick: OnTick, spool: str | None) -> tuple[MeasuredPhase, ...]:
         def tick(elapsed_ns: int, ios: int, bytes_moved: int, errors: int, _response_ns: int) -> bool:
             return on_tick(elapsed_ns, ios, bytes_moved, errors)
 
         results = core_phases.measure_together(plans, tick, self._device, spool=spool)
-        return tuple(Measured(plan, *result) for plan, result in zip(plans, results, strict=True))
+        return tuple(MeasuredPhase(plan, *result) for plan, result in zip(plans, results, strict=True))
 
 
 def enough_after(series: Series, rule: StopRule) -> float | None:

@@ -17,7 +17,7 @@ P99 = Annotated[Number | None, shown("p99", "duration")]
 P99_9 = Annotated[Number | None, shown("p99.9", "duration", spare=5)]
 
 
-class AskedRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RequestedRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was asked. `quantile` null: the limit is one of the mean."""
 
     limit_ns: Annotated[Number, shown("limit", "duration")]
@@ -130,7 +130,7 @@ class RefusedRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class CalibrationResult(Struct, frozen=True, kw_only=True):
     """The highest load within a latency limit, the most IOPS and MB/s, the whole curve, and what is refused."""
 
-    asked: tuple[AskedRow, ...]
+    asked: tuple[RequestedRow, ...]
     maxima: tuple[MaximumRow, ...]
     curve: tuple[CurveRow, ...]
     knees: tuple[KneeRow, ...] = ()

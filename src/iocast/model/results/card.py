@@ -116,7 +116,7 @@ class SpanDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     end_ns: int
 
 
-class FoundDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class FindingDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A finding. No phases: it is about the whole run. `state`: "suggested" is only suspected, "counted" leaves nothing
     to be tested, the others were decided by an experiment; a rejected one is not true.
     """
@@ -244,7 +244,7 @@ class Card(Verified, frozen=True, kw_only=True):
     rows: tuple[MeasuredRow, ...] = ()
     data_points: tuple[DataPointRow, ...] = ()
     trust: tuple[TrustReason, ...] = ()
-    findings: tuple[FoundDocument, ...] = ()
+    findings: tuple[FindingDocument, ...] = ()
     failed_detectors: tuple[FailedDetectorDocument, ...] = ()
     grades: tuple[GradeRow, ...] = ()
     bounds: tuple[BoundRow, ...] = ()

@@ -15,7 +15,7 @@ from iocast.model.finding import Examination
 from iocast.model.report import Conclusion
 from iocast.model.results.card import BoundRow
 from iocast.model.run import Run
-from iocast.report.card.findings_section import Found, alike, standing
+from iocast.report.card.findings_section import SharedFinding, alike, standing
 from iocast.report.card.row_labels import labels
 from iocast.report.tested_section import conclusion
 from iocast.report.wording import words
@@ -65,7 +65,7 @@ def _left_open(examination: Examination) -> Iterator[str]:
         yield f"not looked for, as a detector failed: {', '.join(map(words, codes))}"
 
 
-def _worst_of(found: tuple[Found, ...]) -> Found:
+def _worst_of(found: tuple[SharedFinding, ...]) -> SharedFinding:
     """Of the first kind, which is the gravest, the finding that went furthest; of equal ones the one on most rows."""
     first = found[0].finding
     kind = [

@@ -12,7 +12,7 @@ from iocast.diagnose.limits.own_group import held_by_quota
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.finding import Examination, Finding
 from iocast.model.report import Section, Table
-from iocast.model.results.card import FoundDocument
+from iocast.model.results.card import FindingDocument
 from iocast.model.run import Run
 from iocast.report.card.row_labels import labels
 from iocast.report.result_tables import result_table
@@ -26,14 +26,14 @@ STATES_NOTE = (
 UNTESTABLE_NOTE = "Not testable: suspected, and no experiment on this machine can decide it."
 
 
-class Found(NamedTuple):
+class SharedFinding(NamedTuple):
     """Findings that say the same of several rows."""
 
     finding: Finding
     phases: tuple[str, ...]
 
 
-def standing(finding: Finding | FoundDocument, untestable: frozenset[FindingCode]) -> str:
+def standing(finding: Finding | FindingDocument, untestable: frozenset[FindingCode]) -> str:
     """The state of a finding, and how sure it is where it is not certain: "suspected, 60%"."""
     state = STATES[finding.state]
     if finding.state == "suggested" and finding.code in untestable:
@@ -42,14 +42,14 @@ def standing(finding: Finding | FoundDocument, untestable: frozenset[FindingCode
     return state if certain else f"{state}, {text.percent(finding.confidence)}"
 
 
-def alike(findings: Iterable[Finding]) -> tuple[Found, ...]:
+def alike(findings: Iterable[Finding]) -> tuple[SharedFinding, ...]:
     """Findings that no experiment rejected, those of several rows together, the gravest first, then the surest."""
     groups: dict[tuple[SeverityCode, FindingCode, str, str, str], list[Finding]] = {}
     for each in findings:
         if each.state != "rejected":
             groups.setdefault((each.severity, each.code, each.says, each.remedy, each.state), []).append(each)
     gravity: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
-    found = [Found(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
+    found = [SharedFinding(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
     return tuple(sorted(found, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
 
 
@@ -65,19 +65,19 @@ def findings_section(run: Run, examination: Examination, untestable: frozenset[F
     return section("findings", said, tables)
 
 
-def _table(run: Run, found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> Table:
+def _table(run: Run, found: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> Table:
     rows = [found_document(each.finding, each.phases, untestable) for each in found]
     following = [*(each.remedy for each in rows), None][1:]
     below = {id(row): row.remedy for row, after in zip(rows, following, strict=True) if row.remedy != after}
-    words: dict[str, Callable[[FoundDocument], str | tuple[str, ...]]] = {
+    words: dict[str, Callable[[FindingDocument], str | tuple[str, ...]]] = {
         "state": lambda each: standing(each, untestable),
         "phases": lambda each: labels(run, each.phases),
         "": lambda each: below.get(id(each)) or "",  # once below neighbours with the same
     }
-    return result_table(FoundDocument, rows, key="findings", words=words, notes=_notes(found, untestable))
+    return result_table(FindingDocument, rows, key="findings", words=words, notes=_notes(found, untestable))
 
 
-def _notes(found: tuple[Found, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
+def _notes(found: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
     """What the states mean, where one of them is not certain."""
     unsure = [each.finding for each in found if not each.finding.certain]
     never = any(each.state == "suggested" and each.code in untestable for each in unsure)

@@ -13,7 +13,7 @@ from iocast.diagnose.grades import grade
 from iocast.errors import ArchiveError
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Examination
-from iocast.model.grading import GradeAsked, Grades
+from iocast.model.grading import GradeRequest, Grades
 from iocast.model.report import Report, Section
 from iocast.model.run import Run
 from iocast.model.summary import Summary, summary_of
@@ -64,9 +64,9 @@ class Judged(NamedTuple):
         return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
 
 
-def judge(run: Run | Facts, folder: str, asked: GradeAsked | None = None) -> Judged:
+def judge(run: Run | Facts, folder: str, asked: GradeRequest | None = None) -> Judged:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
-    asked = asked or GradeAsked()
+    asked = asked or GradeRequest()
     diagnosis = archive.load_diagnosis(folder) if folder else None
     facts = facts_of(run)
     examination = examine(facts, diagnosis)

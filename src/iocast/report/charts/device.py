@@ -26,7 +26,7 @@ PLACE = Place("device")
 SAME = 1.1  # within a tenth
 
 
-class SizesSeen(Struct, frozen=True):
+class SizesAtDevice(Struct, frozen=True):
     """The mean size of the I/Os of a row, and of the requests that the device saw."""
 
     row: Annotated[str, shown("row")]
@@ -39,7 +39,7 @@ class SizesSeen(Struct, frozen=True):
         return self.asked_bytes, self.device_bytes
 
 
-class QueueSeen(Struct, frozen=True):
+class QueueAtDevice(Struct, frozen=True):
     """The outstanding I/Os of a row, and those that the device saw."""
 
     row: Annotated[str, shown("row")]
@@ -56,7 +56,7 @@ class Device(Chart, frozen=True, kw_only=True):
     """Rows of which something is known at the device."""
 
     kind: str = "device"
-    rows: tuple[SizesSeen, ...] | tuple[QueueSeen, ...]
+    rows: tuple[SizesAtDevice, ...] | tuple[QueueAtDevice, ...]
 
 
 def tell(about: ExaminedRun) -> Iterator[Device]:
@@ -64,23 +64,23 @@ def tell(about: ExaminedRun) -> Iterator[Device]:
     seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
     yield from _chart("device-sizes", "Request size", tuple(row for record, io in seen for row in _sizes(record, io)))
     queues = tuple(
-        QueueSeen(record.phase.name, float(record.measurement.asked_depth), io.queue_mean)
+        QueueAtDevice(record.phase.name, float(record.measurement.asked_depth), io.queue_mean)
         for record, io in seen
         if io.queue_mean is not None
     )
     yield from _chart("device-queue", "Outstanding I/Os", queues)
 
 
-def _sizes(record: PhaseRecord, io: DeviceIo) -> Iterator[SizesSeen]:
+def _sizes(record: PhaseRecord, io: DeviceIo) -> Iterator[SizesAtDevice]:
     sizes: tuple[tuple[Op, float | None], ...] = (("read", io.read_size_bytes), ("write", io.write_size_bytes))
     for op, seen in sizes:
         parts = [part for part in record.measurement.classes if part.op == op and part.ios]
         if parts and seen:
             name = row_name(record, op, several=len({part.op for part in record.measurement.classes}) > 1)
-            yield SizesSeen(name, sum(part.bytes for part in parts) / sum(part.ios for part in parts), seen)
+            yield SizesAtDevice(name, sum(part.bytes for part in parts) / sum(part.ios for part in parts), seen)
 
 
-def _chart(key: str, title: str, rows: tuple[SizesSeen, ...] | tuple[QueueSeen, ...]) -> Iterator[Device]:
+def _chart(key: str, title: str, rows: tuple[SizesAtDevice, ...] | tuple[QueueAtDevice, ...]) -> Iterator[Device]:
     other = [row.row for row in rows if not _same(*row.both)]
     if not other:
         return
@@ -99,8 +99,8 @@ def _same(asked: float, seen: float) -> bool:
 
 def draw(chart: Device, theme: Theme, width: int) -> Plot:
     """A ring for what was asked, a disc for what the device saw, a line where they differ."""
-    rows: tuple[SizesSeen | QueueSeen, ...] = chart.rows
-    sized = isinstance(rows[0], SizesSeen)
+    rows: tuple[SizesAtDevice | QueueAtDevice, ...] = chart.rows
+    sized = isinstance(rows[0], SizesAtDevice)
     found = [value for row in rows for value in row.both if value > 0]
     low, high = padded(min(found), max(found), least=0.4)
     step = 2 if math.log2(high / low) <= 9 else 8

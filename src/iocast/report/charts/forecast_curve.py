@@ -46,7 +46,7 @@ class MeasuredPoint(Struct, frozen=True):
     value_ns: Annotated[float, shown("response", "duration")]
 
 
-class AskedFor(Struct, frozen=True):
+class RequestedLoad(Struct, frozen=True):
     """The rate that is asked for, its SLO, and the forecast for it where there is one."""
 
     rate_per_s: float
@@ -68,7 +68,7 @@ class ForecastCurve(Chart, frozen=True, kw_only=True):
     kind: str = "forecast_curve"
     forecast: tuple[ForecastPoint, ...]
     measured: tuple[MeasuredPoint, ...]
-    asked: tuple[AskedFor]
+    asked: tuple[RequestedLoad]
     hockey_stick: tuple[StickPoint, ...]
 
 
@@ -94,7 +94,7 @@ def tell(of: Answer) -> Iterator[ForecastCurve]:
             if each.known
         ),
         measured=tuple(_measured(of, by)),
-        asked=(AskedFor(question.peak_per_s, question.limit_s * NS, *ends),),
+        asked=(RequestedLoad(question.peak_per_s, question.limit_s * NS, *ends),),
         hockey_stick=tuple(_stick(of)),
     )
 

@@ -29,7 +29,7 @@ class Zone(Struct, frozen=True):
     end_per_s: Annotated[float, shown("to IOPS", "rate")]
 
 
-class AskedRate(Struct, frozen=True):
+class RequestedRate(Struct, frozen=True):
     """A rate that is asked for, and what it takes of all that was demonstrated."""
 
     what: str
@@ -42,7 +42,7 @@ class ForecastUtilisation(Chart, frozen=True, kw_only=True):
 
     kind: str = "forecast_utilisation"
     zones: tuple[Zone, ...]
-    asked: tuple[AskedRate, ...]
+    asked: tuple[RequestedRate, ...]
 
 
 def tell(of: Answer) -> Iterator[ForecastUtilisation]:
@@ -68,7 +68,7 @@ def tell(of: Answer) -> Iterator[ForecastUtilisation]:
         title="Utilisation",
         summary=f"{text.number(question.peak_per_s)} IOPS take {taken} of the {text.number(most)} demonstrated.",
         zones=tuple(zones),
-        asked=tuple(AskedRate(what, rate, rate / most) for what, rate in loads),
+        asked=tuple(RequestedRate(what, rate, rate / most) for what, rate in loads),
     )
 
 

@@ -11,7 +11,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.comparable import REPEATS, Side
 from iocast.diagnose.examination import examine
 from iocast.forecast.repeated_maxima import repeated_maxima
-from iocast.model.calibration_asked import OPEN, CalibrationAsked
+from iocast.model.calibration_request import OPEN, CalibrationRequest
 from iocast.model.codes import MaximumCode
 from iocast.model.report import Report, Table
 from iocast.model.results.calibration import RepeatedMaximumRow
@@ -45,7 +45,7 @@ def calibration_repeats(side: Side, *, charts: bool = False) -> Report:
     )
 
 
-def _unlike(asked: Sequence[CalibrationAsked]) -> Iterator[MaximumCode]:
+def _unlike(asked: Sequence[CalibrationRequest]) -> Iterator[MaximumCode]:
     """The maxima that not all of the runs searched: those of a folder into which several limits or sizes were put."""
     if len({(each.max_latency_ns, each.quantile, each.block_bytes) for each in asked}) > 1:
         yield "within_limit"
@@ -86,7 +86,7 @@ def _notes(maxima: tuple[RepeatedMaximumRow, ...], unlike: frozenset[MaximumCode
     yield "Runs one after the other share an hour and a state of the storage: repeat on another day, too."
 
 
-def _verdict(maxima: tuple[RepeatedMaximumRow, ...], asked: CalibrationAsked, runs: int) -> str:
+def _verdict(maxima: tuple[RepeatedMaximumRow, ...], asked: CalibrationRequest, runs: int) -> str:
     if runs < 2:
         return "Repeatability needs at least two runs."
     within = f"IOPS within a {text.statistic(asked.quantile)} of {text.brief_time(asked.max_latency_ns)}"

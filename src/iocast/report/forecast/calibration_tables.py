@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from iocast import text
 from iocast.analyse.facts import RowFacts
 from iocast.forecast.calibration import Calibration, CurvePoint
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.codes import KneeCode
 from iocast.model.report import Table
-from iocast.model.results.calibration import AskedRow, CurveRow, FitRow, KneeRow, MaximumRow
+from iocast.model.results.calibration import CurveRow, FitRow, KneeRow, MaximumRow, RequestedRow
 from iocast.report.card.results_table import STRIP_NOTE
 from iocast.report.result_tables import result_table
 
@@ -37,10 +37,10 @@ KNEE_WORDS: dict[KneeCode, str] = {
 }
 
 
-def asked_table(rows: tuple[AskedRow, ...], found: Calibration) -> Table:
+def asked_table(rows: tuple[RequestedRow, ...], found: Calibration) -> Table:
     """The limit and what was read, and the check against a number of disks where somebody gave one."""
-    words: dict[str, Callable[[AskedRow], str]] = {"quantile": lambda each: text.statistic(each.quantile)}
-    return result_table(AskedRow, rows, key="asked", words=words, leave=() if found.disks else DISKS)
+    words: dict[str, Callable[[RequestedRow], str]] = {"quantile": lambda each: text.statistic(each.quantile)}
+    return result_table(RequestedRow, rows, key="asked", words=words, leave=() if found.disks else DISKS)
 
 
 def maxima_tables(rows: tuple[MaximumRow, ...], found: Calibration) -> tuple[Table, ...]:
@@ -105,7 +105,7 @@ def _notes_on_times(found: Calibration) -> Iterator[str]:
     yield f"Those within the limit were measured at {rate} IOPS ({row.name}), {which}."
 
 
-def _kept_above(each: CurvePoint, row: RowFacts, asked: CalibrationAsked) -> bool:
+def _kept_above(each: CurvePoint, row: RowFacts, asked: CalibrationRequest) -> bool:
     """Whether a usable row at a higher rate has a figure within the limit, too."""
     higher = each.at.rate_per_s > (row.measurement.asked_rate_per_s or 0.0)
     return higher and not each.why_not and each.at.enough and each.at.within(asked.max_latency_ns)

@@ -9,8 +9,8 @@ from iocast import text
 from iocast.forecast.answer import Answer
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD
 from iocast.forecast.load_forecast import Figure
-from iocast.forecast.measured_ladder import Absent, AskedLoad, MeasuredLadder
-from iocast.forecast.open_rows import Measured
+from iocast.forecast.measured_ladder import Absent, MeasuredLadder, RequestedLoad
+from iocast.forecast.open_rows import MeasuredFigure
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Verdict
 from iocast.forecast.replayed import Replayed, figure_of
 from iocast.model.results.forecast import ForecastFigure
@@ -38,7 +38,7 @@ def iops(rate_per_s: float) -> str:
     return f"{text.number(rate_per_s)} IOPS"
 
 
-def asked_text(load: AskedLoad) -> str:
+def asked_text(load: RequestedLoad) -> str:
     """What I/O is asked for: "random 8k reads", "random 8k I/O, 70% reads"."""
     size = size_text(load.size_bytes)
     if load.read_share in (0.0, 1.0):
@@ -142,7 +142,7 @@ def _as_measured(of: Answer, replayed: Replayed) -> str:
             return f"{start}, too uncertain for the SLO of {limit}{against}."
 
 
-def _with_error(has: Measured) -> str:
+def _with_error(has: MeasuredFigure) -> str:
     if has.low_s is None or has.high_s is None:
         return time(has.value_s)
     return f"{time(has.value_s)} ({time(has.low_s)} to {time(has.high_s)})"
@@ -238,7 +238,7 @@ def _contradicted(of: Answer) -> str:
     return "the model does not fit this storage."
 
 
-def _absent(found: Absent, asked: AskedLoad) -> str:
+def _absent(found: Absent, asked: RequestedLoad) -> str:
     wanted = asked_text(asked)
     match found.code:
         case "imported":
@@ -258,7 +258,7 @@ def _absent(found: Absent, asked: AskedLoad) -> str:
             return f"the rows of {wanted} are too short."
 
 
-def _beyond(found: Absent, asked: AskedLoad) -> str:
+def _beyond(found: Absent, asked: RequestedLoad) -> str:
     """Why sizes beside it do not help."""
     sizes = [each.size_bytes for each in found.known if each.read_share == asked.read_share]
     if not sizes or min(sizes) <= asked.size_bytes <= max(sizes):

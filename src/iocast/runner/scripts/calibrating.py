@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from iocast.model.calibration_asked import CLOSED, OPEN, OPEN_SHARES, STREAM, STREAM_BYTES, CalibrationAsked
+from iocast.model.calibration_request import CLOSED, OPEN, OPEN_SHARES, STREAM, STREAM_BYTES, CalibrationRequest
 from iocast.model.plan import Length, Phase, Plan
 from iocast.model.run import PhaseRecord
 from iocast.model.script import Done, Group, Script
@@ -70,7 +70,7 @@ _STREAM_IOS = 0.2  # of the I/Os of other rows
 class Calibrating(Script):
     """Closed reads until more load brings nothing; rates as the chooser says; large reads of one user, then of more."""
 
-    def __init__(self, asked: CalibrationAsked, bench: Bench, next_rate: NextRate) -> None:
+    def __init__(self, asked: CalibrationRequest, bench: Bench, next_rate: NextRate) -> None:
         self._asked, self._bench, self._next_rate = asked, bench, next_rate
 
     def next(self, done: Done) -> Group | None:
@@ -218,7 +218,7 @@ def _times(near: int) -> float:
     return 1.0 if near < 0 else 2.0 if near < 3 else 4.0
 
 
-def first_phases(asked: CalibrationAsked, bench: Bench) -> tuple[Phase, ...]:
+def first_phases(asked: CalibrationRequest, bench: Bench) -> tuple[Phase, ...]:
     """The rows that a calibration begins with and those that usually follow, for the plan that is announced."""
     script = Calibrating(asked, bench, lambda _closed, _at_rates: None)
     return tuple(phase for (phase,) in script.ahead(()))

@@ -17,7 +17,7 @@ from iocast.sessions.database.database_rows import commit_job, load_job
 from iocast.sessions.database.fsync_anchor import measured_anchor
 from iocast.sessions.events import DatabaseNoted, DataSetDropped
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.measure import MeasuredJob, measure_job
 from iocast.sessions.requests.compare import RepeatRequest
 from iocast.sessions.requests.load_db import CommitRequest, LoadRequest
 from iocast.sessions.requests.measure import MeasureRequest
@@ -25,7 +25,7 @@ from iocast.sessions.requests.run_options import RunOptions
 from iocast.tools.database_address import AskPassword
 
 
-def run(request: LoadRequest, listener: Listener) -> Measured:
+def run(request: LoadRequest, listener: Listener) -> MeasuredJob:
     """One row for each number of sessions. Raises IocastError."""
     target = _guarded_target(request, listener)
     assert target.database is not None
@@ -40,7 +40,7 @@ def repeat_run(request: LoadRequest, times: int, listener: Listener) -> Repeats 
     return measure_again(RepeatRequest(job=job, path=request.url, times=times, options=options), listener)
 
 
-def commit_test(request: CommitRequest, listener: Listener) -> Measured:
+def commit_test(request: CommitRequest, listener: Listener) -> MeasuredJob:
     """Sessions insert a row and commit, durably and not, side by side. Raises IocastError."""
     target = _guarded_target(request, listener)
     assert target.database is not None

@@ -12,7 +12,7 @@ from iocast.archive.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.forecast.answer import Question
 from iocast.forecast.laws.bursts import Stretch
-from iocast.forecast.measured_ladder import AskedLoad
+from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.forecast.rate_profile import Profile, burst_profile
 from iocast.sessions.requests.forecast import LoadOptions
 from iocast.sessions.requests.run_options import option_value
@@ -44,7 +44,7 @@ def question_of(load: LoadOptions) -> Question:
         raise SpecError(f"--cv2 {load.cv2:g} is no squared coefficient of variation", "1: random arrivals; 4: bursty")
     return Question(
         rate_per_s=rate,
-        load=AskedLoad(
+        load=RequestedLoad(
             size_bytes=option_value("--size", load.size, _size), read_share=_percent("--read", load.read) / 100
         ),
         q=q,
@@ -64,7 +64,7 @@ def _of_profile(load: LoadOptions) -> Question:
     q, limit_s = parse_limit(load.slo)
     return Question(
         rate_per_s=found.rates.mean_per_s,
-        load=AskedLoad(size_bytes=found.size_bytes, read_share=found.read_share),
+        load=RequestedLoad(size_bytes=found.size_bytes, read_share=found.read_share),
         q=q,
         limit_s=limit_s,
         arrival_cv2=found.arrival_cv2,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from iocast.errors import SpecError
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.job import FileSize, Job
 from iocast.model.run import Run
 from iocast.model.target import Target
@@ -15,7 +15,7 @@ from iocast.report.forecast.calibration_report import calibration_report
 from iocast.results.calibration import calibrated
 from iocast.runner.scripts.calibrating import Bench, first_phases
 from iocast.sessions.card import Card
-from iocast.sessions.events import AnswerMade
+from iocast.sessions.events import AnswerReady
 from iocast.sessions.job_run import Ran, plan, run
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.calibrate import CalibrateRequest
@@ -62,7 +62,7 @@ class Calibrated(Struct, frozen=True):
         return calibration_report(self.card.judged.facts, self.card.examination, self.folder, charts=charts)
 
 
-def calibration_asked(request: CalibrateRequest) -> CalibrationAsked:
+def calibration_asked(request: CalibrateRequest) -> CalibrationRequest:
     """The search that is asked for. Raises SpecError, which names the option."""
     if not request.max_latency:
         raise SpecError(
@@ -77,7 +77,7 @@ def calibration_asked(request: CalibrateRequest) -> CalibrationAsked:
     if not BLOCKS[0] <= block_bytes <= BLOCKS[1]:
         raise SpecError(f"--block {request.block}: random reads are of 512 bytes to 1MiB", "for example --block 8k")
     duration_ns = request.options.duration_ns
-    return CalibrationAsked(
+    return CalibrationRequest(
         max_latency_ns=limit_ns,
         quantile=_quantile(str(request.percentile)),
         block_bytes=block_bytes,
@@ -118,13 +118,13 @@ def _judge(ran: Ran, page: bool, listener: Listener) -> Calibrated | None:
     report = card.report()
     keep_summary(card, report)
     found = Calibrated(card)
-    listener.tell(AnswerMade(found.report()))
+    listener.tell(AnswerReady(found.report()))
     if page and ran.run.status == "done":
         leave_page(card, report, listener)
     return found
 
 
-def calibration_job(asked: CalibrationAsked, options: RunOptions, target: Target) -> Job:
+def calibration_job(asked: CalibrationRequest, options: RunOptions, target: Target) -> Job:
     """The search as a job: what it may run is checked and planned as any other; it only reads."""
     size_bytes, virtual = options.size_bytes or FILE_BYTES, target.kind == "sim"
     there_bytes = size_bytes if target.size_bytes is None else target.size_bytes
@@ -138,7 +138,7 @@ def calibration_job(asked: CalibrationAsked, options: RunOptions, target: Target
     )
 
 
-def _interval_ns(asked: CalibrationAsked, *, virtual: bool) -> int:
+def _interval_ns(asked: CalibrationRequest, *, virtual: bool) -> int:
     """At least twenty in a row: fewer do not show how I/Os depend on each other, and so give no interval."""
     usual_ns = INTERVALS_MS[virtual] * 1_000_000
     if asked.row_seconds is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question
-from iocast.forecast.measured_ladder import AskedLoad, MeasuredLadder
+from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Length, Phase
 from iocast.model.target import Target
@@ -48,7 +48,7 @@ def replay(path: str, question: Question, found: Answer, limits: Limits, listene
 
 
 def replay_rates(
-    path: str, load: AskedLoad, rates_per_s: Sequence[float], limits: Limits, listener: Listener
+    path: str, load: RequestedLoad, rates_per_s: Sequence[float], limits: Limits, listener: Listener
 ) -> str | None:
     """The folder of open-loop rows of random arrivals; None when stopped. Raises IocastError."""
     target = find_target(path)
@@ -60,7 +60,7 @@ def replay_rates(
 
 
 def _phase(
-    load: AskedLoad,
+    load: RequestedLoad,
     name: str,
     seconds: float,
     *,

@@ -20,7 +20,7 @@ from iocast.sessions.events import FileWritten, Planned
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.measure import MeasuredJob, measure_job
 from iocast.sessions.requests.matrix import MatrixRequest
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import MIB, RunOptions
@@ -53,7 +53,7 @@ def plan_matrix(request: MatrixRequest) -> Matrix:
     return Matrix(settings, data_points(settings), planned)
 
 
-def run_matrix(request: MatrixRequest, listener: Listener) -> Measured:
+def run_matrix(request: MatrixRequest, listener: Listener) -> MeasuredJob:
     """Measures all points in one run, and writes ORION's files where they are asked for. Raises IocastError."""
     _, job, target = _planned(request)
     if request.files:

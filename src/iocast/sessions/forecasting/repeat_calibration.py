@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from iocast.sessions.comparing import Repeats, group_folder, refuse_unfit, repeats_in
-from iocast.sessions.events import AnswerMade, RunBegun
+from iocast.sessions.events import AnswerReady, RunBegun
 from iocast.sessions.forecasting.calibrate import NAME, calibration_asked, calibration_job
 from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
@@ -26,5 +26,5 @@ def repeat_calibration(request: CalibrateRequest, times: int, listener: Listener
             if run_job(calibration_job(asked, options, target), target, this, listener).or_error().stopped:
                 return None
         found = repeats_in(folder)
-    listener.tell(AnswerMade(found.report()))
+    listener.tell(AnswerReady(found.report()))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iocast.analyse.facts import Facts
 from iocast.diagnose.trust.row_trust import judge
 from iocast.forecast.limit_search import Chooser
-from iocast.model.calibration_asked import CalibrationAsked
+from iocast.model.calibration_request import CalibrationRequest
 from iocast.model.plan import Plan
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.script import Script
@@ -13,7 +13,7 @@ from iocast.observe.host import describe_host
 from iocast.runner.scripts.calibrating import Calibrating, bench_of
 
 
-def search_script(plan: Plan, asked: CalibrationAsked, data_bytes: int) -> Script:
+def search_script(plan: Plan, asked: CalibrationRequest, data_bytes: int) -> Script:
     """Chooses the rows of a calibration of so much data."""
     return Calibrating(asked, bench_of(plan, data_bytes), Chooser(asked, Doubts(plan).refused))
 

@@ -16,8 +16,8 @@ from iocast.observe import Watch
 from iocast.observe.live import live_observers
 from iocast.observe.live.local_server import server_pid
 from iocast.observe.live.watched import Watched
-from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.watched_databases import WatchedDatabase, local_endpoints, open_databases
+from iocast.sessions.live.watched_sources import WatchedSources
 
 
 class BesideLoad:
@@ -46,7 +46,7 @@ class BesideLoad:
 
 
 @contextmanager
-def recording_beside(target: Target, asked: Asked) -> Iterator[BesideLoad]:
+def recording_beside(target: Target, asked: WatchedSources) -> Iterator[BesideLoad]:
     """The load, the processes that were named and databases of this machine are followed.
 
     Raises DatabaseError, SpecError where a database cannot be watched, or there is nothing below the load.

@@ -13,7 +13,7 @@ from iocast.observe import OBSERVERS, ObserverModule, Watch
 from iocast.observe.live import live_observers
 from iocast.observe.live.watched import Watched
 from iocast.observe.machine import machine_target
-from iocast.sessions.live.asked_sources import Asked
+from iocast.sessions.live.watched_sources import WatchedSources
 
 
 class Sampled(Protocol):
@@ -39,7 +39,7 @@ class Machine:
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: WatchedSources) -> None:
         self._watch = Watch(machine_target(asked.devices), (), _chosen(asked))
 
     def __enter__(self) -> Machine:
@@ -67,14 +67,14 @@ class Machine:
 _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 
 
-def _chosen(asked: Asked) -> tuple[ObserverModule, ...]:
+def _chosen(asked: WatchedSources) -> tuple[ObserverModule, ...]:
     """Live observers follow the processes that are asked for; none asked for: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
     live = live_observers(Watched(pids=asked.pids, windows=not asked.every_io))
     return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
 
 
-def require_database(kind: str, asked: Asked, who: str) -> None:
+def require_database(kind: str, asked: WatchedSources, who: str) -> None:
     """Raises SpecError where no database of a kind is watched, which somebody reads."""
     from iocast.databases import database_of
 
@@ -83,7 +83,7 @@ def require_database(kind: str, asked: Asked, who: str) -> None:
         raise SpecError(f"{who} reads a database, and none of its kind is named", way_out)
 
 
-def open_sources(asked: Asked) -> list[AbstractContextManager[Sampled]]:
+def open_sources(asked: WatchedSources) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
     found: list[AbstractContextManager[Sampled]] = [Machine(asked)]
     if asked.databases:

@@ -12,7 +12,7 @@ from iocast.model.run import Blind, Sample
 from iocast.tools.database_address import Address, parsed
 
 if TYPE_CHECKING:
-    from iocast.sessions.live.asked_sources import Asked
+    from iocast.sessions.live.watched_sources import WatchedSources
 
 _PORTS = {"postgresql": 5432, "mysql": 3306, "oracle": 1521}
 _SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL looks when no host is named
@@ -54,7 +54,7 @@ class WatchedDatabase:
         return tuple(Blind(self._scheme, why) for why in self._observer.unseen)
 
 
-def open_databases(asked: Asked) -> list[WatchedDatabase]:
+def open_databases(asked: WatchedSources) -> list[WatchedDatabase]:
     """The databases that were named, to be entered. Raises SpecError for two of one kind: samples are named by it."""
     kinds = [database_of(url).NAME for url in asked.databases]
     if len(set(kinds)) < len(kinds):

@@ -14,8 +14,8 @@ from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment, moment_of
 from iocast.model.run import Blind, Sample
-from iocast.sessions.live.asked_sources import Asked
 from iocast.sessions.live.sources import Sampled, open_sources
+from iocast.sessions.live.watched_sources import WatchedSources
 
 _LOOK_S = 0.05
 _SHORTEST_NS = 100_000_000
@@ -26,7 +26,7 @@ Stopping = Callable[[], bool]
 class LiveRequest(Struct, frozen=True, kw_only=True):
     """What is watched, how often, how long (until it is stopped, without `count`), and into which tape."""
 
-    asked: Asked = Asked()
+    asked: WatchedSources = WatchedSources()
     interval_ns: int = 1_000_000_000
     count: int | None = None  # intervals
     record_to: str = ""  # a folder of run folders; "": no tape

@@ -17,7 +17,7 @@ from iocast.model.database.database_load import (
     Think,
 )
 from iocast.model.database.load_texts import parse_hot, parse_think
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import RUNS, Out, Page, Seed
 from iocast.tools.database_address import AskPassword
@@ -124,7 +124,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     beside_others: BesideOthers = False
     out: Out = RUNS
     page: Page = False
-    asked: GradeAsked = GradeAsked()
+    asked: GradeRequest = GradeRequest()
     ramp: LoadRamp | None = None
     ask: AskPassword | None = None
 
@@ -139,5 +139,5 @@ class CommitRequest(Struct, frozen=True, kw_only=True):
     beside_others: BesideOthers = False
     out: Out = RUNS
     page: Page = False
-    asked: GradeAsked = GradeAsked()
+    asked: GradeRequest = GradeRequest()
     ask: AskPassword | None = None

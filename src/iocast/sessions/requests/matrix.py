@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 from iocast.sessions.requests.option import argument, option
 from iocast.sessions.requests.run_options import RUNS, Force, Out, Page, Seed, size_of_files
 from iocast.tools.orion.command_line import Settings
@@ -33,4 +33,4 @@ class MatrixRequest(Struct, frozen=True, kw_only=True):
     files: Annotated[str, option("Write ORION's files into DIR: summary, iops, mbps, lat, …", "DIR")] = ""
     force: Force = False
     page: Page = False
-    asked: GradeAsked = GradeAsked()
+    asked: GradeRequest = GradeRequest()

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
-from iocast.model.grading import GradeAsked, Letter, Scale
+from iocast.model.grading import GradeRequest, Letter, Scale
 from iocast.model.job import Job
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
@@ -36,15 +36,15 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     )
     page: Page = False
     names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay
-    asked: GradeAsked = GradeAsked()
+    asked: GradeRequest = GradeRequest()
 
 
-def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeAsked:
+def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeRequest:
     """How a run is to be graded. Raises SpecError for a service level that is none, or that the scale does not know."""
     if slo is None:
-        return GradeAsked(scale=scale, floor=floor)
+        return GradeRequest(scale=scale, floor=floor)
     if scale != "modern":
         raise SpecError(f"--slo does not work with --scale {scale}, which has no service levels", "omit one of them")
     from iocast.diagnose.grades.service_level import parse_slo
 
-    return GradeAsked(scale=scale, level=parse_slo(slo), floor=floor)
+    return GradeRequest(scale=scale, level=parse_slo(slo), floor=floor)

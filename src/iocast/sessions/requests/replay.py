@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from iocast.model.grading import GradeAsked
+from iocast.model.grading import GradeRequest
 from iocast.model.plan import Remap
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
@@ -50,4 +50,4 @@ class ReplayRequest(Struct, frozen=True, kw_only=True):
     block_size: Annotated[str | None, option("Oracle traces: the database block size, e.g. 8k.", "SIZE")] = None
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "out")] = RunOptions()
     page: Page = False
-    asked: GradeAsked = GradeAsked()
+    asked: GradeRequest = GradeRequest()

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from iocast.errors import SpecError
-from iocast.sessions.live.asked_sources import Asked
+from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.requests.option import option
 from iocast.units import parse_duration, parse_size
 
@@ -95,4 +95,4 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         Meta(gt=0),
     ] = None
     out: Out = RUNS
-    beside: Asked | None = None
+    beside: WatchedSources | None = None

@@ -24,7 +24,7 @@ from iocast.model.workload import (
 )
 from iocast.sessions.forecasting.several_targets import find_targets
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import Measured, measure_job
+from iocast.sessions.measure import MeasuredJob, measure_job
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.replay import ReplayRequest
 from iocast.sessions.requests.run_options import MIB, option_value
@@ -70,7 +70,7 @@ class Survey(Struct, frozen=True):
         return max(each.size_bytes for each in self.classes)
 
 
-def replay(request: ReplayRequest, listener: Listener) -> Measured:
+def replay(request: ReplayRequest, listener: Listener) -> MeasuredJob:
     """Reads the trace, plans, announces, replays, judges. Raises IocastError."""
     _check(request)
     mapping = mapping_of(request)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast.model.workload import MOST_USERS
 from iocast.tools.fio.fio_places import Area, find_area
-from iocast.tools.fio.fio_sections import Asked, Ends, Place
+from iocast.tools.fio.fio_sections import Ends, Place, SectionRequest
 from iocast.tools.fio.fio_settings import FioProblems
 from iocast.units import duration_text, rate_text
 
@@ -37,14 +37,14 @@ READS_BACK = {"role": "verify"}
 class Cell(NamedTuple):
     """Sections that run as one phase: the fields of a [[phase]] but for its region, and where it goes."""
 
-    asked: Asked
+    asked: SectionRequest
     fields: dict[str, Any]
     area: Area
 
 
-def gather(sections: list[Asked], problems: FioProblems) -> list[list[Asked]]:
+def gather(sections: list[SectionRequest], problems: FioProblems) -> list[list[SectionRequest]]:
     """Sections that fio runs at the same time, in one list; those that do the same become one with more users."""
-    groups: list[list[Asked]] = []
+    groups: list[list[SectionRequest]] = []
     for number, section in enumerate(sections):
         if not groups or section.waits or _waits_for_all(section, groups[-1], sections[:number], problems):
             groups.append([])
@@ -52,7 +52,9 @@ def gather(sections: list[Asked], problems: FioProblems) -> list[list[Asked]]:
     return [_merged(group, problems) for group in groups]
 
 
-def _waits_for_all(section: Asked, group: list[Asked], before: list[Asked], problems: FioProblems) -> bool:
+def _waits_for_all(
+    section: SectionRequest, group: list[SectionRequest], before: list[SectionRequest], problems: FioProblems
+) -> bool:
     """True when wait_for names what runs just before it; refuses what it cannot mean."""
     if not section.waits_for:
         return False
@@ -71,9 +73,9 @@ def _waits_for_all(section: Asked, group: list[Asked], before: list[Asked], prob
     return True
 
 
-def _merged(group: list[Asked], problems: FioProblems) -> list[Asked]:
+def _merged(group: list[SectionRequest], problems: FioProblems) -> list[SectionRequest]:
     """The sections of a group, those that are the same but for their places as one."""
-    alike: list[list[Asked]] = []
+    alike: list[list[SectionRequest]] = []
     for section in group:
         same = next((others for others in alike if not _difference(others[0], section)), None)
         if same is None:
@@ -88,7 +90,7 @@ def _merged(group: list[Asked], problems: FioProblems) -> list[Asked]:
     return merged
 
 
-def _as_one(sections: list[Asked], problems: FioProblems) -> list[Asked]:
+def _as_one(sections: list[SectionRequest], problems: FioProblems) -> list[SectionRequest]:
     """Sections that do the same as one with the users of all, where their places allow it."""
     first, *others = sections
     place = _merged_places(sections) if others else first.place
@@ -100,7 +102,7 @@ def _as_one(sections: list[Asked], problems: FioProblems) -> list[Asked]:
     return [replace(first, users=min(users, MOST_USERS), place=place)]
 
 
-def _difference(first: Asked, other: Asked) -> str:
+def _difference(first: SectionRequest, other: SectionRequest) -> str:
     """What two sections that run together do not have in common, "" when they are the same but for their places."""
     for key in {**first.load, **other.load}:
         if first.load.get(key, _ABSENT) != other.load.get(key, _ABSENT):
@@ -111,7 +113,7 @@ def _difference(first: Asked, other: Asked) -> str:
     return ""
 
 
-def _merged_places(group: list[Asked]) -> Place | None:
+def _merged_places(group: list[SectionRequest]) -> Place | None:
     """One place for all: the same one, one file each, or starts at equal distances; None where there is none."""
     first = group[0].place
     places = [section.place for section in group]
@@ -130,7 +132,7 @@ def _merged_places(group: list[Asked]) -> Place | None:
     return None
 
 
-def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[Cell]:
+def group_cells(group: list[SectionRequest], number: int, problems: FioProblems) -> list[Cell]:
     """The phases of sections that run concurrently: first those that warm, then their own."""
     made = [cells(asked, problems) for asked in group]
     if len(group) == 1:
@@ -146,7 +148,7 @@ def group_cells(group: list[Asked], number: int, problems: FioProblems) -> list[
     return [cell._replace(fields={**cell.fields, "together": name}) for part, name in named for cell in part if cell]
 
 
-def cells(asked: Asked, problems: FioProblems) -> list[Cell]:
+def cells(asked: SectionRequest, problems: FioProblems) -> list[Cell]:
     """The phases of a section: a warm one for ramp_time, then its own, then the one that reads back."""
     before = problems.count
     area = find_area(asked, problems)
@@ -164,7 +166,7 @@ def cells(asked: Asked, problems: FioProblems) -> list[Cell]:
     return [*warms, Cell(asked, {**fields, **length}, area), *backs]
 
 
-def _length(asked: Asked, area: Area, problems: FioProblems) -> dict[str, Any]:
+def _length(asked: SectionRequest, area: Area, problems: FioProblems) -> dict[str, Any]:
     """time, ios and bytes of all users together; whichever comes first ends the phase."""
     ends = asked.ends
     time = _time(ends)
@@ -193,7 +195,7 @@ def _time(ends: Ends) -> dict[str, str]:
     return {"until": "steady", **times}
 
 
-def _bytes_of_all(asked: Asked, ends: Ends, area: Area, problems: FioProblems) -> int | None:
+def _bytes_of_all(asked: SectionRequest, ends: Ends, area: Area, problems: FioProblems) -> int | None:
     """Bytes that all users move until fio would end, None when that is not known."""
     if ends.io_percent is not None:
         if area.pass_bytes is None:
@@ -208,6 +210,6 @@ def _bytes_of_all(asked: Asked, ends: Ends, area: Area, problems: FioProblems) -
     return None if area.pass_bytes is None else area.pass_bytes * ends.loops
 
 
-def _needless(asked: Asked, ios: int | None, moved: int) -> bool:
+def _needless(asked: SectionRequest, ios: int | None, moved: int) -> bool:
     """True when so many I/Os cannot move more."""
     return ios is not None and ios * max(item["size"] for item in asked.load["mix"]) <= moved

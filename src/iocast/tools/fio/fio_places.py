@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from iocast.tools.fio.fio_sections import Asked, Place
+from iocast.tools.fio.fio_sections import Place, SectionRequest
 from iocast.tools.fio.fio_settings import FioProblems
 
 _SECTORS = 8192  # to what fio.sh rounds its starts
@@ -23,7 +23,7 @@ class Area(Struct, frozen=True, kw_only=True):
     pattern: dict[str, str] = {}  # what it adds to the pattern of the phase
 
 
-def find_area(asked: Asked, problems: FioProblems) -> Area:
+def find_area(asked: SectionRequest, problems: FioProblems) -> Area:
     """The area of a section; a problem for what has no equal here."""
     place, users = asked.place, asked.users
     own = not place.files and users > 1
@@ -51,7 +51,7 @@ def find_area(asked: Asked, problems: FioProblems) -> Area:
     return _shared(asked, area, problems)
 
 
-def _part(asked: Asked, place: Place, problems: FioProblems) -> tuple[int, int | None, int | None]:
+def _part(asked: SectionRequest, place: Place, problems: FioProblems) -> tuple[int, int | None, int | None]:
     """Start, size of the region (None: to the end) and, where it is known, its bytes, in each file."""
     blocks = [item["size"] for item in asked.load["mix"]]
     block = min(blocks)
@@ -80,12 +80,12 @@ def _part(asked: Asked, place: Place, problems: FioProblems) -> tuple[int, int |
     return start, None if whole else region, region
 
 
-def _unknown(asked: Asked, key: str, percent: int, problems: FioProblems) -> None:
+def _unknown(asked: SectionRequest, key: str, percent: int, problems: FioProblems) -> None:
     says = f"{key}={percent}% of a target whose size is unknown here"
     problems.add(asked.line_of(key), says, "give it in bytes, or filesize too")
 
 
-def _turns(asked: Asked, place: Place, problems: FioProblems) -> int:
+def _turns(asked: SectionRequest, place: Place, problems: FioProblems) -> int:
     """Bytes of one file until the next one has its turn, for a load that goes in order over several."""
     pattern, turn_ios = asked.load["pattern"], place.turn_ios
     if place.file_count == 1 or turn_ios == 0 or pattern not in ("sequential", "stride"):
@@ -100,7 +100,7 @@ def _turns(asked: Asked, place: Place, problems: FioProblems) -> int:
     return 0
 
 
-def _own_files(asked: Asked, area: Area, problems: FioProblems) -> Area:
+def _own_files(asked: SectionRequest, area: Area, problems: FioProblems) -> Area:
     """A file for each user: what each does alone is what all do together, where all blocks are alike."""
     pattern = asked.load["pattern"]
     if asked.place.step_bytes or asked.place.step_percent:
@@ -115,7 +115,7 @@ def _own_files(asked: Asked, area: Area, problems: FioProblems) -> Area:
     return area
 
 
-def _shared(asked: Asked, area: Area, problems: FioProblems) -> Area:
+def _shared(asked: SectionRequest, area: Area, problems: FioProblems) -> Area:
     """All users in the same files; those that go in order would all do the same blocks."""
     if asked.load["pattern"] in ("sequential", "stride"):
         says = (
@@ -129,7 +129,7 @@ def _shared(asked: Asked, area: Area, problems: FioProblems) -> Area:
     return area
 
 
-def _steps(asked: Asked, area: Area, region: int | None, problems: FioProblems) -> Area:
+def _steps(asked: SectionRequest, area: Area, region: int | None, problems: FioProblems) -> Area:
     """Users at equal distances: each in its part, or each from its start on through all."""
     place, pattern = asked.place, asked.load["pattern"]
     line = asked.line_of("offset_increment", "offset")
@@ -147,7 +147,7 @@ def _steps(asked: Asked, area: Area, region: int | None, problems: FioProblems) 
     return area
 
 
-def _parts(asked: Asked, area: Area, region: int | None, line: int, problems: FioProblems) -> Area:
+def _parts(asked: SectionRequest, area: Area, region: int | None, line: int, problems: FioProblems) -> Area:
     """size = offset_increment: the parts lie side by side."""
     place, users = asked.place, asked.users
     if region is None and place.step_percent == place.size_percent and (place.step_percent or 0) * users == 100:
@@ -168,7 +168,7 @@ def _parts(asked: Asked, area: Area, region: int | None, line: int, problems: Fi
     )
 
 
-def _starts(asked: Asked, area: Area, region: int | None, line: int, problems: FioProblems) -> Area:
+def _starts(asked: SectionRequest, area: Area, region: int | None, line: int, problems: FioProblems) -> Area:
     """Each user starts its share of the file after the one before, and goes on to the end of the file."""
     place, users = asked.place, asked.users
     step = place.step_bytes

@@ -12,7 +12,7 @@ from iocast.model.plan import EngineName, Polling
 from iocast.tools.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.tools.fio.fio_phases import Cell, gather, group_cells
 from iocast.tools.fio.fio_places import Area
-from iocast.tools.fio.fio_sections import Asked, understand
+from iocast.tools.fio.fio_sections import SectionRequest, understand
 from iocast.tools.fio.fio_settings import FioProblems
 from iocast.tools.fio.job_file import ONLY_JOB, Section, Setting, is_headless, read_sections
 from iocast.tools.fio.job_options import ALIASES, COMMAND_LINE
@@ -24,7 +24,7 @@ _SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing he
 class FioJob(NamedTuple):
     """What a fio job file asks for: its cells in order, and what holds for all of them."""
 
-    asked: list[Asked]
+    asked: list[SectionRequest]
     cells: list[Cell]
     engine: EngineName
     polling: Polling
@@ -96,7 +96,7 @@ def _unknown(setting: Setting, problems: FioProblems) -> None:
     problems.add(setting.line, f'unknown key "{setting.key}"{meant(setting.key, sorted(KNOWN), ALIASES)}', "", known)
 
 
-def _note_target(asked: list[Asked], sections: list[Section], problems: FioProblems) -> None:
+def _note_target(asked: list[SectionRequest], sections: list[Section], problems: FioProblems) -> None:
     """The target is the path that iocast is given; a job file whose sections go to different devices is refused."""
     devices: dict[str, int] = {}
     named: dict[str, None] = {}
@@ -161,7 +161,7 @@ def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
 
 
-def _engine(asked: list[Asked]) -> EngineName:
+def _engine(asked: list[SectionRequest]) -> EngineName:
     """That of the job; sections with another one keep it."""
     return "sync" if all(section.engine == "sync" for section in asked) else "uring"
 
@@ -172,7 +172,7 @@ def _description(sections: list[Section]) -> str:
     return setting.text if setting else ""
 
 
-def _polling(asked: list[Asked], problems: FioProblems) -> Polling:
+def _polling(asked: list[SectionRequest], problems: FioProblems) -> Polling:
     modes = {section.polling for section in asked}
     if len(modes) > 1:
         problems.note("only some of its sections poll; iocast polls in none")

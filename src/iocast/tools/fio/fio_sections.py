@@ -62,7 +62,7 @@ class Ends(Struct, frozen=True, kw_only=True):
     steady_ns: int | None = None  # until steady, judged first after this time
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class SectionRequest(Struct, frozen=True, kw_only=True):
     """One section, understood. `load` has fields of a job file's [[phase]]; a rate is that of one user."""
 
     name: str
@@ -86,7 +86,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         return next((self.lines[key] for key in keys if key in self.lines), self.line)
 
 
-def understand(section: Section, problems: FioProblems) -> Asked:
+def understand(section: Section, problems: FioProblems) -> SectionRequest:
     """What a section asks for; notes every problem that it has by itself."""
     reader = Reader(section, problems)
     directions, random = split_rw(reader)
@@ -105,7 +105,7 @@ def understand(section: Section, problems: FioProblems) -> Asked:
     engine = _engine(reader, load)
     _think(reader, load)
     _check_sectors(reader, mix, load)
-    return Asked(
+    return SectionRequest(
         name=reader.text("name") or section.name,
         line=section.line,
         engine=engine,

@@ -92,7 +92,7 @@ def _one_size(low: str, low_unit: str, high: str, high_unit: str) -> int | None:
     return None if sizes or size is None or size > LARGEST_NUMBER else round(size)
 
 
-class _Told:
+class _PrintedSide:
     """What is told of the reads, the writes, the trims or the flushes of a job."""
 
     def __init__(self, line: int) -> None:
@@ -131,7 +131,7 @@ class Job:
         self.jobs, self.err, self.start = jobs, err, start
         self.date = ""
         self.output = 1  # of several in one file
-        self.sides: dict[str, _Told] = {}
+        self.sides: dict[str, _PrintedSide] = {}
         self.shares: dict[tuple[str, str], float] = {}
         self.issued: tuple[int, ...] = ()
         self.short: tuple[int, ...] = ()
@@ -200,7 +200,7 @@ class Output:
         self.versions: list[str] = []
         self.warnings: list[str] = []
         self.open = False  # a job is being told; fio 1 tells its buckets after the `issued` line
-        self.side: _Told | None = None
+        self.side: _PrintedSide | None = None
         self.percentiles: tuple[str, int] | None = None  # which, and the unit in ns
         for at, line in enumerate(text.splitlines(), 1):
             self._line(at, CLIENT.sub("", line))
@@ -274,10 +274,10 @@ class Output:
             self.side = job.sides[line.split(":")[0].strip()] = self._side(at, line)
             self.percentiles = None
         elif MIXED.match(line):  # unified_rw_reporting: with "both" reads and writes were told before
-            self.side = job.sides["mixed"] = _Told(at)
+            self.side = job.sides["mixed"] = _PrintedSide(at)
             self.percentiles = None
         elif line.strip().startswith("fsync/fdatasync"):
-            self.side = job.sides["sync"] = _Told(at)
+            self.side = job.sides["sync"] = _PrintedSide(at)
         elif found := LATENCY.match(line):
             self._latency(at, found, job)
         elif found := PERCENTILES.match(line):
@@ -295,8 +295,8 @@ class Output:
         elif LIKE_LATENCY.match(line):
             raise refuse(self.path, at, "unreadable latencies")
 
-    def _side(self, at: int, line: str) -> _Told:
-        side = _Told(at)
+    def _side(self, at: int, line: str) -> _PrintedSide:
+        side = _PrintedSide(at)
         if found := OLD_SIDE.match(line):
             moved, iops, runtime = found[2].split(";")[0], found[4], found[5]
             side.moved_bytes = self._amount(at, moved, modern=False)
@@ -322,7 +322,7 @@ class Output:
         values = (self._scaled(at, text, "a latency") * unit for text in found.groups()[2:])
         self.side.latencies["lat" if found[1] == "sync" else found[1]] = dict(zip(names, values, strict=True))
 
-    def _percentiles(self, at: int, line: str, side: _Told | None) -> None:
+    def _percentiles(self, at: int, line: str, side: _PrintedSide | None) -> None:
         if side is None or self.percentiles is None:
             raise refuse(self.path, at, "percentiles without their heading: the line is missing or damaged")
         which, unit = self.percentiles

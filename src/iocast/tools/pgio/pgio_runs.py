@@ -65,7 +65,7 @@ class PgioRun(Struct, frozen=True, kw_only=True):
     after: Counters | None = None
 
 
-class _Seen(Struct):
+class _Prologue(Struct):
     """What stood above the line of rates."""
 
     blocks: int | None = None
@@ -77,7 +77,7 @@ class _Seen(Struct):
 
 def runs_of(path: str, text: str) -> Iterator[PgioRun]:
     """The runs of a transcript, in their order. Raises SourceError with the line."""
-    seen = _Seen()
+    seen = _Prologue()
     for at, line in enumerate(text.splitlines(), 1):
         said = line.strip()
         if said.startswith("DBNAME:") and "RIOPS" in said:
@@ -97,9 +97,9 @@ def runs_of(path: str, text: str) -> Iterator[PgioRun]:
                 before=seen.before,
                 after=seen.after,
             )
-            seen = _Seen()
+            seen = _Prologue()
         elif found := _TESTING.match(said):
-            seen = _Seen(blocks=whole(path, at, found["blocks"], "the blocks"), shared_buffers=seen.shared_buffers)
+            seen = _Prologue(blocks=whole(path, at, found["blocks"], "the blocks"), shared_buffers=seen.shared_buffers)
         elif found := _BUFFERS.match(said):
             seen.shared_buffers = found[1]
         elif found := _LAUNCH.match(said):

@@ -45,7 +45,7 @@ COLUMNS: dict[str, str] = {
 }
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class FlatfileRequest(Struct, frozen=True, kw_only=True):
     """What was asked of a run; None where a column has no one value for it."""
 
     xfersize_bytes: int | None
@@ -55,7 +55,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     size_bytes: int | None  # of all files
 
 
-def flatfile_text(runs: Sequence[tuple[RunFigures, Asked]]) -> str:
+def flatfile_text(runs: Sequence[tuple[RunFigures, FlatfileRequest]]) -> str:
     """The legend, the heading, and the lines of all runs."""
     width = max(map(len, COLUMNS))
     legend = [f"* {name:{width}} : {says}" for name, says in COLUMNS.items()]
@@ -69,7 +69,7 @@ def _line(cells: Sequence[str]) -> str:
     return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)) + " "
 
 
-def _rows(run: RunFigures, asked: Asked) -> Iterator[list[str]]:
+def _rows(run: RunFigures, asked: FlatfileRequest) -> Iterator[list[str]]:
     last = len(run.intervals)
     for at, each in enumerate(run.intervals, 1):
         yield _row(run, asked, at, str(at), each)
@@ -77,7 +77,7 @@ def _rows(run: RunFigures, asked: Asked) -> Iterator[list[str]]:
         yield _row(run, asked, last, f"avg_2-{last}", average(run.intervals))
 
 
-def _row(run: RunFigures, asked: Asked, at: int, label: str, figures: IntervalFigures) -> list[str]:
+def _row(run: RunFigures, asked: FlatfileRequest, at: int, label: str, figures: IntervalFigures) -> list[str]:
     every, seconds = figures.every, figures.seconds
     ios = every.total
     moment = datetime.fromtimestamp(run.started_unix_ns / 1e9 + at * run.interval_s, UTC)

@@ -22,11 +22,11 @@ from iocast.diagnose.experiments.named import (
     zones,
 )
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.plan import Phase
 from iocast.model.run import Run
 
-__all__ = ["TRIALS", "Asked", "Defaults", "Ruling", "Trial", "find_trial", "question"]
+__all__ = ["TRIALS", "Defaults", "Ruling", "Trial", "TrialSetup", "find_trial", "question"]
 
 
 class Trial(Protocol):
@@ -40,7 +40,7 @@ class Trial(Protocol):
     WRITES: bool  # it makes no sense where nothing may be written
     DEFAULTS: Defaults
 
-    def phases(self, asked: Asked) -> tuple[Phase, ...]:
+    def phases(self, asked: TrialSetup) -> tuple[Phase, ...]:
         """What is to be done. Raises TargetError, with the reason, where the target cannot show it."""
         ...
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import ArmRow
@@ -30,12 +30,12 @@ SHOWN = {SAME: "side by side", APART: "opposite ends"}
 DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Both pairs, in turns."""
     return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
 
 
-def _round(asked: Asked, at: int) -> Iterator[Phase]:
+def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
     size = asked.parts(2, MOST)
     reads = work("read", asked.block_bytes)
     pairs = ((SAME, (0, 0)), (APART, (0, asked.last(size))))

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 from iocast.diagnose.evidence import memory_words
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, figures, row, tests, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
@@ -30,12 +30,12 @@ DECISION = Decision(
 )
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Reads and, where it may, writes, buffered and direct; before each buffered read the cache is filled."""
     return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
 
 
-def _round(asked: Asked, at: int) -> Iterator[Phase]:
+def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
     size = asked.parts(1, DEFAULTS.size_bytes)
     ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
     ways = (False, True) if asked.target.direct is not False else (False,)

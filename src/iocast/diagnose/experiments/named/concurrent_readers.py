@@ -12,8 +12,8 @@ What to change: measure scans with as many streams as there will be.
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, every_figures, in_turns, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import ReadersRow
@@ -29,12 +29,12 @@ LESS = 0.9  # of one reader's throughput: on a disk several sequential streams c
 FROM_MEMORY = 0.05
 
 
-def files(asked: Asked) -> int:
+def files(asked: TrialSetup) -> int:
     """A file for each of the most readers."""
     return max(1, asked.streams)
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """One, two and the most readers, in turns."""
     asked.parts(asked.streams, 1 << 60)
     direct = asked.target.direct is not False

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 from iocast.analyse.comparison import median_of
 from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, tests, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup, cannot
 from iocast.diagnose.limits.device_queue import ENOUGH, queue_verdict
 from iocast.model.plan import EngineName, Phase
 from iocast.model.results.experiments import DirectWritesRow
@@ -38,7 +38,7 @@ CASES = "overwrite", "allocating", "extending"
 ALONE, CONTROL = ", alone", "reads"
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Every case by threads and by a ring; on a simulated device at 1 and at the full depth."""
     if asked.target.direct is False:
         raise cannot(asked, "no direct I/O here, which this experiment needs", "give another path")
@@ -46,7 +46,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     return tuple(cases)
 
 
-def _simulated(asked: Asked) -> Iterator[Phase]:
+def _simulated(asked: TrialSetup) -> Iterator[Phase]:
     for at in range(1, asked.rounds + 1):
         for op, test in (("read", CONTROL), ("write", "overwrite")):
             for depth, name in ((1, test + ALONE), (asked.depth, test)):
@@ -54,7 +54,7 @@ def _simulated(asked: Asked) -> Iterator[Phase]:
                 yield row(name, at, load, seconds=asked.seconds)
 
 
-def _real(asked: Asked) -> Iterator[Phase]:
+def _real(asked: TrialSetup) -> Iterator[Phase]:
     size = asked.parts(1, 1 << 30)
     once = Uniform(repeats=False)
     for at in range(1, asked.rounds + 1):

@@ -11,8 +11,8 @@ What to change: write all work files with unique data before they are read.
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device, times_as_fast
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
@@ -28,7 +28,7 @@ EMPTY, WRITTEN = "never written", "written"
 DECISION = Decision(statistic="p50", first=WRITTEN, other=EMPTY, limit=TOO_QUICK, direction="below", op="read")
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """One part is written, the other emptied; then both are read."""
     size = asked.parts(2, MOST)
     written = work("write", MIB, Sequential(), depth=4)

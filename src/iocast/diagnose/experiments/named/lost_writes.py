@@ -10,8 +10,8 @@ What to change: do not use this storage until the cause is known.
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup, cannot
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import ReadBackRow
 from iocast.model.run import Run
@@ -25,7 +25,7 @@ DEFAULTS = Defaults(rounds=1, depth=4)
 SIZES = (4096, 8192, 65536)
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Writes, and what reads them back, in every round."""
     if asked.simulated:
         raise cannot(asked, "a simulated device keeps no data to read back", "give a directory")

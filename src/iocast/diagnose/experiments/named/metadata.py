@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from iocast import metrics
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.codes import VerdictCode
 from iocast.model.plan import Length, Phase
 from iocast.model.results.experiments import NamesRow
@@ -41,14 +41,14 @@ LISTS: dict[Op, str] = {"readdir": "ls", "readdirplus": "ls -l"}
 LOOKUP: Op = "stat"
 
 
-def tree(asked: Asked) -> Tree:
+def tree(asked: TrialSetup) -> Tree:
     """Directories of 500 files; two levels where one would have more than 20 of them."""
     directories = max(1, -(-asked.files // A_DIRECTORY))
     depth, width = (1, directories) if directories <= WIDTH else (2, round(directories**0.5))
     return Tree(depth=depth, width=width, files=max(1, round(asked.files / width**depth)))
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Lists at one user; then the ladder of users."""
     shape = tree(asked)
     lists = [*_lists(shape, cold=True)] if asked.cold else []
@@ -62,7 +62,7 @@ def _lists(shape: Tree, *, cold: bool) -> Iterator[Phase]:
         yield Phase(name=test, test=test, workload=_load(op, 1), length=length, cold=cold)
 
 
-def _rung(asked: Asked, shape: Tree, users: int) -> Iterator[Phase]:
+def _rung(asked: TrialSetup, shape: Tree, users: int) -> Iterator[Phase]:
     for op in LADDER:
         yield Phase(
             name=f"{op} {users}x1",

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from iocast.analyse.statistics import bucket_shares
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_row
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, figures, records, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.histogram import merge
 from iocast.model.plan import Phase
@@ -38,12 +38,12 @@ DURING = Decision(statistic="p99", first="before", other="during", limit=HURTS, 
 AFTER = Decision(statistic="mean", first="before", other="after", limit=STAYS, direction="above", op="read")
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Warm, before, during, after: in every round, in this order."""
     return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
 
 
-def _round(asked: Asked, at: int) -> Iterator[Phase]:
+def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
     size, seconds = asked.parts(2, MOST), asked.seconds
     reads = work("read", asked.block_bytes, depth=asked.depth)
     # All of the part is read once, not sequentially: what a cache can hold of it is in it before the first figure.

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_rows
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
@@ -35,12 +35,12 @@ DECISION = Decision(
 )
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """A part a round: emptied, written, written again."""
     return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
 
 
-def _round(asked: Asked, at: int) -> Iterator[Phase]:
+def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
     size = asked.parts(asked.rounds, MOST)
     start = (at - 1) * size
     if not asked.simulated:

@@ -11,8 +11,8 @@ What to change: write unique data, or data as compressible as the database's (`c
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, usual_row
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import every_figures, in_turns, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import ContentRow
@@ -37,7 +37,7 @@ MEANS = {
 }
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """The four contents over the same region, in turns."""
     size = asked.parts(1, 1 << 30)
     every = [

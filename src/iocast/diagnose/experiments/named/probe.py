@@ -17,8 +17,8 @@ from itertools import pairwise
 from iocast._core import f_survival
 from iocast.analyse.comparison import variation
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import StretchRow
 from iocast.model.run import Run
@@ -33,7 +33,7 @@ STRETCHES, LEAST = 24, 10  # at the most; reads in each, at the least
 CHANCE, VARIES = 0.01, 0.10  # source row K8, 2
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """One phase; what was seen until it is stopped is kept."""
     load = work("read", asked.block_bytes, arrival=Constant(PER_S), direct=asked.target.direct is not False)
     return (row("probe", 1, load, seconds=asked.seconds),)

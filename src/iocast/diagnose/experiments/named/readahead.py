@@ -14,8 +14,8 @@ POSIX_FADV_RANDOM.
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided, rows_with_device, times_as_fast
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, device_share, in_turns, row, tests, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.run import Run
@@ -32,7 +32,7 @@ SEQUENTIAL, BUFFERED = "sequential", "random buffered"
 DECISION = Decision(statistic="mean", first="random", other=SEQUENTIAL, limit=QUICKER, direction="below")
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Sequential and random, and random through the cache where there is one."""
     size = asked.parts(1, MOST)
     direct = asked.target.direct is not False

@@ -16,8 +16,8 @@ from __future__ import annotations
 from iocast.analyse.device_io import DeviceIo, together
 from iocast.analyse.facts import Facts
 from iocast.diagnose.experiments.named.trial_outcome import Ruling
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import in_turns, records, row, tests, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup, cannot
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import RequestsRow, Sent
 from iocast.model.run import Run
@@ -31,7 +31,7 @@ SIZES = tuple(4096 << (2 * step) for step in range(6))  # 4 KiB to 4 MiB
 GATHERED, MERGED, CUT = 1.5, 0.2, 0.75  # source rows K8 4 and 5
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Every size, operation and way, in turns."""
     if asked.simulated:
         why = "a simulated device has no kernel below it, and no counters"

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from iocast.analyse.stroke import Stroke, fit_stroke
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults, cannot
 from iocast.diagnose.experiments.named.trial_rows import MIB, every_figures, in_turns, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup, cannot
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import WorkingSetRow
@@ -36,7 +36,7 @@ GROWS = 1.15  # models C, 17
 SERVED = 0.9  # [J] of the time of even reads; what Zipf reads save by chance and by repeats is less
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Reads of each size in turns, evenly; of all of it by Zipf's law too."""
     sizes = asked.sizes or tuple(asked.size_bytes // part for part in PARTS)
     if max(sizes) > asked.size_bytes:
@@ -49,7 +49,7 @@ def phases(asked: Asked) -> tuple[Phase, ...]:
     return in_turns((*even, _row(asked, kept[-1], "zipf")), asked.rounds)
 
 
-def _row(asked: Asked, size: int, where: str) -> Phase:
+def _row(asked: TrialSetup, size: int, where: str) -> Phase:
     load = work("read", asked.block_bytes, Zipf(THETA) if where == "zipf" else None)
     return row(f"{capacity(size)} {where}", 1, load, seconds=asked.seconds, size=size)
 

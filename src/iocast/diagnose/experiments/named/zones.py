@@ -11,8 +11,8 @@ What to change: test the whole disk; keep data that must be fast in its first pa
 from __future__ import annotations
 
 from iocast.diagnose.experiments.named.trial_outcome import Ruling, decided
-from iocast.diagnose.experiments.named.trial_request import Asked, Defaults
 from iocast.diagnose.experiments.named.trial_rows import MIB, Figures, figures, in_turns, row, work
+from iocast.diagnose.experiments.named.trial_setup import Defaults, TrialSetup
 from iocast.model.experiment import Decision
 from iocast.model.plan import Phase
 from iocast.model.results.experiments import ZoneRow
@@ -30,7 +30,7 @@ SCANS = ("sequential, first part", "sequential, last part")
 DECISION = Decision(statistic="mean", first=FIRST, other=LAST, limit=SLOWER, direction="above")
 
 
-def phases(asked: Asked) -> tuple[Phase, ...]:
+def phases(asked: TrialSetup) -> tuple[Phase, ...]:
     """Both zones, random and sequential, in turns."""
     size = asked.parts(2, MOST)
     places = (0, asked.last(size))

@@ -16,9 +16,9 @@ from iocast import __version__
 from iocast.errors import TargetError
 from iocast.load.database.data_set_plan import (
     FORMAT,
+    BuiltDataSet,
     Chunk,
     Holder,
-    Made,
     complete,
     fill,
     refuse_other,
@@ -59,7 +59,7 @@ class MyDataSet:
         self._on = connection
         self._objects = MyObjects(connection)
 
-    def _made(self) -> Made | None:
+    def _made(self) -> BuiltDataSet | None:
         """What is there; None for nothing, or an empty database. Raises TargetError for what iocast did not make."""
         if not self._objects.has_data_set():
             return None
@@ -67,7 +67,7 @@ class MyDataSet:
         rows = self._on.rows(f"select {_COLUMNS} from {DATABASE}.data_set")
         if not rows:
             return None  # the build was killed before this note
-        made = Made(*rows[0])
+        made = BuiltDataSet(*rows[0])
         numbers = range(1, made.tables + 1)
         tables = {"progress", "commits", *(f"t{number}" for number in numbers)}
         loops = {f"load_{number}" for number in numbers}
@@ -78,7 +78,7 @@ class MyDataSet:
         """The server and its data set. Raises TargetError where none is complete."""
         return self.server(complete(self._made(), "server"))
 
-    def server(self, made: Made) -> DatabaseServer:
+    def server(self, made: BuiltDataSet) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             str(name): str(value)
@@ -143,9 +143,9 @@ class MyDataSet:
             self._objects.require_table("data_set")
         return Built(server=self.server(made), resumed=resumed)
 
-    def _begin(self, asked: DataSet, rows: int, page: int) -> Made:
+    def _begin(self, asked: DataSet, rows: int, page: int) -> BuiltDataSet:
         """The database and its notes; statements that define things cannot be undone, so the mark comes first."""
-        made = Made(
+        made = BuiltDataSet(
             str(uuid.uuid4()), FORMAT, asked.size_bytes, asked.tables, asked.filling, asked.seed, rows, page, "building"
         )
         self._objects.create_database()
@@ -181,7 +181,7 @@ class MyDataSet:
             )
             self._on.run(f"insert ignore into {DATABASE}.progress values (%s, 0)", (table,))
 
-    def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
+    def _fill(self, made: BuiltDataSet, table: int, on_build: OnBuild) -> None:
         """Pairs of rows, a page each. Raises LoadError when it was stopped."""
         done = int(self._on.value(f"select done from {DATABASE}.progress where number = %s", (table,)))
         filler = made.block_bytes // 2 - _ROOM_BYTES

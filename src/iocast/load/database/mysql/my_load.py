@@ -15,7 +15,7 @@ from iocast.load.database.load_server import (
     ForeignSessions,
     LoadSession,
     OnBuild,
-    SessionAsked,
+    SessionPlan,
 )
 from iocast.load.database.mysql.my_connection import OURS, MyConnection, RightsError
 from iocast.load.database.mysql.my_data_set import MyDataSet
@@ -126,7 +126,7 @@ class MyLoad:
         """sysdate(6)."""
         return self._on.value("select sysdate(6)")
 
-    def session(self, asked: SessionAsked) -> LoadSession:
+    def session(self, asked: SessionPlan) -> LoadSession:
         """A connection of its own."""
         connection = MyConnection(self._dialling)
         if isinstance(asked.work, CommitLoad):

@@ -8,7 +8,7 @@ from typing import Any
 
 from iocast.errors import LoadError
 from iocast.load.database.key_stream import KINDS, Kind, places_of
-from iocast.load.database.load_server import Crossing, SessionAsked, Slice, no_times
+from iocast.load.database.load_server import Crossing, SessionPlan, Slice, no_times
 from iocast.load.database.mysql.my_connection import MyConnection
 from iocast.load.database.mysql.my_procedures import DATABASE
 from iocast.load.database.tallies import Tally
@@ -20,7 +20,7 @@ _RESULTS = "@iocast_number, @iocast_due, @iocast_kind, @iocast_ended"
 class LoopSession:
     """See `load_server.LoadSession`."""
 
-    def __init__(self, connection: MyConnection, asked: SessionAsked, load: DatabaseLoad) -> None:
+    def __init__(self, connection: MyConnection, asked: SessionPlan, load: DatabaseLoad) -> None:
         self._on, self._asked = connection, asked
         self._began: Any = None
         self._before, self._after = (asked.stream, asked.rows), _asked_of(load, asked)
@@ -67,7 +67,7 @@ class MyCommits:
             self._on.close()
 
 
-def _asked_of(load: DatabaseLoad, asked: SessionAsked) -> tuple[Any, ...]:
+def _asked_of(load: DatabaseLoad, asked: SessionPlan) -> tuple[Any, ...]:
     """What the loop is told of a load, in its order."""
     places, think = places_of(load, asked.rows, asked.block_bytes), load.think
     pauses = (think.least_ns // 1000, think.most_ns // 1000, think.every) if think else (0, 0, 0)

@@ -15,10 +15,10 @@ from iocast.errors import LoadError, TargetError
 from iocast.load.database.data_set_plan import (
     FORMAT,
     BuildStoppedError,
+    BuiltDataSet,
     Chunk,
     Holder,
     InUseError,
-    Made,
     complete,
     fill,
     in_use,
@@ -57,7 +57,7 @@ class PgDataSet:
         self._on = connection
         self._objects = PgObjects(connection)
 
-    def _made(self) -> Made | None:
+    def _made(self) -> BuiltDataSet | None:
         """What is there; None without the schema. Raises TargetError for what iocast did not make."""
         if not self._objects.has_schema():
             return None
@@ -66,7 +66,7 @@ class PgDataSet:
             f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
             f" from only {SCHEMA}.data_set"
         )
-        made = Made(*row)
+        made = BuiltDataSet(*row)
         numbers = range(1, made.tables + 1)
         self._objects.require("progress", "commits", *(f"t{number}" for number in numbers))
         self._objects.require_loops("commit_rows", *(f"load_{number}" for number in numbers))
@@ -76,7 +76,7 @@ class PgDataSet:
         """The server and its data set. Raises TargetError where none is complete."""
         return self.server(complete(self._made(), "database"))
 
-    def server(self, made: Made | None) -> DatabaseServer:
+    def server(self, made: BuiltDataSet | None) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             name: f"{value} {unit}" if unit else value
@@ -153,9 +153,9 @@ class PgDataSet:
             for pid, name, seconds in found
         ]
 
-    def _begin(self, asked: DataSet, rows: int, block: int) -> Made:
+    def _begin(self, asked: DataSet, rows: int, block: int) -> BuiltDataSet:
         """Schema, notes and empty tables, all or none."""
-        made = Made(
+        made = BuiltDataSet(
             str(uuid.uuid4()),
             FORMAT,
             asked.size_bytes,
@@ -195,7 +195,7 @@ class PgDataSet:
             raise
         return made
 
-    def _clear_remains(self, made: Made) -> None:
+    def _clear_remains(self, made: BuiltDataSet) -> None:
         """Blocks of rows that died with their transaction are used again."""
         for table in range(1, made.tables + 1):
             self._on.rows(f"vacuum {SCHEMA}.t{table}")
@@ -209,7 +209,7 @@ class PgDataSet:
         self._on.rows(f"alter table {name} alter filler set storage plain")
         self._on.rows(f"insert into {SCHEMA}.progress values ({table}, 0, false)")
 
-    def _fill(self, made: Made, table: int, on_build: OnBuild) -> None:
+    def _fill(self, made: BuiltDataSet, table: int, on_build: OnBuild) -> None:
         """Rows in random order of their keys, then the index. Raises LoadError when it was stopped."""
         progress = f"select done, indexed from only {SCHEMA}.progress where number = %s"
         done, indexed = self._on.rows(progress, (table,))[0]
@@ -236,7 +236,7 @@ class PgDataSet:
         if not (on_wait() and self._on.patiently(sql, on_wait)):
             raise BuildStoppedError
 
-    def _finish(self, made: Made, on_build: OnBuild) -> list[str]:
+    def _finish(self, made: BuiltDataSet, on_build: OnBuild) -> list[str]:
         """Statistics, hint bits and a checkpoint, so that a first run does not pay for them."""
         notes = []
         whole = made.rows * made.tables * made.block_bytes
@@ -280,5 +280,5 @@ class PgDataSet:
         return Dropped(objects=objects, size_bytes=size_bytes, left=tuple(left), place_stays=bool(left))
 
 
-def _values(made: Made) -> tuple[Any, ...]:
+def _values(made: BuiltDataSet) -> tuple[Any, ...]:
     return tuple(getattr(made, field) for field in made.__struct_fields__)

@@ -17,7 +17,7 @@ from iocast.load.database.load_server import (
     ForeignSessions,
     LoadSession,
     OnBuild,
-    SessionAsked,
+    SessionPlan,
 )
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_data_set import PgDataSet
@@ -111,7 +111,7 @@ class PgLoad:
         """clock_timestamp()."""
         return self._on.value("select clock_timestamp()")
 
-    def session(self, asked: SessionAsked) -> LoadSession:
+    def session(self, asked: SessionPlan) -> LoadSession:
         """A connection of its own."""
         connection = PgConnection(self._dialling)
         if isinstance(asked.work, CommitLoad):

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from iocast.errors import LoadError
 from iocast.load.database.key_stream import KINDS, places_of
-from iocast.load.database.load_server import Crossing, SessionAsked, Slice
+from iocast.load.database.load_server import Crossing, SessionPlan, Slice
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.load.database.postgresql.pg_procedures import LAG, SCHEMA, SECTIONS, SERVICE
 from iocast.load.database.tallies import SERVER_BUCKETS, Tally
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
 
 
-class Told(NamedTuple):
+class LoopReport(NamedTuple):
     """What a loop gives back."""
 
     number: int
@@ -35,13 +35,13 @@ class Told(NamedTuple):
     touched: list[int] | None
 
 
-_NOTHING = ", ".join(["null"] * (len(Told._fields) - 2))
+_NOTHING = ", ".join(["null"] * (len(LoopReport._fields) - 2))
 
 
 class ServerSession:
     """See `load_server.LoadSession`."""
 
-    def __init__(self, connection: PgConnection, asked: SessionAsked, load: DatabaseLoad) -> None:
+    def __init__(self, connection: PgConnection, asked: SessionPlan, load: DatabaseLoad) -> None:
         self._on, self._asked = connection, asked
         connection.tried("set track_io_timing = on")
         self._began: Any = None
@@ -70,9 +70,9 @@ class ServerSession:
         told = self._told((*self._before, self._began, till_ns // 1000, *self._after, self._number, self._due_us))
         return slice_of(told, self._sections)
 
-    def _told(self, parameters: tuple[Any, ...]) -> Told:
+    def _told(self, parameters: tuple[Any, ...]) -> LoopReport:
         (row,) = self._on.rows(self._call, parameters)
-        told = Told(*row)
+        told = LoopReport(*row)
         self._number, self._due_us = told.number, told.due_us
         return told
 
@@ -85,7 +85,7 @@ class ServerSession:
 class CommitSession(ServerSession):
     """Inserts a row and commits, in the same kind of loop."""
 
-    def __init__(self, connection: PgConnection, asked: SessionAsked, work: CommitLoad) -> None:
+    def __init__(self, connection: PgConnection, asked: SessionPlan, work: CommitLoad) -> None:
         self._on, self._asked = connection, asked
         self._began = None
         self._number, self._due_us = 0, 0.0
@@ -97,7 +97,7 @@ class CommitSession(ServerSession):
         self._call = f"call {SCHEMA}.commit_rows({casts}, %s::bigint, %s::float8, {_NOTHING})"
 
 
-def slice_of(told: Told, sections: int) -> Slice:
+def slice_of(told: LoopReport, sections: int) -> Slice:
     """Counts of a loop as tallies."""
     by_section: dict[int, dict[int, int]] = defaultdict(dict)
     for bucket, count in zip(told.buckets or (), told.counts or (), strict=True):

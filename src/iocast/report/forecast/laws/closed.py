@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from iocast import text
 from iocast.model.results.laws.closed import BoundsLaw, MvaLaw, UslLaw
-from iocast.report.forecast.laws.told import Told, law_table
+from iocast.report.forecast.laws.law_text import LawText, law_table
 
 
-def mva(law: MvaLaw) -> Told:
+def mva(law: MvaLaw) -> LawText:
     """What numbers of users get of stations."""
     last = law.users[-1]
     name = "Bard and Schweitzer" if law.approximate else "exact"
-    return Told(
+    return LawText(
         "MVA",
         f"{text.counted(last.users, 'user')} get {text.five_figures(last.rate_per_s)} I/Os a second in "
         f"{text.milliseconds(last.response_ns)} ms each; the busiest station is at {last.busiest_share:.1%}.",
@@ -27,9 +27,9 @@ def mva(law: MvaLaw) -> Told:
     )
 
 
-def bounds(law: BoundsLaw) -> Told:
+def bounds(law: BoundsLaw) -> LawText:
     """Between what the throughput lies, whatever else is true."""
-    return Told(
+    return LawText(
         "bounds",
         f"From {law.saturation_users:.4g} users on the slowest station limits: never more than {law.most_per_s:.4g} "
         "I/Os a second.",
@@ -42,7 +42,7 @@ def _stations(law: MvaLaw | BoundsLaw) -> str:
     return f"{text.counted(len(law.demands_ns), 'station')}, think time {law.think_ns / 1e6:g} ms"
 
 
-def usl(law: UslLaw) -> Told:
+def usl(law: UslLaw) -> LawText:
     """The universal scalability law, given or fitted."""
     known = law.parameters
     where = (
@@ -56,7 +56,7 @@ def usl(law: UslLaw) -> Told:
         if law.fitted
         else ""
     )
-    return Told(
+    return LawText(
         "USL",
         f"One user alone: {known.single_per_s:.5g}/s; {where}.",
         "Gunther: X(n) = g n / (1 + a (n - 1) + b n (n - 1)).",

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from iocast import text
 from iocast.model.results.laws.disks import ControllerLaw, DiskLaw, DisksLaw, RaidLaw, StrokeLaw, ZonesLaw
-from iocast.report.forecast.laws.told import Told, law_table
+from iocast.report.forecast.laws.law_text import LawText, law_table
 
 KOLK = "Anjo Kolk, SAN Stories; Hennessy and Patterson, Computer Architecture, 3rd edition, page 745"
 HAILEY = "Kyle Hailey, rules of thumb"
 USUAL_RPM, KOLK_RPM = 7200, 15000
 
 
-def disk(law: DiskLaw) -> Told:
+def disk(law: DiskLaw) -> LawText:
     """What a random I/O of a spinning disk takes."""
     first = law.service[0]
-    return Told(
+    return LawText(
         "disk",
         f"A disk of {first.rpm:,.0f} rpm waits {text.milliseconds(first.half_rotation_ns)} ms for half a rotation; a "
         f"random I/O of {text.size(first.size_bytes)} {text.milliseconds(first.service_ns)} ms: "
@@ -50,9 +50,9 @@ def _service_notes(law: DiskLaw) -> Iterator[str]:
         )
 
 
-def disks_together(law: DisksLaw) -> Told:
+def disks_together(law: DisksLaw) -> LawText:
     """The IOPS of several disks."""
-    return Told(
+    return LawText(
         "disks together",
         f"{text.counted(law.disks, 'disk')} of {law.each_iops:g} IOPS give {law.iops:,.0f} IOPS, if the load is spread "
         "evenly.",
@@ -68,14 +68,14 @@ def disks_together(law: DisksLaw) -> Told:
     )
 
 
-def controller(law: ControllerLaw) -> Told:
+def controller(law: ControllerLaw) -> LawText:
     """What a controller does that handles one I/O after another."""
     first, last = law.sizes[0], law.sizes[-1]
     wrong = (
         "Kolk prints 54.68% and 7.56% for the bus: from IOPS rounded to 1400 and 3100 and from MB of 1024 x 1024 beside"
         " K of 1000. From the figures themselves it is 57.14% and 7.69%. He cuts 3076.9 and 1428.6 to 3076 and 1428."
     )
-    return Told(
+    return LawText(
         "controller",
         f"The controller does {text.five_figures(first.iops)} IOPS of {text.size(first.size_bytes)} and "
         f"{text.five_figures(last.iops)} of {text.size(last.size_bytes)}; the bus is busy "
@@ -92,10 +92,10 @@ def controller(law: ControllerLaw) -> Told:
     )
 
 
-def raid(law: RaidLaw) -> Told:
+def raid(law: RaidLaw) -> LawText:
     """What the disks of a RAID set do for a load."""
     worst = max(law.levels, key=lambda row: row.backend_iops)
-    return Told(
+    return LawText(
         "RAID",
         f"{law.read_iops:,.0f} reads and {law.write_iops:,.0f} writes a second cost the disks of {worst.level} "
         f"{worst.backend_iops:,.0f} IOPS.",
@@ -115,14 +115,14 @@ def raid(law: RaidLaw) -> Told:
     )
 
 
-def stroke(law: StrokeLaw) -> Told:
+def stroke(law: StrokeLaw) -> LawText:
     """What a working set on a part of a disk saves."""
     first = law.parts[0]
     wrong = (
         "Gary Little's 1000G with a zipf distribution, 8.5 ms, is 117.6 IOPS: he prints 125. He calls 5.5 to 4 ms the"
         " ratio of the rotations, 1:1.3; it is 1.375, and that of 10000 to 7200 rpm is 1.389."
     )
-    return Told(
+    return LawText(
         "short stroke",
         f"On {first.part_share:.1%} of the disk a random I/O takes {text.milliseconds(first.service_ns)} ms, on all of "
         f"it {text.milliseconds(law.whole_ns)} ms: a test on a small file flatters the disk "
@@ -139,11 +139,11 @@ def stroke(law: StrokeLaw) -> Told:
     )
 
 
-def zones(law: ZonesLaw) -> Told:
+def zones(law: ZonesLaw) -> LawText:
     """What tests in different zones of a disk say of its arm."""
     first, slowest = law.tests[0].elapsed_ns, max(row.elapsed_ns for row in law.tests)
     one_arm = ": one arm serves them all" if slowest > 1.5 * first else ""
-    return Told(
+    return LawText(
         "zones",
         f"The slowest test takes {slowest / first:.2f} times the first{one_arm}.",
         "Anjo Kolk, SAN Stories (inside versus outside, one arm for two ends).",

@@ -8,10 +8,10 @@ from typing import Any
 from iocast.model.report import Report
 from iocast.model.results.laws.model import AnyLaw, Model
 from iocast.report.forecast.laws import closed, disks, links, queues, volumes
-from iocast.report.forecast.laws.told import Told
+from iocast.report.forecast.laws.law_text import LawText
 from iocast.report.wording import section
 
-TOLD: dict[str, Callable[[Any], Told]] = {  # by the names of the laws
+TOLD: dict[str, Callable[[Any], LawText]] = {  # by the names of the laws
     "disk": disks.disk,
     "disks": disks.disks_together,
     "controller": disks.controller,

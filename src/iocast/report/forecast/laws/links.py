@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 from iocast.model.report import Table
 from iocast.model.results.laws.links import LinkLaw, LinkUse, RulesLaw
-from iocast.report.forecast.laws.told import Told, law_table
+from iocast.report.forecast.laws.law_text import LawText, law_table
 
 BEYOND = "more than the link carries: a cache, another path, or a wrong clock"
 
 
-def link(law: LinkLaw) -> Told:
+def link(law: LinkLaw) -> LawText:
     """What share of a link measured MB/s are; of several, the figures of the documents."""
     source = "CERN (CALIBRATE_IO); Hailey; Closson; line codes and packet headers."
     if not law.disks:
-        return Told("link", _verdict(law.links[0]), source, (_links("", law),))
+        return LawText("link", _verdict(law.links[0]), source, (_links("", law),))
     disks = law_table(
         "disks",
         "IOPS",
@@ -26,7 +26,7 @@ def link(law: LinkLaw) -> Told:
             " it is chance.",
         ),
     )
-    return Told(
+    return LawText(
         "link",
         "CALIBRATE_IO's 1251 MB/s are 78% of four FC 4G by the rule, its 400 MB/s 40% of what the NAS was seen to do,"
         " not 50%.",
@@ -74,9 +74,9 @@ def _notes(*, documents: bool) -> Iterator[str]:
         )
 
 
-def rules(law: RulesLaw) -> Told:
+def rules(law: RulesLaw) -> LawText:
     """All rules of thumb."""
-    return Told(
+    return LawText(
         "rules of thumb",
         "6 ms was a good random read of disks; an NVMe SSD takes 0.1 ms, a cloud volume about 1 ms.",
         "Kyle Hailey; data sheets; makers' promises. Measure before you believe them.",

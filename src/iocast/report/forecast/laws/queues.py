@@ -19,7 +19,7 @@ from iocast.model.results.laws.queues import (
     SamplesLaw,
     ServedQueue,
 )
-from iocast.report.forecast.laws.told import NS, Told, law_table
+from iocast.report.forecast.laws.law_text import NS, LawText, law_table
 
 NOT_POSSIBLE = "not possible"
 KOLK_NOTES = {  # by ns of service
@@ -36,9 +36,9 @@ KOLK_NOTES = {  # by ns of service
 STATE = {"stable": lambda row: "" if row.stable else NOT_POSSIBLE}
 
 
-def mm1(law: Mm1Law) -> Told:
+def mm1(law: Mm1Law) -> LawText:
     """One server, random arrivals: a table for each service time."""
-    return Told(
+    return LawText(
         "M/M/1",
         _verdict([row for queue in law.queues for row in queue.rates], law.queues[0].capacity_per_s),
         "Anjo Kolk, SAN Stories: R = S / (1 - rho), rho = rate x S.",
@@ -60,14 +60,14 @@ def _served_notes(queue: ServedQueue) -> Iterator[str]:
         yield f"Mean of {_ms(queue.limit_ns)}: up to {queue.limit_rate_per_s:.4g} IOPS."
 
 
-def mmc(law: MmcLaw) -> Told:
+def mmc(law: MmcLaw) -> LawText:
     """Servers that share one queue."""
     notes = (
         "For a pool that serves any I/O with any server (an SSD, a mirror's reads). Striped disks are single queues"
         " each: model mm1 with the rate of one disk.",
     )
     title = f"{_servers(law)}: {law.capacity_per_s:.4g} IOPS at most"
-    return Told(
+    return LawText(
         "M/M/c",
         _verdict(law.rates, law.capacity_per_s),
         "models A2; Erlang C.",
@@ -75,12 +75,12 @@ def mmc(law: MmcLaw) -> Told:
     )
 
 
-def mg1(law: Mg1Law) -> Told:
+def mg1(law: Mg1Law) -> LawText:
     """One server, random arrivals, service that varies more or less."""
     notes = (
         f"cs2 {law.service_cv2:g} of the service time: 0 constant (M/D/1), 1 exponential (M/M/1), above 1 a long tail.",
     )
-    return Told(
+    return LawText(
         "M/G/1",
         _verdict(law.rates, law.capacity_per_s),
         "Pollaczek and Khinchine: W = rho S (1 + cs2) / (2 (1 - rho)).",
@@ -88,13 +88,13 @@ def mg1(law: Mg1Law) -> Told:
     )
 
 
-def ggc(law: GgcLaw) -> Told:
+def ggc(law: GgcLaw) -> LawText:
     """Several servers, bursty arrivals: two approximations, beside M/M/c."""
     notes = (
         f"ca2 {law.arrival_cv2:g} of the times between arrivals, cs2 {law.service_cv2:g} of the service times: 1 is"
         " random. The response is that of Allen and Cunneen, within 8% of a simulated two-peak device of 8 servers.",
     )
-    return Told(
+    return LawText(
         "G/G/c",
         _verdict(law.rates, law.capacity_per_s),
         "models A2; Allen and Cunneen; Sakasegawa.",
@@ -102,9 +102,9 @@ def ggc(law: GgcLaw) -> Told:
     )
 
 
-def percentiles(law: PercentilesLaw) -> Told:
+def percentiles(law: PercentilesLaw) -> LawText:
     """Percentiles of M/M/c at several rates."""
-    return Told(
+    return LawText(
         "percentiles",
         _verdict(law.rates, law.capacity_per_s),
         "models A2: the tail of M/M/c.",
@@ -121,10 +121,10 @@ def percentiles(law: PercentilesLaw) -> Told:
     )
 
 
-def samples(law: SamplesLaw) -> Told:
+def samples(law: SamplesLaw) -> LawText:
     """How many I/Os a percentile needs, and how long a row of a rate must be."""
     last = law.percentiles[-1]
-    return Told(
+    return LawText(
         "samples",
         f"p{last.quantile * 100:g} needs {last.bounded_ios:,.0f} I/Os for an upper limit, {last.published_ios:,.0f} to "
         f"be shown, {last.trusted_ios:,.0f} for the best trust.",
@@ -143,10 +143,10 @@ def samples(law: SamplesLaw) -> Told:
     )
 
 
-def knees(law: KneesLaw) -> Told:
+def knees(law: KneesLaw) -> LawText:
     """How far pools may be loaded, by each rule; the hockey stick of one queue."""
     service_s = law.service_ns / NS
-    return Told(
+    return LawText(
         "knees",
         f"60% of one queue, {PLANNED / service_s:.4g} of {1 / service_s:.4g} IOPS, is a mean response of "
         f"{_ms(law.service_ns / (1 - PLANNED))}: 2.5 service times. A pool stands more, but its tail does not.",

@@ -17,17 +17,17 @@ from iocast.model.results.laws.volumes import (
     VolumeLaw,
     VolumesLaw,
 )
-from iocast.report.forecast.laws.told import NS, Told, law_table
+from iocast.report.forecast.laws.law_text import NS, LawText, law_table
 from iocast.units import size_text
 
 SETTLE_S = 600  # that a test outlasts burst credits
 LEVELS = {"levels": "over all levels", "average": "by the average rate"}
 
 
-def all_volumes(law: VolumesLaw) -> Told:
+def all_volumes(law: VolumesLaw) -> LawText:
     """The limits of every kind of volume."""
     fastest = max(law.volumes, key=lambda row: row.most_iops)
-    return Told(
+    return LawText(
         "volumes",
         f"The limits of {len(law.volumes)} kinds of cloud volumes; {fastest.volume} has the most IOPS: "
         f"{fastest.most_iops:,.0f}.",
@@ -43,10 +43,10 @@ def all_volumes(law: VolumesLaw) -> Told:
     )
 
 
-def volume(law: VolumeLaw) -> Told:
+def volume(law: VolumeLaw) -> LawText:
     """What one volume of a size can be given."""
     less = f"less than the {law.asked_iops:,} IOPS and {law.asked_mib_per_s:,.0f} MiB/s asked for"
-    return Told(
+    return LawText(
         f"volume {law.volume}",
         f"{law.volume} of {law.size_gib:,.0f} GiB: {law.iops:,} IOPS and {law.mib_per_s:,.0f} MiB/s, "
         f"{'as asked' if law.as_asked else less}.",
@@ -85,7 +85,7 @@ def _way_out(law: VolumeLaw) -> str:
     return f"That throughput needs {math.ceil(moved / limits.mib_per_s_per_iops):,} IOPS."
 
 
-def burst_credits(law: BurstCreditsLaw) -> Told:
+def burst_credits(law: BurstCreditsLaw) -> LawText:
     """How long a volume bursts."""
     if law.lasts_s is None:
         says = f"sustains {law.asked_iops:,} IOPS for ever: its baseline is {law.baseline_iops:,.0f}"
@@ -95,7 +95,7 @@ def burst_credits(law: BurstCreditsLaw) -> Told:
             f"does {served:,.0f} IOPS for {law.lasts_s:,.0f} s, then {law.baseline_iops:,.0f}: a test must last "
             f"{law.lasts_s + SETTLE_S:,.0f} s, or it measures the burst"
         )
-    return Told(
+    return LawText(
         f"volume {law.volume}",
         f"{law.volume} of {law.size_gib:,.0f} GiB {says}.",
         "models A9: 5.4 million credits / (demand - baseline).",
@@ -103,7 +103,7 @@ def burst_credits(law: BurstCreditsLaw) -> Told:
     )
 
 
-def bucket(law: BucketLaw) -> Told:
+def bucket(law: BucketLaw) -> LawText:
     """What becomes of a token bucket."""
     says = (
         f"The bucket is empty after {law.first_empty_s:,.4g} s; up to {law.peak_backlog_ios:,.0f} I/Os "
@@ -111,7 +111,7 @@ def bucket(law: BucketLaw) -> Told:
         if law.first_empty_s is not None
         else f"The bucket never runs empty: {law.balance_ios:,.0f} of {law.bucket_ios:,.0f} credits are left."
     )
-    return Told(
+    return LawText(
         "bucket",
         says,
         "models A9: a fluid; single I/Os do not matter at such lengths.",
@@ -123,7 +123,7 @@ def bucket(law: BucketLaw) -> Told:
     )
 
 
-def burst(law: BurstLaw) -> Told:
+def burst(law: BurstLaw) -> LawText:
     """What a burst above the capacity leaves behind."""
     end = (
         " and never drains: the load after it is no lower than the capacity"
@@ -135,7 +135,7 @@ def burst(law: BurstLaw) -> Told:
         if law.peak_ios
         else "The burst stays below the capacity: no backlog. Its queue: iocast model mmc."
     )
-    return Told(
+    return LawText(
         "burst",
         says,
         "models A8: backlog (rate - capacity) x time, delay backlog / capacity.",
@@ -151,12 +151,12 @@ def burst(law: BurstLaw) -> Told:
     )
 
 
-def levels(law: LevelsLaw) -> Told:
+def levels(law: LevelsLaw) -> LawText:
     """Response times over levels of load that change slowly."""
     over, average = law.counted
     times, mean = over.response_ns / average.response_ns, text.milliseconds(over.response_ns)
     assert over.p99_ns is not None
-    return Told(
+    return LawText(
         "slow changes",
         f"Mean response {mean} ms, p99 {text.milliseconds(over.p99_ns)} ms: the average rate would promise "
         f"{text.milliseconds(average.response_ns)} ms, {times:.3g} times less."
@@ -174,11 +174,11 @@ def levels(law: LevelsLaw) -> Told:
     )
 
 
-def mix(law: MixLaw) -> Told:
+def mix(law: MixLaw) -> LawText:
     """What several kinds of I/O use together."""
     total = law.together.utilisation_share
     room = f"may grow by {law.headroom_share:.1%}" if law.headroom_share > 0 else f"must shrink by {1 - 1 / total:.1%}"
-    return Told(
+    return LawText(
         "mix",
         f"Together they use {total:.1%} where they share one limit, {law.highest_share:.1%} where each has its own; "
         f"all of it {room}.",
@@ -194,11 +194,11 @@ def mix(law: MixLaw) -> Told:
     )
 
 
-def cache(law: CacheLaw) -> Told:
+def cache(law: CacheLaw) -> LawText:
     """How much of uniform random reads a cache answers."""
     hit = law.hit_share
     large = "that much of a test on it measures the cache" if hit > 0.1 else "small enough for a test of the storage"
-    return Told(
+    return LawText(
         "cache",
         f"The cache answers {hit:.1%} of uniform random reads: {large}.",
         "models D: cache / data, checked against a simulated LRU.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.asm_disks import AsmDirection, asm_rows
 from iocast.model.live.moment import Interval
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.database_modes.under_a_clock import clock, columns, figure
 from iocast.report.live.line_table import Cell, Table
 
@@ -27,7 +27,7 @@ _DIGITS = (0, 0, 3, 0) * 2
 _WIDTH = 11
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """A row a group (without FG and DSK), then one a disk. Kby are of 1024 bytes."""
     rows: list[tuple[Cell, ...]] = []
     for row in asm_rows(seen):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.file_times import file_times
 from iocast.model.live.moment import Interval
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.database_modes.under_a_clock import clock, columns, figure
 from iocast.report.live.line_table import Cell, Table
 
@@ -23,7 +23,7 @@ _WIDTH = 13
 _MOST = 20  # lines an interval; --json and --csv have all
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """A row a file. The view counts centiseconds: the longest ones are multiples of 10 ms."""
     rows: list[tuple[Cell, ...]] = []
     for each in file_times(seen):

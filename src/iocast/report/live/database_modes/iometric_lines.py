@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.io_functions import READS, WRITES, IoFunction, io_functions, minutes, summed
 from iocast.model.live.moment import Interval
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "iometric"
@@ -30,7 +30,7 @@ _FUNCTION_WIDTH = 20
 _WIDTH = 11
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """A row an instance and function. Begin: the server's own clock."""
     rows = [
         (each.instance, _clock(each.begin_s) or None, each.function, *(each.figures.get(key) for _, key in _FIGURES))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.wait_kinds import WAIT_KINDS, waits_by_kind
 from iocast.model.codes import WaitKindCode
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "oramon"
@@ -30,7 +30,7 @@ HEADING = (
 COLUMNS = tuple(f"{kind}_{figure}" for kind in WAIT_KINDS for figure in ("ms", "iops"))
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """One row, of all instances together. No I/O, no ms; unknown after a restart of the instance."""
     found = waits_by_kind(seen)
     if found is None:
@@ -42,7 +42,7 @@ def table(seen: Seen) -> Table:
     return Table(COLUMNS, (tuple(cells),))
 
 
-def lines(seen: Seen) -> Iterator[str]:
+def lines(seen: Readings) -> Iterator[str]:
     """A line an interval, figures as Oracle's SQL*Plus prints them: `.57`, and nothing for what is unknown."""
     found = table(seen)
     if not found.rows:

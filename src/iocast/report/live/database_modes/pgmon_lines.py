@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from iocast.analyse.live.postgresql_figures import TOP_IO_WAIT, postgresql_figures
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.line_table import Cell, Table
 
 NAME = "pgmon"
@@ -86,7 +86,7 @@ def _head() -> tuple[str, str]:
 HEADING = _head()
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """One row; ms/blk is the wait a block, which is no latency of an I/O where one call reads several blocks."""
     figures = postgresql_figures(seen)
     if figures is None:
@@ -94,7 +94,7 @@ def table(seen: Seen) -> Table:
     return Table(COLUMNS, (tuple(figures[name] for name in COLUMNS),))
 
 
-def lines(seen: Seen) -> Iterator[str]:
+def lines(seen: Readings) -> Iterator[str]:
     """A line an interval, under a heading that comes again from time to time; what is unknown stays blank."""
     found = table(seen)
     if not found.rows:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.session_waits import by_event, session_waits
 from iocast.model.live.moment import Interval
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.database_modes.under_a_clock import clock
 from iocast.report.live.line_table import Table
 from iocast.text import percent
@@ -20,7 +20,7 @@ COLUMNS = ("INST", "SID,SERIAL#", "active", "wait class", "event")
 _MOST = 40  # lines an interval; --json and --csv have all
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """A row a session and event; active: the share of the looks that found it there."""
     rows = [
         (each.instance, each.session, each.looks / each.polls, each.wait_class or None, each.event)

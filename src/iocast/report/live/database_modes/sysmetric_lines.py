@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iocast.analyse.live.system_metrics import MetricRow, metric_rows
 from iocast.model.live.moment import Interval
-from iocast.model.live.seen import Seen
+from iocast.model.live.readings import Readings
 from iocast.report.live.database_modes.under_a_clock import clock
 from iocast.report.live.line_table import Table
 
@@ -21,7 +21,7 @@ _NAME_WIDTH = 72
 _WIDTH = 12
 
 
-def table(seen: Seen) -> Table:
+def table(seen: Readings) -> Table:
     """A row a metric and instance, unscaled; the window is a minute of the server (group 2)."""
     rows = [
         (each.metric.name, each.metric.unit, instance, value, _note(each) or None)

@@ -11,7 +11,7 @@ from iocast.model.run import Run
 from iocast.model.workload import Sequential, Uniform
 from iocast.report.renderers.safe_words import SafeLines
 from iocast.report.renderers.vdbench.vdbench_console import run_figures
-from iocast.tools.vdbench.flatfile_writing import Asked, flatfile_text
+from iocast.tools.vdbench.flatfile_writing import FlatfileRequest, flatfile_text
 
 
 def render_flatfile(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:
@@ -24,14 +24,14 @@ def render_flatfile(run: Run, courses: Mapping[int, Course], out: TextIO) -> Non
     SafeLines(out).write(flatfile_text(rows))
 
 
-def _asked(plan: PhasePlan) -> Asked:
+def _asked(plan: PhasePlan) -> FlatfileRequest:
     """What a plan asks for, in the columns of vdbench."""
     sizes = {item.size_bytes for item in plan.mix if item.size_bytes}
     weight = sum(item.weight for item in plan.mix)
     reads = sum(item.weight for item in plan.mix if item.op == "read")
     data = all(item.op in ("read", "write") for item in plan.mix)
     seek = 100.0 if isinstance(plan.locality, Uniform) else 0.0 if isinstance(plan.locality, Sequential) else None
-    return Asked(
+    return FlatfileRequest(
         xfersize_bytes=next(iter(sizes)) if len(sizes) == 1 else None,
         threads=plan.users * plan.depth,
         read_percent=100 * reads / weight if data and weight else None,

@@ -12,7 +12,7 @@ from iocast.report.result_tables import Headings, Words, filled, result_table
 NS = 1e9
 
 
-class Told(Struct, frozen=True):
+class LawText(Struct, frozen=True):
     """A law in words: `verdict` is the sentence that the tables prove, `source` where the law stands."""
 
     title: str

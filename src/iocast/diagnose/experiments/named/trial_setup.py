@@ -23,7 +23,7 @@ class Defaults(Struct, frozen=True, kw_only=True):
     files: int = 0  # of its tree
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class TrialSetup(Struct, frozen=True, kw_only=True):
     """One experiment on one target. `size_bytes` is what there is: the work files, or all of the target."""
 
     target: Target
@@ -59,6 +59,6 @@ class Asked(Struct, frozen=True, kw_only=True):
         return (self.size_bytes - size_bytes) // MIB * MIB
 
 
-def cannot(asked: Asked, why: str, hint: str) -> TargetError:
+def cannot(asked: TrialSetup, why: str, hint: str) -> TargetError:
     """The error of an experiment that this target cannot show."""
     return TargetError(f"{asked.target.path}: {why}", hint)

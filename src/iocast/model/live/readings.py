@@ -8,7 +8,7 @@ from typing import Protocol
 from iocast.model.view import View
 
 
-class Seen(Protocol):
+class Readings(Protocol):
     """What panels and tables are made of, whether it lasted a second or a day."""
 
     @property

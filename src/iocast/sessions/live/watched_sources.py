@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from iocast.databases.database import AskPassword as AskPassword
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class WatchedSources(Struct, frozen=True, kw_only=True):
     """Which disks (all, when none is named), processes and databases; `observers`: only these, by their names."""
 
     devices: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ STREAM_BYTES: Final = 1 << 20
 OPEN_SHARES: Final = (0.25, 0.5, 0.7, 0.8, 0.9, 0.95)  # of the most IOPS: the rates that every search measures
 
 
-class CalibrationAsked(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CalibrationRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limit, what it holds for, and what is read."""
 
     max_latency_ns: int
