@@ -337,12 +337,12 @@ def long_duration(value_ns: float) -> str:
     """A length of time that may be days, by its two largest units: "20.1 s", "5 min", "24 h", "3 d 4 h"."""
     if value_ns < 99.5e9:
         return duration(value_ns)
-    left, found = round(value_ns / 1e9), list[str]()
+    left, parts = round(value_ns / 1e9), list[str]()
     days = ((86_400, "d"),) if left >= 2 * 86_400 else ()
     for seconds, unit in (*days, (3_600, "h"), (60, "min"), (1, "s")):
         whole, left = divmod(left, seconds)
-        if whole and len(found) < 2:
-            found.append(f"{whole} {unit}")
-        elif found:
+        if whole and len(parts) < 2:
+            parts.append(f"{whole} {unit}")
+        elif parts:
             break
-    return " ".join(found)
+    return " ".join(parts)

@@ -67,10 +67,10 @@ def _split(text: object, what: str, accepted: str) -> tuple[Fraction, str]:
         raise _refuse(text, what, "empty", accepted)
     if text.strip().startswith("-"):
         raise _refuse(text, what, "negative", accepted)
-    found = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
-    if found is None:
+    match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
+    if match is None:
         raise _refuse(text, what, "no number at the start", accepted)
-    return Fraction(found[1]), found[2]
+    return Fraction(match[1]), match[2]
 
 
 def _factor(text: str, unit: str, units: Mapping[str, int], what: str, accepted: str) -> int:

@@ -84,8 +84,8 @@ def one_change(levels: Sequence[float]) -> Change | None:
     if not at or gain <= _penalty(*_noise(raw), len(raw)):
         return None
     shift = _level(raw[at:]) - _level(raw[:at])
-    told = abs(shift) >= math.log1p(REPORTED_SHIFT) and _stayed(raw, at, shift)
-    return Change(at, math.expm1(shift)) if told else None
+    is_change = abs(shift) >= math.log1p(REPORTED_SHIFT) and _stayed(raw, at, shift)
+    return Change(at, math.expm1(shift)) if is_change else None
 
 
 def _level(logs: list[float]) -> float:
@@ -108,9 +108,9 @@ def _stayed(logs: list[float], at: int, shift: float) -> bool:
 
 def _of_means(levels: Sequence[float], together: int, *, independent: bool) -> ChangePoints:
     means = [fmean(levels[at : at + together]) for at in range(0, len(levels), together)]
-    found = _found(means, independent=independent)
-    starts = [sharpest(levels, each.at * together, together) for each in found.changes]
-    return replace(found, changes=_kept(levels, starts, found.penalty * together))
+    change_points = _found(means, independent=independent)
+    starts = [sharpest(levels, each.at * together, together) for each in change_points.changes]
+    return replace(change_points, changes=_kept(levels, starts, change_points.penalty * together))
 
 
 def _kept(levels: Sequence[float], starts: list[int], penalty: float) -> tuple[Change, ...]:
@@ -151,8 +151,8 @@ def _found(levels: Sequence[float], *, independent: bool) -> ChangePoints:
     starts = _segments(logs, penalty)
     means = [fmean(logs[start:end]) for start, end in pairwise([*starts, len(logs)])]
     shifts = [math.expm1(after - before) for before, after in pairwise(means)]
-    found = tuple(Change(at, shift) for at, shift in zip(starts[1:], shifts, strict=True))
-    return ChangePoints(correlation, variance, penalty, found)
+    changes = tuple(Change(at, shift) for at, shift in zip(starts[1:], shifts, strict=True))
+    return ChangePoints(correlation, variance, penalty, changes)
 
 
 def _penalty(correlation: float, variance: float, length: int) -> float:

@@ -73,10 +73,10 @@ def ab_ratio(a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, 
         of_pairs = _variance([after - before for before, after in zip(log_a, log_b, strict=True)]) / len(a)
         paired, free = math.sqrt(of_pairs), len(a) - 1.0
         if student_t_quantile(0.975, free) * paired <= PAIRS_GAIN * student_t_quantile(0.975, degrees) * spread:
-            found = _judged(
+            judged = _judged(
                 shift, student_t_quantile(0.975, free) * paired, student_t_quantile(0.95, free) * paired, free, margin
             )
-            return replace(found, paired=True)
+            return replace(judged, paired=True)
     return _judged(
         shift, student_t_quantile(0.975, degrees) * spread, student_t_quantile(0.95, degrees) * spread, degrees, margin
     )
@@ -107,12 +107,12 @@ def quantile_bounds(times: Histogram, series: Series, q: float) -> Bounds:
     known = [each for each in effects if each is not None]
     if not known or len(known) < len(effects):
         return Bounds(times.quantile_ns(q), None, None)
-    found = quantile_interval(times, q, math.fsum(known), SINGLE_RUN.confidence)
-    low_ns, high_ns = found.low_ns, found.high_ns
+    interval = quantile_interval(times, q, math.fsum(known), SINGLE_RUN.confidence)
+    low_ns, high_ns = interval.low_ns, interval.high_ns
     if high_ns is None:
         mean = mean_interval(times.mean_ns, series, SINGLE_RUN)
         high_ns = None if mean.high_ns is None else mean.high_ns / (1 - q)
-    return Bounds(found.value_ns, times.least_ns if low_ns is None else low_ns, high_ns)
+    return Bounds(interval.value_ns, times.least_ns if low_ns is None else low_ns, high_ns)
 
 
 def single_ratio(a: Bounds, b: Bounds, margin: float = MARGIN) -> Ratio:

@@ -36,10 +36,14 @@ class Spent(Struct, frozen=True):
 
 def spent(trial: CopyTrial, *, synced: bool) -> Spent:
     """The figures of a copy until its last byte was handed over, or until it was durable."""
-    found = trial.figures
-    extra = (found.sync_ns, found.sync_user_ns, found.sync_system_ns) if synced else (0, 0, 0)
-    real_ns, user_ns, system_ns = found.elapsed_ns + extra[0], found.user_ns + extra[1], found.system_ns + extra[2]
-    return Spent(found.bytes, real_ns / 1e9, user_ns / 1e9, system_ns / 1e9)
+    trial_figures = trial.figures
+    extra = (trial_figures.sync_ns, trial_figures.sync_user_ns, trial_figures.sync_system_ns) if synced else (0, 0, 0)
+    real_ns, user_ns, system_ns = (
+        trial_figures.elapsed_ns + extra[0],
+        trial_figures.user_ns + extra[1],
+        trial_figures.system_ns + extra[2],
+    )
+    return Spent(trial_figures.bytes, real_ns / 1e9, user_ns / 1e9, system_ns / 1e9)
 
 
 def share_more(value: float, than: float) -> float:
@@ -77,8 +81,8 @@ class CellFigures(Struct, frozen=True, kw_only=True):
 
 def trials_of(run: CopyRun, method: MethodCode, cache: CacheCode) -> tuple[CopyTrial, ...]:
     """The whole copies of a cell, by round."""
-    found = [each for each in run.trials if (each.cell.method, each.cell.cache) == (method, cache) and each.whole]
-    return tuple(sorted(found, key=lambda each: each.cell.round))
+    trials = [each for each in run.trials if (each.cell.method, each.cell.cache) == (method, cache) and each.whole]
+    return tuple(sorted(trials, key=lambda each: each.cell.round))
 
 
 def cells(run: CopyRun) -> tuple[CellFigures, ...]:
@@ -92,8 +96,8 @@ def _planned(run: CopyRun, cache: CacheCode) -> bool:
 
 
 def _cell(run: CopyRun, method: MethodCode, cache: CacheCode) -> CellFigures:
-    found = trials_of(run, method, cache)
-    if not found:
+    cell_trials = trials_of(run, method, cache)
+    if not cell_trials:
         return CellFigures(method=method, cache=cache, copies=0)
     size = run.plan.size_bytes
     base = base_of(run, cache)
@@ -101,14 +105,14 @@ def _cell(run: CopyRun, method: MethodCode, cache: CacheCode) -> CellFigures:
     return CellFigures(
         method=method,
         cache=cache,
-        copies=len(found),
-        copied=_medians([spent(each, synced=False) for each in found]),
-        synced=_medians([spent(each, synced=True) for each in found]),
-        calls=round(median_of([each.figures.calls for each in found])),
-        shared=_share([each.shared_bytes for each in found], size),
-        cached=_share([each.cached_bytes for each in found], size),
-        time_ratio=_ratio(beside, found, lambda each: spent(each, synced=True).real_s),
-        system_ratio=_ratio(beside, found, lambda each: spent(each, synced=False).system_s),
+        copies=len(cell_trials),
+        copied=_medians([spent(each, synced=False) for each in cell_trials]),
+        synced=_medians([spent(each, synced=True) for each in cell_trials]),
+        calls=round(median_of([each.figures.calls for each in cell_trials])),
+        shared=_share([each.shared_bytes for each in cell_trials], size),
+        cached=_share([each.cached_bytes for each in cell_trials], size),
+        time_ratio=_ratio(beside, cell_trials, lambda each: spent(each, synced=True).real_s),
+        system_ratio=_ratio(beside, cell_trials, lambda each: spent(each, synced=False).system_s),
     )
 
 

@@ -99,15 +99,15 @@ class DeviceIo(Struct, frozen=True, kw_only=True):
 
 def device_io(record: PhaseRecord) -> dict[str, DeviceIo]:
     """The deltas of every layer that was sampled at least twice, by layer name."""
-    seen = views(record.samples, metrics.DISKSTATS, record.measurement.elapsed_ns)
-    return {name: _of(view) for name, view in seen.items()}
+    by_observer = views(record.samples, metrics.DISKSTATS, record.measurement.elapsed_ns)
+    return {name: _of(view) for name, view in by_observer.items()}
 
 
-def under_filesystem(seen: Mapping[str, DeviceIo], target: Target) -> DeviceIo | None:
+def under_filesystem(by_device: Mapping[str, DeviceIo], target: Target) -> DeviceIo | None:
     """What the block devices right under the file system saw, summed; None unless all of them were seen."""
-    found = [_nearest(layer, target, seen) for layer in top_layers(target)]
-    parts = [part for part in found if part is not None]
-    if not parts or len(parts) < len(found):
+    devices = [_nearest(layer, target, by_device) for layer in top_layers(target)]
+    parts = [part for part in devices if part is not None]
+    if not parts or len(parts) < len(devices):
         return None
     return together(parts)
 
@@ -118,14 +118,14 @@ def top_layers(target: Target) -> tuple[Layer, ...]:
     return tuple(layer for layer in target.layers if layer.name not in below)
 
 
-def _nearest(layer: Layer, target: Target, seen: Mapping[str, DeviceIo]) -> DeviceIo | None:
+def _nearest(layer: Layer, target: Target, by_device: Mapping[str, DeviceIo]) -> DeviceIo | None:
     """The layer's own counters, or those of the only one below it that has any."""
     by_name = {each.name: each for each in target.layers}
     at: Layer | None = layer
-    while at is not None and at.name not in seen:
+    while at is not None and at.name not in by_device:
         # A layer over several others (a mirror, a stripe) does not see what their sum sees.
         at = by_name.get(at.lower[0]) if len(at.lower) == 1 else None
-    return seen[at.name] if at is not None else None
+    return by_device[at.name] if at is not None else None
 
 
 def _of(view: View) -> DeviceIo:

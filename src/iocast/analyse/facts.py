@@ -64,8 +64,8 @@ def once(derive: Callable[[Subject], T]) -> Callable[[Subject], T]:
 
     @wraps(derive)
     def kept(subject: Subject) -> T:
-        found: T = subject.keep(derive, lambda: derive(subject))
-        return found
+        value: T = subject.keep(derive, lambda: derive(subject))
+        return value
 
     return kept
 
@@ -142,8 +142,8 @@ class RowFacts(_Kept):
     @property
     def kept_up(self) -> float:
         """The share of the rate that was asked for; 0 where none was."""
-        asked = self.measurement.asked_rate_per_s
-        return self.paced_rate_per_s / asked if asked else 0.0
+        asked_per_s = self.measurement.asked_rate_per_s
+        return self.paced_rate_per_s / asked_per_s if asked_per_s else 0.0
 
     @cached_property
     def bytes_read(self) -> int:
@@ -210,21 +210,21 @@ class RowFacts(_Kept):
 
     def response(self, *ops: Op) -> Histogram:
         """Response times of the given operations (of all when none is given)."""
-        found: Histogram = self.keep(("response", ops), lambda: self.measurement.response(*ops))
-        return found
+        histogram: Histogram = self.keep(("response", ops), lambda: self.measurement.response(*ops))
+        return histogram
 
     def service(self, *ops: Op) -> Histogram:
         """Service times of the given operations (of all when none is given)."""
-        found: Histogram = self.keep(("service", ops), lambda: self.measurement.service(*ops))
-        return found
+        histogram: Histogram = self.keep(("service", ops), lambda: self.measurement.service(*ops))
+        return histogram
 
     def quantile(self, op: Op, q: float) -> QuantileEstimate:
         """A percentile of the response of one operation, with its interval."""
-        found: QuantileEstimate = self.keep(
+        estimate: QuantileEstimate = self.keep(
             ("quantile", op, q),
             lambda: quantile_interval(self.response(op), q, design_effect(self._effects(op), q)),
         )
-        return found
+        return estimate
 
     @cached_property
     def main_op(self) -> Op:
@@ -248,15 +248,15 @@ class RowFacts(_Kept):
         return None if low_ns is None or high_ns is None else replace(highest, low_ns=low_ns, high_ns=high_ns)
 
     def _effects(self, op: Op) -> tuple[float, ...] | None:
-        found: tuple[float, ...] | None = self.keep(("effects", op), lambda: design_effects(self.series_of(op)))
-        return found
+        effects: tuple[float, ...] | None = self.keep(("effects", op), lambda: design_effects(self.series_of(op)))
+        return effects
 
     def mean(self, op: Op) -> MeanEstimate:
         """The mean response of one operation, with its interval."""
-        found: MeanEstimate = self.keep(
+        estimate: MeanEstimate = self.keep(
             ("mean", op), lambda: mean_interval(self.response(op).mean_ns, self.series_of(op))
         )
-        return found
+        return estimate
 
     def series_of(self, op: Op) -> OpSeries | None:
         """One operation interval by interval; None where it is not known."""
@@ -317,8 +317,8 @@ class RowFacts(_Kept):
     @cached_property
     def drop(self) -> Drop | None:
         """The deepest fall of its rate that lasted; None where it did not fall for good."""
-        found = drop(self.record.series, self.change_points)
-        return found if found is not None and beyond_chance(found, self.service(), self.measurement.ios) else None
+        fall = drop(self.record.series, self.change_points)
+        return fall if fall is not None and beyond_chance(fall, self.service(), self.measurement.ios) else None
 
     @cached_property
     def short_step(self) -> ShortStep | None:
@@ -371,29 +371,29 @@ class RowFacts(_Kept):
         Phases that ran concurrently count together.
         """
         every = self.seen_by_devices
-        found: tuple[float, DeviceIo] | None = self.keep(
+        share: tuple[float, DeviceIo] | None = self.keep(
             ("share_of_device", op),
             lambda: moved_share(
                 load_kind.bytes_of(every.measurement, op), op, passed_by_all(every.under_filesystem, every.places)
             ),
         )
-        return found
+        return share
 
     @property
     def device_share_of_reads(self) -> float | None:
         """The share of what it read that the device delivered; None when it is not known."""
-        found = self.share_of_device("read")
-        return None if found is None else found[0]
+        share = self.share_of_device("read")
+        return None if share is None else share[0]
 
     @cached_property
     def own_limits(self) -> tuple[tuple[tuple[str, str], float], ...]:
         """The I/O limits of the test's control group while it ran, by device and metric."""
-        seen = {
+        limits = {
             (each.subject, each.metric): each.value
             for each in self.record.samples
             if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
         }
-        return tuple(sorted(seen.items()))
+        return tuple(sorted(limits.items()))
 
     @cached_property
     def limits_of_its_ops(self) -> tuple[tuple[tuple[str, str], float], ...]:
@@ -427,10 +427,10 @@ class Facts(_Kept):
 
     def row(self, record: PhaseRecord) -> RowFacts:
         """The facts of one phase."""
-        found = self._rows.get(id(record))
-        if found is None:
-            found = self._rows[id(record)] = RowFacts(self, record)
-        return found
+        row_facts = self._rows.get(id(record))
+        if row_facts is None:
+            row_facts = self._rows[id(record)] = RowFacts(self, record)
+        return row_facts
 
     @cached_property
     def rows(self) -> tuple[RowFacts, ...]:
@@ -467,8 +467,8 @@ class Facts(_Kept):
 
     def pairs(self, but: str = "") -> tuple[tuple[RowFacts, RowFacts], ...]:
         """Rows with answers that are alike in all but the field `but`, the earlier first; none of imported runs."""
-        found: tuple[tuple[RowFacts, RowFacts], ...] = self.keep(("pairs", but), lambda: self._pairs(but))
-        return found
+        row_pairs: tuple[tuple[RowFacts, RowFacts], ...] = self.keep(("pairs", but), lambda: self._pairs(but))
+        return row_pairs
 
     def _pairs(self, but: str) -> tuple[tuple[RowFacts, RowFacts], ...]:
         rows = [] if self.imported else [row for row in self.rows if row.measurement.ios]

@@ -41,8 +41,8 @@ def shrunken_files(record: PhaseRecord) -> tuple[Shrunken, ...]:
     for sample in record.samples:
         if sample.observer == metrics.PAGECACHE and sample.metric == metrics.FILE_BYTES:
             least[sample.subject] = min(round(sample.value), least.get(sample.subject, round(sample.value)))
-    found = (Shrunken(path, size, least.get(path, size)) for path, size in planned.items())
-    return tuple(each for each in found if each.least_bytes < each.planned_bytes)
+    shrunken = (Shrunken(path, size, least.get(path, size)) for path, size in planned.items())
+    return tuple(each for each in shrunken if each.least_bytes < each.planned_bytes)
 
 
 def residency(record: PhaseRecord) -> Residency | None:

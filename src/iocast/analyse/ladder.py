@@ -191,11 +191,11 @@ def on_a_curve(record: PhaseRecord) -> bool:
 
 def closed_curves(points: Iterable[Point]) -> tuple[Curve, ...]:
     """The curves of closed rows that ran alone, in the order of their first rows."""
-    found: dict[str, list[Point]] = defaultdict(list)
+    by_kind: dict[str, list[Point]] = defaultdict(list)
     for point in points:
         if on_a_curve(point.record):
-            found[kind(point.record)].append(point)
-    return tuple(curve for alike in found.values() for curve in _one_a_load(alike))
+            by_kind[kind(point.record)].append(point)
+    return tuple(curve for alike in by_kind.values() for curve in _one_a_load(alike))
 
 
 def one_for_each(points: Iterable[T], load: Callable[[T], float]) -> tuple[T, ...]:

@@ -56,11 +56,11 @@ def rate(row: RowFacts, unit: Unit) -> float:
 @once
 def falls_between(facts: Facts) -> tuple[Between, ...]:
     """The first of each kind of rows, in order of time; none of what another tool measured."""
-    found: dict[str, Between] = {}
+    between: dict[str, Between] = {}
     for at, row in enumerate(() if facts.imported else facts.rows):
-        if row.kind not in found and (fall := fall_before(facts, at)) is not None:
-            found[row.kind] = fall
-    return tuple(found.values())
+        if row.kind not in between and (fall := fall_before(facts, at)) is not None:
+            between[row.kind] = fall
+    return tuple(between.values())
 
 
 def fall_before(facts: Facts, at: int) -> Between | None:
@@ -162,12 +162,12 @@ def _settled(row: RowFacts, unit: Unit) -> _Settled:
 
 def _unlike(row: RowFacts, rows: tuple[RowFacts, ...]) -> list[RowFacts]:
     """Those whose I/Os are of quite another size."""
-    (least, most), found = _sizes(row), []
+    (least, most), row_facts = _sizes(row), []
     for each in rows:
         low, high = _sizes(each)
         if low and least and (high * SIZE_APART <= least or low >= most * SIZE_APART):
-            found.append(each)
-    return found
+            row_facts.append(each)
+    return row_facts
 
 
 def _sizes(row: RowFacts) -> tuple[int, int]:

@@ -46,8 +46,8 @@ class Density(Struct, frozen=True):
 
 def modes(histogram: Histogram) -> tuple[Mode, ...]:
     """The modes from fast to slow; none when there are fewer than a thousand values."""
-    found = density(histogram)
-    return found.modes if found and histogram.total >= MIN_TOTAL else ()
+    shape = density(histogram)
+    return shape.modes if shape and histogram.total >= MIN_TOTAL else ()
 
 
 @lru_cache(maxsize=128)  # detectors and charts ask for the same rows
@@ -74,8 +74,8 @@ def _of_counts(points: list[tuple[float, int]], total: int) -> Density | None:
     shares = [each / total for each in cells]
     # Of a smoothed count the variance is the count over the cells that a kernel is wide.
     chance = GRID / (2 * math.sqrt(math.pi) * width)
-    found = _peaks(heights, shares, least, chance=chance) if total >= MIN_TOTAL else []
-    where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in found)
+    peaks = _peaks(heights, shares, least, chance=chance) if total >= MIN_TOTAL else []
+    where = tuple(Mode(10 ** (low + at * GRID), share) for at, share in peaks)
     return Density(low, tuple(values), where)
 
 
@@ -112,9 +112,9 @@ def _stepped(stated: Coarse) -> Density | None:
     # `coarse_modes` tells modes by upper edges; a peak is named in the middle of its bucket.
     counts = [round(share * stated.total) for _, _, share in kept]
     uppers, lowest = [10**end for _, end, _ in kept], 10 ** kept[0][0]
-    found = coarse_modes(uppers, counts, lowest=lowest, counted=stated.holds_counts)
+    peaks = coarse_modes(uppers, counts, lowest=lowest, counted=stated.holds_counts)
     middle = {10**end: 10 ** ((start + end) / 2) for start, end, _ in kept}
-    named = tuple(Mode(middle[mode.location_ns], mode.share) for mode in found) if stated.total >= MIN_TOTAL else ()
+    named = tuple(Mode(middle[mode.location_ns], mode.share) for mode in peaks) if stated.total >= MIN_TOTAL else ()
     return Density(low * GRID, tuple(values), named)
 
 
@@ -133,8 +133,8 @@ def coarse_modes(
     first = 1.0 if lowest is None else math.log2(uppers[0] / lowest)
     octaves = [first] + [math.log2(high / low) for low, high in pairwise(uppers)]
     heights = [count / octave for count, octave in zip(counts, octaves, strict=True)]
-    found = _peaks(heights, [count / total for count in counts], MIN_MASS, certain=CERTAIN if counted else math.inf)
-    return tuple(Mode(uppers[at], share) for at, share in found)
+    peaks = _peaks(heights, [count / total for count in counts], MIN_MASS, certain=CERTAIN if counted else math.inf)
+    return tuple(Mode(uppers[at], share) for at, share in peaks)
 
 
 def _bandwidth(points: list[tuple[float, int]], total: int) -> float:
@@ -145,10 +145,10 @@ def _bandwidth(points: list[tuple[float, int]], total: int) -> float:
 
 
 def _at_share(points: list[tuple[float, int]], total: int, share: float) -> float:
-    seen = 0
+    counted = 0
     for at, count in points:
-        seen += count
-        if seen >= share * total:
+        counted += count
+        if counted >= share * total:
             return at
     return points[-1][0]
 
@@ -209,12 +209,12 @@ def _shallowness(valley: float, side: float, chance: float) -> float:
 
 def _tops(heights: Sequence[float]) -> list[int]:
     """The local maxima; of a level top, its first point."""
-    found = []
+    tops = []
     for at, height in enumerate(heights):
         rises = not at or height > heights[at - 1]
         if rises and height > next((heights[on] for on in range(at + 1, len(heights)) if heights[on] != height), -1.0):
-            found.append(at)
-    return found
+            tops.append(at)
+    return tops
 
 
 def _bounds(heights: Sequence[float], tops: list[int]) -> list[int]:

@@ -39,27 +39,27 @@ class Place(Struct, frozen=True, kw_only=True):
     block_bytes: int  # and at least so
 
 
-def places(seen: Mapping[str, DeviceIo], target: Target) -> tuple[Place, ...]:
+def places(by_device: Mapping[str, DeviceIo], target: Target) -> tuple[Place, ...]:
     """From under the file system down to the disks; those left out of which a layer was not counted."""
     by_name = {layer.name: layer for layer in target.layers}
     level, above = top_layers(target), list[Layer]()
-    found = []
+    all_places = []
     for _ in target.layers:  # no stack is deeper than it has layers
-        if level and all(layer.name in seen for layer in level):
-            found.append(_place(level, above, target, together([seen[layer.name] for layer in level])))
+        if level and all(layer.name in by_device for layer in level):
+            all_places.append(_place(level, above, target, together([by_device[layer.name] for layer in level])))
         below = {layer.name: layer for layer in _one_down(level, by_name)}
         passed = [layer for layer in level if layer.name not in below]
         above += passed
         level = tuple(below.values()) if passed else ()
-    return tuple(found)
+    return tuple(all_places)
 
 
-def passed_by_all(top: DeviceIo | None, seen: Sequence[Place]) -> tuple[DeviceIo, ...]:
+def passed_by_all(top: DeviceIo | None, passed: Sequence[Place]) -> tuple[DeviceIo, ...]:
     """What must have moved every byte of direct I/O: right under the file system, and all disks together.
 
     Disks that were not counted, or stand still for another reason than a cache, are left out.
     """
-    bottom = seen[-1] if seen else None
+    bottom = passed[-1] if passed else None
     if bottom is None or top is None or bottom.io.layer == top.layer:
         return () if top is None else (top,)
     # Paths of NVMe multipath are not counted by older kernels; under a loop device it is a cache that explains it.
@@ -74,12 +74,12 @@ def moved_share(engine_bytes: int, op: Op, devices: Sequence[DeviceIo]) -> tuple
     """
     if engine_bytes < ENOUGH_BYTES:
         return None
-    found = [
+    shares = [
         (moved / engine_bytes, device)
         for device in devices
         if (moved := device.read_bytes if op == "read" else device.written_bytes) is not None
     ]
-    return min(found, key=lambda share: share[0], default=None)
+    return min(shares, key=lambda share: share[0], default=None)
 
 
 def _one_down(level: tuple[Layer, ...], by_name: dict[str, Layer]) -> list[Layer]:

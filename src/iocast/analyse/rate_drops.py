@@ -191,14 +191,14 @@ def short_drop(series: Series, most: float = HALVES) -> Drop | None:
     )
 
 
-def early_fall(series: Series, found: Steadiness) -> EarlyFall | None:
+def early_fall(series: Series, steadiness: Steadiness) -> EarlyFall | None:
     """A fall before a row was steady, as of a cache, credits or an SLC area; None where it only warmed up."""
-    if not found.cut or not found.mean > 0:
+    if not steadiness.cut or not steadiness.mean > 0:
         return None
-    early = series.rates_per_s[: found.cut]
-    if found.mean > (1 - FALLS) * fmean(early):
+    early = series.rates_per_s[: steadiness.cut]
+    if steadiness.mean > (1 - FALLS) * fmean(early):
         return None
-    return EarlyFall(found.cut * series.interval_ns, 1 - found.mean / max(early))
+    return EarlyFall(steadiness.cut * series.interval_ns, 1 - steadiness.mean / max(early))
 
 
 class LoneDips(Struct, frozen=True):

@@ -31,14 +31,14 @@ def pairs(rows: Sequence[Marks], but: str = "") -> Iterator[tuple[int, int]]:
 
 def groups(rows: Sequence[Marks]) -> list[list[int]]:
     """Positions of rows that are alike in everything, in order, each kind in a list."""
-    found: list[list[int]] = []
+    grouped: list[list[int]] = []
     for at, row in enumerate(rows):
-        alike = next((group for group in found if rows[group[0]] == row), None)
+        alike = next((group for group in grouped if rows[group[0]] == row), None)
         if alike is None:
-            found.append([at])
+            grouped.append([at])
         else:
             alike.append(at)
-    return found
+    return grouped
 
 
 def written_before(run: Run, record: PhaseRecord) -> bool:

@@ -98,13 +98,13 @@ def stalls(row: RowFacts) -> tuple[Stall, ...]:
 @once
 def _long(row: RowFacts) -> tuple[Stall, ...]:
     """Those that the row shows by itself."""
-    found = _stood_still(row, LEAST_NS)
+    stops = _stood_still(row, LEAST_NS)
     more = [
         stop
         for stop in _stops(row)
-        if all(stop.end_ns <= each.start_ns or each.end_ns <= stop.start_ns for each in found)
+        if all(stop.end_ns <= each.start_ns or each.end_ns <= stop.start_ns for each in stops)
     ]
-    return tuple(sorted((*found, *more), key=lambda each: each.start_ns))
+    return tuple(sorted((*stops, *more), key=lambda each: each.start_ns))
 
 
 def _stops(row: RowFacts) -> Iterator[Stall]:
@@ -147,14 +147,14 @@ def stood_still(row: RowFacts) -> bool:
     return any(not each.queued for each in stalls(row))
 
 
-def period_ns(found: tuple[Stall, ...]) -> int:
+def period_ns(stops: tuple[Stall, ...]) -> int:
     """The equal distance of stalls, of which some may be missing; 0 where they come by no clock.
 
     By their ends: who stood still was submitted at any time.
     """
-    if len(found) < RECURS:
+    if len(stops) < RECURS:
         return 0
-    gaps = [after.end_ns - before.end_ns for before, after in pairwise(found)]
+    gaps = [after.end_ns - before.end_ns for before, after in pairwise(stops)]
     shortest = min(gaps)
     times = [round(gap / shortest) for gap in gaps]
     period = sum(gaps) / sum(times)
@@ -180,16 +180,16 @@ def _stood_still(row: RowFacts, least_ns: int, *, of_the_tail: bool = False) -> 
     least = [max(OVER_MEDIAN * usual, often_ns[io.op]) for io, usual in zip(late, usual_ns, strict=True)]
     pairs = [(io, usual) for io, usual, most in zip(late, usual_ns, least, strict=True) if io.service_ns >= most]
     stood = sorted(pairs, key=lambda pair: pair[0].time_ns)
-    found: list[Stall] = []
+    stops: list[Stall] = []
     for io, usual in stood:
         end_ns = io.time_ns + io.service_ns
         each = Stall(io.time_ns, end_ns, 1, io.service_ns, io.service_ns, usual, 1, io.time_ns, end_ns)
-        if found and io.time_ns < found[-1].end_ns:
-            found[-1] = each.after(found[-1])
+        if stops and io.time_ns < stops[-1].end_ns:
+            stops[-1] = each.after(stops[-1])
         else:
-            found.append(each)
+            stops.append(each)
     rest = [] if of_the_tail else _others(row, [io for io, _ in stood])
-    held = [each for each in _waits_together(found) if _holds(row, each, rest)]
+    held = [each for each in _waits_together(stops) if _holds(row, each, rest)]
     in_turn_ns = ONE * max((each.longest_ns for each in held if each.queued), default=0)
     return tuple(each for each in held if each.queued or each.ios > 1 or each.longest_ns > in_turn_ns)
 
@@ -260,10 +260,10 @@ def _of_the_tail(stall: Stall, rest: list[SlowIo]) -> bool:
     return stall.longest_ns < least + scale_ns * math.log(len(times_ns) / BY_CHANCE)
 
 
-def _waits_together(found: list[Stall]) -> list[Stall]:
+def _waits_together(stops: list[Stall]) -> list[Stall]:
     """Stalls of which each begins where the one before ended are one wait behind other work, if they are enough."""
     runs: list[list[Stall]] = []
-    for each in found:
+    for each in stops:
         if runs and each.follows(runs[-1][-1]):
             runs[-1].append(each)
         else:

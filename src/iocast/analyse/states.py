@@ -97,9 +97,9 @@ def _fall(row: RowFacts, following: tuple[RowFacts, ...]) -> _Fall | None:
     """A fall that the row shows by itself, or, of too few intervals for that, with a later row that went on there."""
     if not counts(row):
         return None
-    found, rates = row.drop, row.rates_per_s
-    if found is not None:
-        return _Fall(row, found.before_per_s, found.after_per_s, _at_level(row, found.after_per_s, following))
+    fall, rates = row.drop, row.rates_per_s
+    if fall is not None:
+        return _Fall(row, fall.before_per_s, fall.after_per_s, _at_level(row, fall.after_per_s, following))
     if row.change_points is not None or len(rates) < LEAST_INTERVALS or rates != sorted(rates, reverse=True):
         return None
     if rates[-1] > (1 - FALLS) * rates[0]:
@@ -189,7 +189,7 @@ def _slow_times(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
     between, the others of it.
     """
     changed = [(at, factor) for at, row in enumerate(facts.rows) if (factor := _factor(row))]
-    found: dict[str, Apart] = {}
+    rows_apart: dict[str, Apart] = {}
     for (first, factor), (last, back) in pairwise(changed):
         if abs(factor + back) > CAME_BACK * max(abs(factor), abs(back)):
             continue
@@ -199,9 +199,9 @@ def _slow_times(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
         most.subtract(row.kind for row in outside)
         rates = math.exp(-factor), 1.0
         why = Apart("slow_time", facts.rows[first].name, facts.rows[last].name, *rates)
-        found |= {row.name: why for row in inside if most[row.kind] <= 0}
-        found |= {row.name: why for row in outside if most[row.kind] > 0}
-    return found
+        rows_apart |= {row.name: why for row in inside if most[row.kind] <= 0}
+        rows_apart |= {row.name: why for row in outside if most[row.kind] > 0}
+    return rows_apart
 
 
 def _factor(row: RowFacts) -> float:
@@ -231,7 +231,7 @@ def _other_limits(facts: Facts, _: Mapping[str, Apart]) -> dict[str, Apart]:
 def _off_the_ladder(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
     """Rows of a ladder of random I/O of one operation that met another state than most of its rows."""
     order = {row.name: at for at, row in enumerate(facts.rows)}
-    found: dict[str, Apart] = {}
+    rows_apart: dict[str, Apart] = {}
     for curve in facts.random_curves("read", "write"):
         points = [
             Rung(point.record.phase.name, point.load, point.mean_ns)
@@ -240,8 +240,8 @@ def _off_the_ladder(facts: Facts, out: Mapping[str, Apart]) -> dict[str, Apart]:
         ]
         kept, others = two_states(points)
         for each in others:
-            found[each.name] = Apart("ladder", each.name, beside=tuple(one.name for one in kept))
-    return found
+            rows_apart[each.name] = Apart("ladder", each.name, beside=tuple(one.name for one in kept))
+    return rows_apart
 
 
 class Rung(NamedTuple):

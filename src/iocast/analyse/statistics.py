@@ -197,8 +197,8 @@ def design_effects(series: OpSeries | None, rule: Rule = PRINTED) -> tuple[float
     """For each of MARKS how many I/Os say as much of it as one independent I/O; None where too few intervals show."""
     if series is None:
         return None
-    found = [_effect(up_to, series.ios, rule) for up_to in series.up_to]
-    known = tuple(each for each in found if each is not None)
+    effects = [_effect(up_to, series.ios, rule) for up_to in series.up_to]
+    known = tuple(each for each in effects if each is not None)
     return known if len(known) == len(MARKS) else None
 
 
@@ -266,8 +266,8 @@ def bucket_counts(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[int, .
 
     An edge belongs to the bucket that it ends. Nothing is lost: the counts add up to the total.
     """
-    seen = [0, *(histogram.count_up_to(edge) for edge in edges_ns), histogram.total]
-    return tuple(after - before for before, after in pairwise(seen))
+    cumulated = [0, *(histogram.count_up_to(edge) for edge in edges_ns), histogram.total]
+    return tuple(after - before for before, after in pairwise(cumulated))
 
 
 def bucket_shares(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[float, ...]:
@@ -281,8 +281,8 @@ def bucket_shares(histogram: Histogram, edges_ns: Sequence[int]) -> tuple[float,
         if not histogram.spread_known:
             return (0.0,) * (len(edges_ns) + 1)
         whole = histogram.coarse.stated_share
-        seen = [0.0, *(histogram.share_up_to(edge) for edge in edges_ns), whole]
-        return tuple(max(0.0, after - before) for before, after in pairwise(seen))
+        cumulated = [0.0, *(histogram.share_up_to(edge) for edge in edges_ns), whole]
+        return tuple(max(0.0, after - before) for before, after in pairwise(cumulated))
     return tuple(count / total if total else 0.0 for count in bucket_counts(histogram, edges_ns))
 
 

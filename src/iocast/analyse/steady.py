@@ -201,9 +201,9 @@ def accepts(rule: str, values: Sequence[float]) -> Settled | None:
     With b3 its second half, which is what was added when its time was doubled, must agree with what has settled of
     the first. No rule sees a change that comes after the end.
     """
-    found, middle = steadiness(values), len(values) // 2
-    start = 0 if rule == "snia" else found.cut
-    if middle - start < LEAST_BEFORE or not (snia_accepts(values) if rule == "snia" else found.b3):
+    steady, middle = steadiness(values), len(values) // 2
+    start = 0 if rule == "snia" else steady.cut
+    if middle - start < LEAST_BEFORE or not (snia_accepts(values) if rule == "snia" else steady.b3):
         return None
     before, after = fmean(values[start:middle]), fmean(values[middle:])
     agree = after > 0 and abs(before / after - 1) <= WITHIN

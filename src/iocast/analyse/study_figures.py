@@ -112,7 +112,7 @@ def baseline_of(sides: Sequence[StudySide], labels: Sequence[str]) -> StudySide 
     the first of all.
     """
     for label in labels:
-        found = next((side for side in sides if side.label == label), None)
-        if found is not None:
-            return found
+        baseline = next((side for side in sides if side.label == label), None)
+        if baseline is not None:
+            return baseline
     return sides[0] if sides else None

@@ -107,12 +107,12 @@ def history(target: str, host: str, job: str, runs: Sequence[RunPoint]) -> Histo
     ordered = tuple(sorted(runs, key=lambda run: run.started_unix_ns))
     counted = tuple(run.counts for run in ordered)
     newest = ordered[-1].rows if ordered else ()
-    found = [{point.row: point for point in run.rows} for run in ordered]
-    same = [[points.get(row.row) if _alike(points.get(row.row), row) else None for points in found] for row in newest]
+    by_row = [{point.row: point for point in run.rows} for run in ordered]
+    same = [[points.get(row.row) if _alike(points.get(row.row), row) else None for points in by_row] for row in newest]
     others = sum(
         row.row in points and kept is None
         for row, line in zip(newest, same, strict=True)
-        for points, kept in zip(found, line, strict=True)
+        for points, kept in zip(by_row, line, strict=True)
     )
     ranks = tuple(None if run.grade is None else float(len(LETTERS) - LETTERS.index(run.grade)) for run in ordered)
     return History(
@@ -141,9 +141,9 @@ def _series(
 ) -> Series:
     used = [at for at, value in enumerate(values) if value and counted[at]]
     known = [value for at in used if (value := values[at])]
-    found = change_points(known, independent=True)
-    if found is None:
+    changes = change_points(known, independent=True)
+    if changes is None:
         return Series(row=row, figure=figure, values=values, levels=())
-    edges = [0, *(change.at for change in found.reported), len(known)]
+    edges = [0, *(change.at for change in changes.reported), len(known)]
     levels = tuple(Level(used[start], used[end - 1] + 1, median(known[start:end])) for start, end in pairwise(edges))
     return Series(row=row, figure=figure, values=values, levels=levels)

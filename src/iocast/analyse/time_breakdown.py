@@ -56,12 +56,12 @@ def whereabouts(run: Run, record: PhaseRecord) -> Iterator[Whereabouts]:
 def lowest(times: BlockTimes, target: Target) -> tuple[BlockDevice, ...]:
     """The devices that stand on no other one that was seen: adding up others would count requests twice."""
     lower = {layer.name: layer.lower for layer in target.layers}
-    seen = {each.name for each in times.devices}
+    names = {each.name for each in times.devices}
 
     def below(name: str) -> set[str]:
         return {each for direct in lower.get(name, ()) for each in (direct, *below(direct))}
 
-    return tuple(each for each in times.devices if not below(each.name) & seen)
+    return tuple(each for each in times.devices if not below(each.name) & names)
 
 
 def _of(
@@ -70,13 +70,13 @@ def _of(
     did = record.measurement
     requests = sum(each.ios(op) for each in devices)
     moved = sum(part.bytes for each in devices for part in each.classes if part.op == op)
-    asked = sum(part.bytes for part in did.classes if part.op == op)
-    size_ratio = (moved / requests) / (asked / did.service(op).total)
+    asked_bytes = sum(part.bytes for part in did.classes if part.op == op)
+    size_ratio = (moved / requests) / (asked_bytes / did.service(op).total)
     queue = [each.times("queue", op) for each in devices]
     device = [each.times("device", op) for each in devices]
     queue_ns, device_ns = (sum(each.sum_ns for each in part) / requests for part in (queue, device))
     response_ns, service_ns = did.response(op).mean_ns, did.service(op).mean_ns
-    inexact = tuple(_inexact(record, op, size_ratio, shared, _excess(moved, asked, times, did)))
+    inexact = tuple(_inexact(record, op, size_ratio, shared, _excess(moved, asked_bytes, times, did)))
     return Whereabouts(
         phase=record.phase.name,
         op=op,
@@ -100,11 +100,11 @@ def _merged(devices: tuple[BlockDevice, ...], part: Literal["queue", "device"], 
     return merge(each.times(part, op) for each in devices).quantile_ns(0.99)
 
 
-def _excess(moved: int, asked: int, times: BlockTimes, did: Measurement) -> float | None:
+def _excess(moved: int, asked_bytes: int, times: BlockTimes, did: Measurement) -> float | None:
     """By which share the devices moved more than the row; None where too little was watched to know."""
-    if times.watched_share < 1 or not asked or did.stopped != "finished":
+    if times.watched_share < 1 or not asked_bytes or did.stopped != "finished":
         return None
-    return moved / asked - 1
+    return moved / asked_bytes - 1
 
 
 def _inexact(

@@ -28,8 +28,8 @@ _GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab)-")  # how a folder of `r
 
 def group_kind(folder: str) -> str:
     """Which command made a folder of runs, by its name: "repeat" or "ab"; "" for others."""
-    found = _GROUP.match(os.path.basename(folder))
-    return found[1] if found else ""
+    match = _GROUP.match(os.path.basename(folder))
+    return match[1] if match else ""
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True):
@@ -140,9 +140,9 @@ def _looked_at(folder: str, directory: str) -> _Known | None:
     stamps, now_ns = _stamps(folder), time.time_ns()
     if not os.path.lexists(os.path.join(folder, RUN_FILE)):
         return None
-    found = _found(folder, directory, noted=stamps[-1] != _NOTHING)
-    running = found.summary is not None and found.summary.status == "running"
-    return _Known(found, stamps, running or now_ns - max(stamps)[0] < _UNSURE_NS)
+    entry = _found(folder, directory, noted=stamps[-1] != _NOTHING)
+    running = entry.summary is not None and entry.summary.status == "running"
+    return _Known(entry, stamps, running or now_ns - max(stamps)[0] < _UNSURE_NS)
 
 
 def _found(folder: str, directory: str, *, noted: bool) -> CatalogueEntry:
@@ -195,13 +195,13 @@ def _has_runs(path: str) -> bool:
 
 def _beginning(runs: list[CatalogueEntry], directory: str, name: str) -> Iterator[str]:
     """Runs whose names begin so; of those in one group whose name begins so, only the group."""
-    seen: set[str] = set()
+    parents: set[str] = set()
     for run in runs:
         group, _, own = run.name.partition(os.sep)
         inner = os.path.basename(run.folder).startswith(name)
         folder = os.path.join(directory, group) if own and run.name.startswith(name) and not inner else run.folder
-        if (run.name.startswith(name) or inner) and folder not in seen:
-            seen.add(folder)
+        if (run.name.startswith(name) or inner) and folder not in parents:
+            parents.add(folder)
             yield folder
 
 

@@ -236,11 +236,11 @@ def _thinned(course: Course) -> Course:
     if len(course) <= _MOST_POINTS:
         return course
     (_, first), before = course[0], course[0][0]
-    found = [(before, first)]
+    kept = [(before, first)]
     for (middle, one), (end, other) in zip(course[1::2], course[2::2], strict=False):
-        found.append((end, round((one * (middle - before) + other * (end - middle)) / (end - before), 1)))
+        kept.append((end, round((one * (middle - before) + other * (end - middle)) / (end - before), 1)))
         before = end
-    return (*found, *(course[-1:] if course[-1][0] > before else ()))
+    return (*kept, *(course[-1:] if course[-1][0] > before else ()))
 
 
 def _identity_of(run: Run) -> Identity:

@@ -144,11 +144,11 @@ def _series(
 ) -> Series:
     # An interval in which nothing was completed has no row.
     every = range(warm_up_ns // interval_ns, (warm_up_ns + did.issuing_ns) // interval_ns)
-    seen: dict[int, tuple[int, ...]] = {}
+    counted: dict[int, tuple[int, ...]] = {}
     of_ops: dict[tuple[int, Op], tuple[int, ...]] = {}
     for interval, op, ios, moved, response_ns, _start_ns in sums:
-        before = seen.get(interval, (0, 0, 0))
-        seen[interval] = (before[0] + ios, before[1] + moved, before[2] + response_ns)
+        before = counted.get(interval, (0, 0, 0))
+        counted[interval] = (before[0] + ios, before[1] + moved, before[2] + response_ns)
         of_ops[interval, op] = (ios, response_ns)
     by_op: dict[Op, dict[int, tuple[int, ...]]] = {}
     for interval, op, *up_to in counts:
@@ -159,7 +159,7 @@ def _series(
         columns = tuple(zip(*(by_op[op].get(number, nothing) for number in every), strict=True))
         if columns:
             ops.append(OpSeries(op=op, ios=columns[0], response_ns=columns[1], up_to=columns[2:]))
-    whole = [seen.get(number, (0, 0, 0)) for number in every]
+    whole = [counted.get(number, (0, 0, 0)) for number in every]
     all_ios, all_bytes, all_ns = (tuple(row[column] for row in whole) for column in range(3))
     return Series(interval_ns=interval_ns, ios=all_ios, bytes=all_bytes, response_ns=all_ns, ops=tuple(ops))
 
@@ -173,9 +173,9 @@ def load_courses(folder: str) -> dict[int, Course]:
     # Lists come as text: to make their values one by one, as the database does, takes twice as long.
     columns = ", ".join(f"{name}::{'VARCHAR' if name in _LISTS else _TYPES[name]}" for name in _READ)
     query, kept = f"SELECT phase, {columns} FROM {PHASES} ORDER BY phase, interval", _Kept()
-    asked = ParquetRequest(query, ("interval", *_READ), "its time series", most_read=MOST_ROWS)
-    found = rows_of_phases(path, asked, kept.interval)
-    return {number: tuple(rows) for number, rows in found.items()}
+    request = ParquetRequest(query, ("interval", *_READ), "its time series", most_read=MOST_ROWS)
+    by_phase = rows_of_phases(path, request, kept.interval)
+    return {number: tuple(rows) for number, rows in by_phase.items()}
 
 
 _HISTOGRAM = tuple(f"response_{part}" for part in ("index", "count", "sum_ns", "sum_squares", "min_ns", "max_ns"))

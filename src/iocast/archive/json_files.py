@@ -83,9 +83,9 @@ def versioned(path: Path, kind: type[T], version: int, lost: str, other: str) ->
         text = regular_bytes(path)
     except OSError as error:
         raise ArchiveError(f"{path}: {error.strerror}", lost) from error
-    found = decoded(path, text, _Version).schema_version
-    if found != version:
-        raise not_understood(path, f"it has version {found}; this iocast reads {version}", other)
+    stated = decoded(path, text, _Version).schema_version
+    if stated != version:
+        raise not_understood(path, f"it has version {stated}; this iocast reads {version}", other)
     return decoded(path, text, kind)
 
 

@@ -63,8 +63,8 @@ def _with_series(run: Run, folder: Path) -> Iterator[PhaseRecord]:
     before: PhaseRecord | None = None
     for number, record in enumerate(run.phases):
         shared = before.samples if before is not None and at_once(before, record) else ()
-        seen = samples.get(number, shared)
+        phase_samples = samples.get(number, shared)
         if warm_up_of(record):
-            seen = samples_from(seen, record.measurement.started_unix_ns)
-        before = msgspec.structs.replace(record, samples=seen, series=courses.get(number, Series()))
+            phase_samples = samples_from(phase_samples, record.measurement.started_unix_ns)
+        before = msgspec.structs.replace(record, samples=phase_samples, series=courses.get(number, Series()))
         yield before

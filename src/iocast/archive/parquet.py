@@ -122,8 +122,8 @@ class ParquetRequest(NamedTuple):
 
 def rows_of_phases(
     folder: Path,
-    asked: ParquetRequest,
-    made: Callable[[tuple[Any, ...]], T] = lambda row: row,  # type: ignore[assignment,return-value]
+    request: ParquetRequest,
+    build: Callable[[tuple[Any, ...]], T] = lambda row: row,  # type: ignore[assignment,return-value]
 ) -> dict[int, list[T]]:
     """The answer to a query for each phase of a folder of tables, by the number of the phase.
 
@@ -133,7 +133,7 @@ def rows_of_phases(
     try:
         files = tables_in(folder)
     except OSError as error:
-        raise unreadable(Path(error.filename or folder), error.strerror or str(error), asked.what) from error
+        raise unreadable(Path(error.filename or folder), error.strerror or str(error), request.what) from error
     if not files:
         return {}
     import duckdb
@@ -142,50 +142,50 @@ def rows_of_phases(
 
     refused = (duckdb.Error, CoreError)
     try:
-        return _rows(folder, files, asked, made)
+        return _rows(folder, files, request, build)
     except refused:
         pass
-    found: dict[int, list[T]] = {}
+    by_phase: dict[int, list[T]] = {}
     for file in files:  # each alone, where all together could not be read: its error names it
-        left = asked._replace(most=asked.most - sum(map(len, found.values())))
+        left = request._replace(most=request.most - sum(map(len, by_phase.values())))
         try:
-            found |= _rows(folder, [file], left, made)
+            by_phase |= _rows(folder, [file], left, build)
         except refused as error:
-            raise unreadable(file, reason(error), asked.what) from error
-    return found
+            raise unreadable(file, reason(error), request.what) from error
+    return by_phase
 
 
 def _rows(
-    folder: Path, files: list[Path], asked: ParquetRequest, made: Callable[[tuple[Any, ...]], T]
+    folder: Path, files: list[Path], request: ParquetRequest, build: Callable[[tuple[Any, ...]], T]
 ) -> dict[int, list[T]]:
-    found: dict[int, list[T]] = {int(file.stem): [] for file in files}
-    left = asked.most
-    with _answer(files, asked) as result:
+    by_phase: dict[int, list[T]] = {int(file.stem): [] for file in files}
+    left = request.most
+    with _answer(files, request) as result:
         while rows := result.fetchmany(_AT_A_TIME):
             left -= len(rows)
             if left < 0:
-                raise unreadable(folder, f"it has more than {asked.most:,} rows", asked.what)
+                raise unreadable(folder, f"it has more than {request.most:,} rows", request.what)
             for number, *row in rows:
                 if None in row:
-                    raise unreadable(folder / f"{number:03}.parquet", "a value is missing", asked.what)
+                    raise unreadable(folder / f"{number:03}.parquet", "a value is missing", request.what)
                 try:
-                    found[number].append(made(tuple(row)))
+                    by_phase[number].append(build(tuple(row)))
                 except BROKEN as error:
-                    raise unreadable(folder / f"{number:03}.parquet", str(error), asked.what) from error
-    return found
+                    raise unreadable(folder / f"{number:03}.parquet", str(error), request.what) from error
+    return by_phase
 
 
 @contextlib.contextmanager
-def _answer(files: list[Path], asked: ParquetRequest) -> Iterator[DuckDBPyConnection]:
+def _answer(files: list[Path], request: ParquetRequest) -> Iterator[DuckDBPyConnection]:
     from iocast._core import Tables
 
-    tables = Tables([str(file) for file in files], asked.columns, [int(file.stem) for file in files])
-    if len(tables) > asked.most_read:  # as the footers say: what is too much is not read first
-        raise unreadable(files[0].parent, f"it has more than {asked.most_read:,} rows", asked.what)
+    tables = Tables([str(file) for file in files], request.columns, [int(file.stem) for file in files])
+    if len(tables) > request.most_read:  # as the footers say: what is too much is not read first
+        raise unreadable(files[0].parent, f"it has more than {request.most_read:,} rows", request.what)
     with reading_database().cursor() as connection:
         connection.register(PHASES, tables)
         try:
-            yield connection.execute(asked.query)
+            yield connection.execute(request.query)
         finally:
             connection.unregister(PHASES)
 
@@ -217,10 +217,10 @@ def run_ids_in(file: Path) -> set[str]:
     from iocast._core import CoreError, Tables
 
     try:
-        found = database().cursor().from_arrow(Tables([str(file)], ["run_id"])).distinct().fetchall()
+        run_ids = database().cursor().from_arrow(Tables([str(file)], ["run_id"])).distinct().fetchall()
     except (CoreError, duckdb.Error):
         return set()
-    return {run_id for (run_id,) in found}
+    return {run_id for (run_id,) in run_ids}
 
 
 # What Arrow puts before the core's words, and DuckDB before those of the system.

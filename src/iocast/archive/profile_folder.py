@@ -49,8 +49,8 @@ def put_without_names(folder: HeldFolder, name: str, source: str, names: Pseudon
 
 def is_profile(path: str) -> bool:
     """Whether a path is a profile's folder, or its profile.json."""
-    found = Path(path)
-    return os.path.isfile(found / PROFILE_FILE) or (found.name == PROFILE_FILE and os.path.isfile(found))
+    folder = Path(path)
+    return os.path.isfile(folder / PROFILE_FILE) or (folder.name == PROFILE_FILE and os.path.isfile(folder))
 
 
 def is_events(path: str) -> bool:

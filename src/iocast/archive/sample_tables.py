@@ -55,9 +55,9 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     """The samples of each phase, by its number, in the order in which they were read. Raises ArchiveError."""
     # In the order in which they were written, which is that of time.
     query = f"SELECT phase, {SAMPLE_VALUES} FROM {PHASES}"
-    asked = ParquetRequest(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
-    found = rows_of_phases(folder / SAMPLES, asked, Samples())
-    return {number: tuple(samples) for number, samples in found.items()}
+    request = ParquetRequest(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
+    rows = rows_of_phases(folder / SAMPLES, request, Samples())
+    return {number: tuple(samples) for number, samples in rows.items()}
 
 
 class Samples:

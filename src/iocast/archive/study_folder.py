@@ -93,12 +93,12 @@ def _is_lock(folder: HeldFolder, name: str) -> bool:
 def labels(folder: str) -> tuple[str, ...]:
     """The configurations that have runs, in the order of their names. Raises ArchiveError."""
     try:
-        found = sorted(each.name for each in os.scandir(folder) if each.is_dir() and not each.name.startswith("."))
+        names = sorted(each.name for each in os.scandir(folder) if each.is_dir() and not each.name.startswith("."))
     except OSError as error:
         raise ArchiveError(
             f"{folder} cannot be listed: {error.strerror}", "name the folder of `iocast study`"
         ) from error
-    return tuple(name for name in found if next(run_folders(os.path.join(folder, name), 2), None) is not None)
+    return tuple(name for name in names if next(run_folders(os.path.join(folder, name), 2), None) is not None)
 
 
 def cell_folder(folder: str, label: str, cell: str) -> str:

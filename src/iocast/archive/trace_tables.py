@@ -62,9 +62,9 @@ def write_without_names(source: Path, place: str, names: Pseudonyms) -> None:
 
 
 def _put_statements(connection: DuckDBPyConnection, names: Pseudonyms) -> None:
-    found = connection.execute("SELECT DISTINCT sql FROM named WHERE sql IS NOT NULL").fetchall()
+    statements = connection.execute("SELECT DISTINCT sql FROM named WHERE sql IS NOT NULL").fetchall()
     connection.execute("CREATE OR REPLACE TEMP TABLE hidden (name VARCHAR, pseudonym VARCHAR)")
-    pairs = [[number for (number,) in found], [pseudonym(names, "statement", number) for (number,) in found]]
+    pairs = [[number for (number,) in statements], [pseudonym(names, "statement", number) for (number,) in statements]]
     connection.execute("INSERT INTO hidden SELECT unnest(?::VARCHAR[]), unnest(?::VARCHAR[])", pairs)
 
 
@@ -88,15 +88,15 @@ def _facts(table: Tables, names: Pseudonyms) -> Iterator[tuple[str, str]]:
 def _hidden(name: str, value: str, names: Pseudonyms) -> object:
     """Lists of names, what became of each file, texts of statements; None for all else, and for what is damaged."""
     try:
-        told: Any = msgspec.json.decode(value)
+        fields: Any = msgspec.json.decode(value)
     except msgspec.MsgspecError:
         return None
-    if name in _NAMES and isinstance(told, list):
-        return [pseudonym(names, _NAMES[name], str(each)) for each in told]
-    if name == "files" and isinstance(told, list):
-        return [anonymised_fields("TraceFile", each, names) for each in told if isinstance(each, dict)]
-    if name == "statements" and isinstance(told, dict):
-        return {hidden: hidden for hidden in (pseudonym(names, "statement", number) for number in told)}
+    if name in _NAMES and isinstance(fields, list):
+        return [pseudonym(names, _NAMES[name], str(each)) for each in fields]
+    if name == "files" and isinstance(fields, list):
+        return [anonymised_fields("TraceFile", each, names) for each in fields if isinstance(each, dict)]
+    if name == "statements" and isinstance(fields, dict):
+        return {hidden: hidden for hidden in (pseudonym(names, "statement", number) for number in fields)}
     return None
 
 

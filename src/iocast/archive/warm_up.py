@@ -91,24 +91,24 @@ def _histograms(intervals: ArrowStream, which: str, from_ns: int) -> dict[tuple[
     with database().cursor() as connection:
         sums = connection.execute(_SUMS.format(which), [from_ns]).fetchall()
         rows = connection.execute(_BUCKETS.format(which), [from_ns]).fetchall()
-    buckets = {key: [row[2:] for row in found] for key, found in groupby(rows, key=lambda row: (row[0], row[1]))}
-    found = {}
+    buckets = {key: [row[2:] for row in columns] for key, columns in groupby(rows, key=lambda row: (row[0], row[1]))}
+    columns = {}
     for op, size, ios, moved, sum_ns, squares, least, most in sums:
         index, count = zip(*buckets[op, size], strict=True)
-        found[op, size] = (ios, moved, Histogram(index, count, sum_ns, squares, least, most))
-    return found
+        columns[op, size] = (ios, moved, Histogram(index, count, sum_ns, squares, least, most))
+    return columns
 
 
 def _later(slow: Iterable[SlowIo], warm_up_ns: int) -> Iterator[SlowIo]:
     return (replace(io, time_ns=io.time_ns - warm_up_ns) for io in slow if io.time_ns >= warm_up_ns)
 
 
-def _generator(made: Generator, warm_up_ns: int, left: float) -> Generator:
-    later = (each for each in made.absences if each.start_ns >= warm_up_ns)
+def _generator(generator: Generator, warm_up_ns: int, left: float) -> Generator:
+    later = (each for each in generator.absences if each.start_ns >= warm_up_ns)
     return replace(
-        made,
-        user_ns=round(made.user_ns * left),
-        system_ns=round(made.system_ns * left),
-        queued_ns=round(made.queued_ns * left),
+        generator,
+        user_ns=round(generator.user_ns * left),
+        system_ns=round(generator.system_ns * left),
+        queued_ns=round(generator.queued_ns * left),
         absences=tuple(replace(each, start_ns=each.start_ns - warm_up_ns) for each in later),
     )

@@ -24,7 +24,7 @@ def ab(request: AbRequest, into: Into | None, form: str) -> int:
     from iocast.sessions.comparing import ab as measure_both
 
     listener = TerminalListener()
-    made = measure_both(request, listener)
-    if made is not None:
-        deliver_measured(made, form, into)
+    comparison = measure_both(request, listener)
+    if comparison is not None:
+        deliver_measured(comparison, form, into)
     return listener.exit_code

@@ -37,6 +37,6 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
     profiles = all_profiles(folders)
     given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
     with copies_of(given, names) as copied:
-        found = compare_profiles(copied.folders) if profiles else compared(copied.folders)
-        deliver_report(copied.told(found.report(charts=into is not None)), form, into)
+        comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders)
+        deliver_report(copied.told(comparison.report(charts=into is not None)), form, into)
     return 0

@@ -51,12 +51,12 @@ def experiment(request: TrialRequest, dry: bool, form: str) -> int:
     return listener.exit_code
 
 
-def _copy(asked: TrialRequest, *, dry: bool, form: str) -> int:
+def _copy(trial: TrialRequest, *, dry: bool, form: str) -> int:
     """A file in every way of copying; exits with the signal that stopped it."""
     from iocast.commands.shell.copy_lines import plan_lines
     from iocast.sessions import copy_experiment
 
-    request = copy_experiment.copy_request(asked)
+    request = copy_experiment.copy_request(trial)
     if dry:
         plan = copy_experiment.plan_copies(request)
         if form == "json":

@@ -30,7 +30,7 @@ def repeat(request: RepeatRequest, into: Into | None, form: str) -> int:
     from iocast.sessions.comparing import repeat as measure_again
 
     listener = TerminalListener()
-    made = measure_again(request, listener)
-    if made is not None:
-        deliver_measured(made, form, into)
+    repeats = measure_again(request, listener)
+    if repeats is not None:
+        deliver_measured(repeats, form, into)
     return listener.exit_code

@@ -33,7 +33,7 @@ def report(
     force: bool,
     form: str,
     files: str,
-    asked: GradeRequest,
+    grade_request: GradeRequest,
     names: Pseudonyms | None,
 ) -> int:
     """Show the card of RUN again, without any I/O to its target.
@@ -56,7 +56,7 @@ def report(
             write_again_for_orion(copied.folders, files, listener, force=force)
         return 0
     if into is None:
-        passed = [show_again(folder, asked, listener, names) for folder in folders]
+        passed = [show_again(folder, grade_request, listener, names) for folder in folders]
     else:
-        passed = write_again(folders, ReportFile(into.path, into.theme, force), asked, listener, names)
+        passed = write_again(folders, ReportFile(into.path, into.theme, force), grade_request, listener, names)
     return int(not all(passed))

@@ -37,22 +37,22 @@ def runs(
     """
     if mending:
         _mend(directory)
-    found = [run for run in runs_below(directory) if _matches(run, match) and set(tags) <= set(run.notes.tags)]
-    if not found:
+    matching = [run for run in runs_below(directory) if _matches(run, match) and set(tags) <= set(run.notes.tags)]
+    if not matching:
         say(_nothing(directory, match, tags))
         return 0
     from iocast.report.listing import listing
 
     inside = "" if directory == RUNS else f" --in {shlex.quote(directory)}"
-    deliver_report(listing(tuple(found[:limit]), len(found), directory, inside), form, into)
+    deliver_report(listing(tuple(matching[:limit]), len(matching), directory, inside), form, into)
     return 0
 
 
 def _nothing(directory: str, match: str | None, tags: tuple[str, ...]) -> str:
     """What to say when no run is listed, and the way out."""
-    asked = [*([f'--match "{match}"'] if match else []), *(f"--tag {tag}" for tag in tags)]
-    if asked:
-        return f"no run in {directory} has {' and '.join(asked)}; `iocast runs {directory}` lists all"
+    filters = [*([f'--match "{match}"'] if match else []), *(f"--tag {tag}" for tag in tags)]
+    if filters:
+        return f"no run in {directory} has {' and '.join(filters)}; `iocast runs {directory}` lists all"
     return f"no runs in {directory}; `iocast card PATH` creates one"
 
 

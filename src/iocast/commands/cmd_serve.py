@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--watch", is_flag=True, help="Show this machine live, too, as `iocast top` does.")
 @watched_options
 @json_option
-def serve(directory: str, host: str, port: int, watch: bool, asked: WatchedSources, as_json: bool) -> int:
+def serve(directory: str, host: str, port: int, watch: bool, sources: WatchedSources, as_json: bool) -> int:
     """Show the runs in DIRECTORY (default: iocast-runs) in a browser: list, filter, open, compare, follow, trends.
 
     Notes, renaming and deleting need a token, which is part of a URL printed at the start. On an address that other
@@ -44,7 +44,7 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: WatchedSourc
 
     from iocast.model.results.answers import Serving
 
-    if is_named(asked) and not watch:
+    if is_named(sources) and not watch:
         raise SpecError("--database, --device and --pid are watched with --watch only", "add --watch")
     try:
         from iocast.web.access import is_loopback
@@ -84,7 +84,7 @@ def serve(directory: str, host: str, port: int, watch: bool, asked: WatchedSourc
             f" serve on 127.0.0.1 and use `ssh -L {port}:127.0.0.1:{port} HOST`, or put a TLS proxy in front"
         )
     say("press Ctrl-C to stop")
-    with live_frames(asked) if watch else nullcontext() as live, PageProcess(directory) as pages:
+    with live_frames(sources) if watch else nullcontext() as live, PageProcess(directory) as pages:
         run(make_app(directory, token, read_freely=local, live=live, make=pages.make), listening)
     return 0
 

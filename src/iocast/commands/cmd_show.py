@@ -15,8 +15,8 @@ from iocast.model.grading import GradeRequest
 @within
 @showing_matrices
 @grading
-def show(run: str, directory: str, form: str, asked: GradeRequest) -> int:
+def show(run: str, directory: str, form: str, grade_request: GradeRequest) -> int:
     """Show the card of RUN: a folder, the start of a folder's name in DIR, or `last` (the default)."""
     from iocast.sessions.show_again import show_again
 
-    return int(not show_again(find_run(directory, run), asked, TerminalListener(form)))
+    return int(not show_again(find_run(directory, run), grade_request, TerminalListener(form)))

@@ -208,8 +208,8 @@ class WatchedDatabase:
         """What subjects stand for, as far as is known."""
         if self._session is not None:
             try:
-                found = self._engine.texts(self._session, self._counts, self._texts)
-                self._texts |= {subject: without_secrets(text) for subject, text in found.items()}
+                by_name = self._engine.texts(self._session, self._counts, self._texts)
+                self._texts |= {subject: without_secrets(text) for subject, text in by_name.items()}
                 self._forget_texts()
             except RefusedError as error:
                 self._passing["texts"] = f"texts: {error.message}"
@@ -247,13 +247,13 @@ class ClockOffset(Struct, frozen=True):
     @classmethod
     def measured(cls, ask: Callable[[], int], local: Callable[[], int] = unix_ns) -> ClockOffset:
         """The quickest of a few round trips: it leaves the least open."""
-        found = []
+        offsets = []
         for _ in range(TRIES):
             before_ns = local()
             remote_ns = ask()
             after_ns = local()
-            found.append(cls(remote_ns - (before_ns + after_ns) // 2, (after_ns - before_ns + 1) // 2))
-        return min(found, key=lambda each: each.uncertainty_ns)
+            offsets.append(cls(remote_ns - (before_ns + after_ns) // 2, (after_ns - before_ns + 1) // 2))
+        return min(offsets, key=lambda each: each.uncertainty_ns)
 
     def of(self, server: Server) -> Server:
         """A server with its clock."""

@@ -72,20 +72,20 @@ def side(label: str, runs: tuple[Run, ...]) -> Side:
 def unlike(first: Side, other: Side, rows: Sequence[Pair]) -> tuple[Unlike, ...]:
     """Host, plan and target, where they are not the same on both sides (and within a side); `rows` are their pairs."""
     same = {pair.name: pair.other[0].phase.name for pair in rows}
-    seen = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
-    found = [
+    facts = _facts(first.runs, same.keys()), _facts(other.runs, set(same.values()))
+    differences = [
         Unlike(code=code, first=" / ".join(before), other=" / ".join(after))
-        for code in seen[0]
-        if (before := seen[0][code]) != (after := seen[1].get(code, ())) or (len(before) > 1 and code != "seed")
+        for code in facts[0]
+        if (before := facts[0][code]) != (after := facts[1].get(code, ())) or (len(before) > 1 and code != "seed")
     ]
     renamed = [names for names in same.items() if names[0] != names[1]]
     if renamed:
         first_names, other_names = (_listed(list(names)) for names in zip(*renamed, strict=True))
-        found.append(Unlike(code="row_names", first=first_names, other=other_names))
+        differences.append(Unlike(code="row_names", first=first_names, other=other_names))
     alone = [name for name in _rows(first) if name not in same], [n for n in _rows(other) if n not in same.values()]
     if any(alone):
-        found.append(Unlike(code="rows_alone", first=_listed(alone[0]), other=_listed(alone[1])))
-    return tuple(found)
+        differences.append(Unlike(code="rows_alone", first=_listed(alone[0]), other=_listed(alone[1])))
+    return tuple(differences)
 
 
 def only_indicative(of: Side, rows: Sequence[Pair]) -> tuple[str, ...]:
@@ -103,11 +103,11 @@ def _listed(names: list[str]) -> str:
 
 def _facts(runs: tuple[Run, ...], shared: Set[str]) -> dict[DifferenceCode, tuple[str, ...]]:
     """Each fact with all the values that it has among these runs, every one once."""
-    found: dict[DifferenceCode, dict[str, None]] = {}
+    facts: dict[DifferenceCode, dict[str, None]] = {}
     for run in runs:
         for code, value in _of_run(run, shared):
-            found.setdefault(code, {})[value] = None
-    return {code: tuple(values) for code, values in found.items()}
+            facts.setdefault(code, {})[value] = None
+    return {code: tuple(values) for code, values in facts.items()}
 
 
 def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
@@ -199,7 +199,7 @@ def _partners(first: Side, other: Side) -> dict[str, str]:
     lone = [name for name in rows if name not in others]
     strange = [name for name in others if name not in rows] if _tools(first) != _tools(other) else []
     like = {name: [each for each in strange if _alike((*rows[name], *others[each]))] for name in lone}
-    met = Counter(each for found in like.values() for each in found)
+    met = Counter(each for partners in like.values() for each in partners)
     return {
         name: name if name in others else like[name][0]
         for name in rows

@@ -25,17 +25,17 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
     With a diagnosis, what its experiments decided is part of the findings.
     """
     facts = facts_of(run)
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     failed: list[FailedDetector] = []
     for detector in DETECTORS:
         try:
-            told = map(with_rivals, detector.detect(facts))
-            found += [replace(finding, detector=module_name(detector)) for finding in told]
+            detected = map(with_rivals, detector.detect(facts))
+            all_findings += [replace(finding, detector=module_name(detector)) for finding in detected]
         except Exception as error:  # whatever it is: the card is worth more than one finding
             failed.append(failure(detector, codes(detector), error))
     if diagnosis is not None:
-        found = list(with_steps(tuple(found), diagnosis, {row.name: row.kind for row in facts.rows}))
-    findings = tuple(sorted(worth_saying(facts, found), key=lambda finding: SEVERITIES.index(finding.severity)))
+        all_findings = list(with_steps(tuple(all_findings), diagnosis, {row.name: row.kind for row in facts.rows}))
+    findings = tuple(sorted(worth_saying(facts, all_findings), key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
     out = left_out(facts, findings, grades)
     void = frozenset(name for name, trust in grades.items() if trust.void)

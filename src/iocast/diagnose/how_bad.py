@@ -12,15 +12,15 @@ Evidence = Mapping[str, float]
 
 
 def _most(name: str) -> Callable[[Evidence], float]:
-    return lambda seen: seen.get(name, math.nan)
+    return lambda evidence: evidence.get(name, math.nan)
 
 
 def _least(name: str) -> Callable[[Evidence], float]:
-    return lambda seen: -seen.get(name, math.nan)
+    return lambda evidence: -evidence.get(name, math.nan)
 
 
 def _ratio(name: str, over: str) -> Callable[[Evidence], float]:
-    return lambda seen: seen.get(name, math.nan) / (seen.get(over) or math.nan)
+    return lambda evidence: evidence.get(name, math.nan) / (evidence.get(over) or math.nan)
 
 
 # A kind that is not here has no figure that grows with the harm.

@@ -34,7 +34,7 @@ def met_another_state(facts: Facts) -> dict[str, str]:
 
 def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Trust]) -> dict[str, LeftOut]:
     """Each of them by name."""
-    found: dict[str, LeftOut] = {}
+    rows: dict[str, LeftOut] = {}
     others = apart(facts)
     for row in facts.rows:
         about = [each for each in findings if each.phase == row.name and each.state != "rejected"]
@@ -42,8 +42,8 @@ def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Tr
         if why is None and row.name in others:
             why = _of_states(others[row.name])
         if why is not None:
-            found[row.name] = why
-    return found
+            rows[row.name] = why
+    return rows
 
 
 def _of_states(why: Apart) -> LeftOut:

@@ -225,26 +225,26 @@ def with_rivals(finding: Finding) -> Finding:
     if finding.state != "suggested":
         return finding
     fits = (each for each in RIVALS if each.code == finding.code and each.figure in ("", *finding.evidence))
-    found = next(fits, None)
-    return finding if found is None else replace(finding, rivals=found.others)
+    rival = next(fits, None)
+    return finding if rival is None else replace(finding, rivals=rival.others)
 
 
-def worth_saying(facts: Facts, found: Sequence[Finding]) -> list[Finding]:
+def worth_saying(facts: Facts, findings: Sequence[Finding]) -> list[Finding]:
     """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
     rows = {row.name: row for row in facts.rows}
-    busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in found) else frozenset()
+    busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in findings) else frozenset()
     return [
         each
-        for each in found
+        for each in findings
         if not (each.state == "suggested" and each.phase in busy)
-        and not any(_explains(cause, each, rows.get(each.phase)) for cause in found if cause.state != "rejected")
+        and not any(_explains(cause, each, rows.get(each.phase)) for cause in findings if cause.state != "rejected")
     ]
 
 
-def _explains(cause: Finding, seen: Finding, row: RowFacts | None) -> bool:
-    both = Both(cause, seen, row)
+def _explains(cause: Finding, finding: Finding, row: RowFacts | None) -> bool:
+    both = Both(cause, finding, row)
     return any(
-        each.cause == cause.code and seen.code in each.seen and all(holds(both) for holds in each.when)
+        each.cause == cause.code and finding.code in each.seen and all(holds(both) for holds in each.when)
         for each in EXPLAINS
     )
 

@@ -46,14 +46,14 @@ class StalledTime(Struct, frozen=True):
         return math.fsum(row.share * each**2 / 2 for row in self.rows for each in row.seconds) / self.measured_s
 
 
-def stalled_time(facts: Facts, asked: RequestedLoad, stops: Sequence[RowStops]) -> StalledTime | None:
+def stalled_time(facts: Facts, requested_load: RequestedLoad, stops: Sequence[RowStops]) -> StalledTime | None:
     """The stalls of the rows of the asked load; where these had none, those of all rows. None without any."""
-    of_load = {row.name for row in facts.rows if same_load(row.record, asked)}
+    of_load = {row.name for row in facts.rows if same_load(row.record, requested_load)}
     mine = tuple(each for each in stops if each.name in of_load)
     names = of_load if mine else {row.name for row in facts.rows}
-    found = mine or tuple(stops)
+    considered = mine or tuple(stops)
     measured_s = math.fsum(row.measurement.elapsed_ns for row in facts.rows if row.name in names) / 1e9
-    return StalledTime(found, measured_s) if found and measured_s else None
+    return StalledTime(considered, measured_s) if considered and measured_s else None
 
 
 UNSATURATED_LOAD = 0.7  # of the highest measured throughput: more is not asked of a ladder that was still rising
@@ -178,7 +178,7 @@ def answer_from(
     """The answer from a ladder."""
     peak, q, profile = question.peak_per_s, question.q, question.profile
     forecast = _at(by, peak, question)
-    found = forecast.figure(q) if forecast is not None else None
+    figure = forecast.figure(q) if forecast is not None else None
     excess = None if profile is None else overload(profile, by.demonstrated_per_s)
     held = replayed(rows, q, question.limit_s)
     given, reason = judged(question, by, forecast, excess)
@@ -186,7 +186,7 @@ def answer_from(
         given, reason = _with_stalls(given, reason, question, by, forecast, stalled)
     if held.contradicts:
         given, reason = _as_measured(held, peak, given)
-    known = (found is None or found.known) and not held.contradicts and reason != "stalled"
+    known = (figure is None or figure.known) and not held.contradicts and reason != "stalled"
     return Answer(
         verdict=given,
         reason=reason,

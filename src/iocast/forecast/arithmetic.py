@@ -72,16 +72,21 @@ def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic
 def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[ArithmeticFinding]:
     ladder, missed = by.ladder, rate_per_s * (1 - by.hits)
     factor, weight, total = 1.0, 1.0, 0.0
-    for found in range(MOST_IN_SYSTEM):
-        if found:
-            factor = missed * ladder.at(found) / found
-            weight *= by.paced(factor, found)
+    for in_system in range(MOST_IN_SYSTEM):
+        if in_system:
+            factor = missed * ladder.at(in_system) / in_system
+            weight *= by.paced(factor, in_system)
         total += weight
         if factor < 1 and weight < 1e-9 * total:
             return
-        within = None if figure.q is None else by.law.at(found + 1).share_up_to(figure.base_s)
+        within = None if figure.q is None else by.law.at(in_system + 1).share_up_to(figure.base_s)
         yield ArithmeticFinding(
-            found=found, response_s=ladder.at(found + 1), factor=factor, weight=weight, chance=0.0, within=within
+            found=in_system,
+            response_s=ladder.at(in_system + 1),
+            factor=factor,
+            weight=weight,
+            chance=0.0,
+            within=within,
         )
 
 

@@ -85,53 +85,53 @@ class Calibration(Struct, frozen=True, kw_only=True):
     refusals: tuple[CalibrationRefusalCode, ...] = ()
 
 
-def calibration(asked: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
+def calibration(request: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str]) -> Calibration:
     """What the rows come to; those in `refused` (their names, and why) are shown and not used."""
     done = [row for row in rows if row.measurement.ios]
     used = [row for row in done if row.name not in refused]
-    closed, at_rates = _curve_points(asked, done, refused, CLOSED), _curve_points(asked, done, refused, OPEN)
+    closed, at_rates = _curve_points(request, done, refused, CLOSED), _curve_points(request, done, refused, OPEN)
     curve = _curve(row for row in used if row.record.phase.test == CLOSED)
     idle = closed[0] if closed and _usable(closed[0]) else None
     kept = [each for each in at_rates if _usable(each)]
-    start = idle or next((each for each in kept[:1] if each.at.within(asked.max_latency_ns)), None)
-    within = _crossing(asked, start, [each.at for each in kept])
-    means = None if start is None else _mean_crossing(asked, start, kept)
-    most = None if curve is None else _most(asked, used, CLOSED, _rate)
+    start = idle or next((each for each in kept[:1] if each.at.within(request.max_latency_ns)), None)
+    within = _crossing(request, start, [each.at for each in kept])
+    means = None if start is None else _mean_crossing(request, start, kept)
+    most = None if curve is None else _most(request, used, CLOSED, _rate)
     saturated = curve is not None and curve.knee is not None and curve.knee.saturated
     alone = [row for row in used if row.record.plan.users == 1]
-    found = Calibration(
-        asked=asked,
+    fitted = Calibration(
+        asked=request,
         idle=idle,
         closed=tuple(closed),
         at_rates=tuple(at_rates),
         within=within,
         within_mean=means,
-        within_row=_within_row(asked, kept, within),
-        closed_within=_closed_within(asked, closed),
+        within_row=_within_row(request, kept, within),
+        closed_within=_closed_within(request, closed),
         most=most,
         saturated=saturated,
         faster_refused=any(each.why_not and most and _rate(each.row) > most.value for each in closed),
-        throughput=_most(asked, used, STREAM, lambda row: row.measurement.bytes_per_s),
-        single=_most(asked, alone, STREAM, lambda row: row.measurement.bytes_per_s),
+        throughput=_most(request, used, STREAM, lambda row: row.measurement.bytes_per_s),
+        single=_most(request, alone, STREAM, lambda row: row.measurement.bytes_per_s),
         knees=_knees(curve, idle, kept, within),
         fit=fit_hockey_stick([_fit_point(each) for each in kept if each.at.sustained]),
-        disks=_disks(asked, most, idle),
+        disks=_disks(request, most, idle),
         rows=len(rows),
         refused=dict(refused),
     )
-    return replace(found, refusals=tuple(_refusals(found, {row.record.phase.test for row in done})))
+    return replace(fitted, refusals=tuple(_refusals(fitted, {row.record.phase.test for row in done})))
 
 
 def _curve_points(
-    asked: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str], test: str
+    request: CalibrationRequest, rows: Sequence[RowFacts], refused: Mapping[str, str], test: str
 ) -> list[CurvePoint]:
-    found = []
+    points = []
     for row in rows:
         if row.record.phase.test == test:
-            at = statistic(row.record, asked.quantile)
-            found.append(CurvePoint(row, at, at.held(asked.max_latency_ns), refused.get(row.name, "")))
+            at = statistic(row.record, request.quantile)
+            points.append(CurvePoint(row, at, at.held(request.max_latency_ns), refused.get(row.name, "")))
     by_load = test == CLOSED
-    return sorted(found, key=lambda each: each.row.measurement.asked_depth if by_load else each.at.rate_per_s)
+    return sorted(points, key=lambda each: each.row.measurement.asked_depth if by_load else each.at.rate_per_s)
 
 
 def _rate(row: RowFacts) -> float:
@@ -147,48 +147,48 @@ def _curve(rows: Iterable[RowFacts]) -> Curve | None:
     return Curve(one_for_each(points, lambda each: each.load)) if points else None
 
 
-def _crossing(asked: CalibrationRequest, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
-    return None if idle is None else crossing(points, idle.at, asked.max_latency_ns)
+def _crossing(request: CalibrationRequest, idle: CurvePoint | None, points: Sequence[RatePoint]) -> Crossing | None:
+    return None if idle is None else crossing(points, idle.at, request.max_latency_ns)
 
 
-def _mean_crossing(asked: CalibrationRequest, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
+def _mean_crossing(request: CalibrationRequest, idle: CurvePoint, kept: Sequence[CurvePoint]) -> Crossing | None:
     means = [statistic(each.row.record, None) for each in kept]
-    return crossing(means, statistic(idle.row.record, None), asked.max_latency_ns) if means else None
+    return crossing(means, statistic(idle.row.record, None), request.max_latency_ns) if means else None
 
 
-def _within_row(asked: CalibrationRequest, kept: Sequence[CurvePoint], within: Crossing | None) -> RowFacts | None:
+def _within_row(request: CalibrationRequest, kept: Sequence[CurvePoint], within: Crossing | None) -> RowFacts | None:
     """The measured rate whose figures stand for the answer: the highest that kept the limit, and all below it did."""
     if within is None or within.rate_per_s is None:
         return None
-    found = None
+    row_facts = None
     for each in kept:
-        if not each.at.within(asked.max_latency_ns):
+        if not each.at.within(request.max_latency_ns):
             break
-        found = each.row
-    return found
+        row_facts = each.row
+    return row_facts
 
 
-def _closed_within(asked: CalibrationRequest, closed: Sequence[CurvePoint]) -> Peak | None:
-    found = None
+def _closed_within(request: CalibrationRequest, closed: Sequence[CurvePoint]) -> Peak | None:
+    row = None
     for each in closed:
-        if not _usable(each) or not each.at.within(asked.max_latency_ns):
+        if not _usable(each) or not each.at.within(request.max_latency_ns):
             break
-        found = each.row
-    return None if found is None else _peak(asked, found, _rate)
+        row = each.row
+    return None if row is None else _peak(request, row, _rate)
 
 
 def _most(
-    asked: CalibrationRequest, rows: Sequence[RowFacts], test: str, value: Callable[[RowFacts], float]
+    request: CalibrationRequest, rows: Sequence[RowFacts], test: str, value: Callable[[RowFacts], float]
 ) -> Peak | None:
     of_test = [row for row in rows if row.record.phase.test == test]
-    return _peak(asked, max(of_test, key=value), value) if of_test else None
+    return _peak(request, max(of_test, key=value), value) if of_test else None
 
 
-def _peak(asked: CalibrationRequest, row: RowFacts, value: Callable[[RowFacts], float]) -> Peak:
+def _peak(request: CalibrationRequest, row: RowFacts, value: Callable[[RowFacts], float]) -> Peak:
     ios, reached = row.record.series.ios, value(row)
     low, high = share_bounds(ios, (1,) * len(ios), sum(ios)) if ios else (None, None)
-    limit_ns = asked.max_latency_ns
-    meets = row.mean_ns <= limit_ns and statistic(row.record, asked.quantile).value_ns <= limit_ns
+    limit_ns = request.max_latency_ns
+    meets = row.mean_ns <= limit_ns and statistic(row.record, request.quantile).value_ns <= limit_ns
     return Peak(row, reached, low and reached * low, high and reached * high, meets)
 
 
@@ -198,27 +198,27 @@ def _knees(
     """All of models A6: the decision first, then from the neutral ones to the one that is only for display."""
     if curve is None or idle is None:
         return ()
-    found = [Knee("limit", None, within.rate_per_s)] if within is not None and within.rate_per_s else []
+    knees = [Knee("limit", None, within.rate_per_s)] if within is not None and within.rate_per_s else []
     if (knee := curve.knee) is not None:
         at = curve.at(knee.max_power_load)
-        found += [
+        knees += [
             Knee("least_load", knee.least_load, None),
             Knee("max_power", knee.max_power_load, at.rate_per_s if at else None),
         ]
-    found.append(Knee("planning_cap", None, PLANNING_CAP * curve.peak.rate_per_s))
+    knees.append(Knee("planning_cap", None, PLANNING_CAP * curve.peak.rate_per_s))
     unloaded = statistic(idle.row.record, None)
     if kept:
         means = [statistic(each.row.record, None) for each in kept]
         bent = crossing(means, unloaded, LATENCY_MULTIPLE * unloaded.value_ns)
         if bent.reached:
-            found.append(Knee("latency_multiple", None, bent.rate_per_s))
+            knees.append(Knee("latency_multiple", None, bent.rate_per_s))
     flat = next((step for step in curve.steps if step.gain < 1.10), None)
     if flat is not None:
-        found.append(Knee("saturation", flat.low.load, flat.low.rate_per_s))
+        knees.append(Knee("saturation", flat.low.load, flat.low.rate_per_s))
     if (knee := curve.knee) is not None:
         at = curve.at(knee.chord_load)
-        found.append(Knee("chord", knee.chord_load, at.rate_per_s if at else None))
-    return tuple(found)
+        knees.append(Knee("chord", knee.chord_load, at.rate_per_s if at else None))
+    return tuple(knees)
 
 
 def _fit_point(each: CurvePoint) -> Point:
@@ -229,22 +229,22 @@ def _fit_point(each: CurvePoint) -> Point:
     return Point(mean.rate_per_s, mean.value_ns / 1e9, error)
 
 
-def _disks(asked: CalibrationRequest, most: Peak | None, idle: CurvePoint | None) -> Disks | None:
-    if asked.disks is None or most is None or idle is None:
+def _disks(request: CalibrationRequest, most: Peak | None, idle: CurvePoint | None) -> Disks | None:
+    if request.disks is None or most is None or idle is None:
         return None
-    return Disks(asked.disks, most.value / asked.disks, asked.disks * 1e9 / idle.row.mean_ns)
+    return Disks(request.disks, most.value / request.disks, request.disks * 1e9 / idle.row.mean_ns)
 
 
-def _refusals(found: Calibration, tests: Collection[str]) -> Iterator[CalibrationRefusalCode]:
+def _refusals(fitted: Calibration, tests: Collection[str]) -> Iterator[CalibrationRefusalCode]:
     """What the calibration does not say, the gravest first; `tests` are those that were measured."""
-    points, within = (*found.closed, *found.at_rates), found.within
-    if found.closed and found.closed[0].why_not:
+    points, within = (*fitted.closed, *fitted.at_rates), fitted.within
+    if fitted.closed and fitted.closed[0].why_not:
         yield "idle_refused"
-    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
+    if fitted.idle is not None and not fitted.idle.at.within(fitted.asked.max_latency_ns):
         yield "limit_below_idle"
     if any(not each.at.enough and not each.why_not for each in points):
         yield "few_ios"
-    if found.most is not None and not found.saturated:
+    if fitted.most is not None and not fitted.saturated:
         yield "not_saturated"
     if OPEN not in tests:
         yield "no_rates"
@@ -255,5 +255,5 @@ def _refusals(found: Calibration, tests: Collection[str]) -> Iterator[Calibratio
             yield "limit_unsure"
     if STREAM not in tests:
         yield "no_streams"
-    if found.refused:
+    if fitted.refused:
         yield "rows_refused"

@@ -14,19 +14,19 @@ CAPACITY_OVER = 1.3  # by how much the throughput may be too high
 UPPER_OVER = 2.0  # by how much times may be too low
 
 
-def composed(reads: MeasuredLadder, writes: MeasuredLadder, asked: RequestedLoad) -> MeasuredLadder | None:
+def composed(reads: MeasuredLadder, writes: MeasuredLadder, requested_load: RequestedLoad) -> MeasuredLadder | None:
     """The ladder of a mix at the loads that both have; None for fewer than three of them."""
     of_writes = {level.users: level for level in writes.levels}
     pairs = [(level, of_writes[level.users]) for level in reads.levels if level.users in of_writes]
     if len(pairs) < LEAST_LOADS or pairs[0][0].users != 1:
         return None
-    share = asked.read_share
+    share = requested_load.read_share
     first = (reads.levels[0].response_s, writes.levels[0].response_s)
     mean = share * first[0] + (1 - share) * first[1]
     squares = share * (reads.service_cv2 + 1) * first[0] ** 2 + (1 - share) * (writes.service_cv2 + 1) * first[1] ** 2
     return MeasuredLadder(
         levels=tuple(_together(*pair, share) for pair in pairs),
-        asked=asked,
+        asked=requested_load,
         read_share=share,
         service_cv2=max(0.0, squares / mean**2 - 1),
         fastest_s=min(reads.fastest_s, writes.fastest_s),

@@ -150,12 +150,12 @@ def bracket(of: Ladder, varies: Variability) -> Bracket:
 
 def response_table(of: Ladder) -> list[float]:
     """Response times in seconds of 1, 2, 3 … users, as `Ladder.at` says them."""
-    found = [of.response_s[0]] * min(int(of.users[0]), MOST_IN_SYSTEM)
+    table = [of.response_s[0]] * min(int(of.users[0]), MOST_IN_SYSTEM)
     for (low, fast), (high, slow) in pairwise(zip(of.users, of.response_s, strict=True)):
         slope = (slow - fast) / (high - low)
-        found += [fast + slope * (users - low) for users in range(len(found) + 1, min(int(high), MOST_IN_SYSTEM) + 1)]
+        table += [fast + slope * (users - low) for users in range(len(table) + 1, min(int(high), MOST_IN_SYSTEM) + 1)]
     last, each = of.response_s[-1], 1 / of.limit_per_s
-    return found + [last + each * (users - of.users[-1]) for users in range(len(found) + 1, MOST_IN_SYSTEM + 1)]
+    return table + [last + each * (users - of.users[-1]) for users in range(len(table) + 1, MOST_IN_SYSTEM + 1)]
 
 
 def shares(responses_s: Sequence[float], rate_per_s: float, factor: float, from_users: float) -> list[float]:
@@ -188,8 +188,8 @@ def expected(of: Ladder, rate_per_s: float, varies: Variability) -> Expected:
     within = bracket(of, varies)
 
     def mean_s(factor: float) -> tuple[float, float]:
-        found = chances(of, rate_per_s, factor, within.from_users if factor > 1 else of.saturation_users)
-        return sum(share * of.at(users + 1) for users, share in enumerate(found)), found[0]
+        law_chances = chances(of, rate_per_s, factor, within.from_users if factor > 1 else of.saturation_users)
+        return sum(share * of.at(users + 1) for users, share in enumerate(law_chances)), law_chances[0]
 
     (low_s, _), (base_s, _), (high_s, _) = (mean_s(factor) for factor in (within.low, within.base, within.high))
     return Expected(low_s, base_s, high_s, mean_s(1.0)[1])

@@ -30,7 +30,7 @@ SHORT = Rule(least_intervals=3)
 
 
 def find_ladder(
-    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, requested_load: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     """The ladder of the mix itself; without one, between those of the sizes beside it; without these, that of reads and
     that of writes put together.
@@ -39,51 +39,51 @@ def find_ladder(
     """
     if facts.imported:
         return Absent("imported")
-    found = _single(facts, asked, refused, unsure)
-    if isinstance(found, Absent) and found.code == "no_such_rows":
-        found = _between_sizes(facts, asked, refused, unsure) or found
-    if isinstance(found, MeasuredLadder) or not 0 < asked.read_share < 1:
-        return found
+    ladder = _single(facts, requested_load, refused, unsure)
+    if isinstance(ladder, Absent) and ladder.code == "no_such_rows":
+        ladder = _between_sizes(facts, requested_load, refused, unsure) or ladder
+    if isinstance(ladder, MeasuredLadder) or not 0 < requested_load.read_share < 1:
+        return ladder
     parts = [
-        _single(facts, RequestedLoad(size_bytes=asked.size_bytes, read_share=share), refused, unsure)
+        _single(facts, RequestedLoad(size_bytes=requested_load.size_bytes, read_share=share), refused, unsure)
         for share in (1.0, 0.0)
     ]
     if all(isinstance(each, MeasuredLadder) for each in parts):
         reads, writes = (each for each in parts if isinstance(each, MeasuredLadder))
-        return composed(reads, writes, asked) or found
-    return found
+        return composed(reads, writes, requested_load) or ladder
+    return ladder
 
 
 def _single(
-    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, requested_load: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
-    curves = [curve for curve in facts.curves if same_load(curve.rows[0], asked)]
+    curves = [curve for curve in facts.curves if same_load(curve.rows[0], requested_load)]
     if not curves:
         known = dict.fromkeys(filter(None, (load_of(curve.rows[0]) for curve in facts.curves)))
         return Absent("no_such_rows", known=tuple(known))
-    made = [_measured(facts, curve, asked, refused, unsure) for curve in curves]
-    ladders = [each for each in made if isinstance(each, MeasuredLadder)]
+    measured = [_measured(facts, curve, requested_load, refused, unsure) for curve in curves]
+    ladders = [each for each in measured if isinstance(each, MeasuredLadder)]
     if ladders:
         return max(ladders, key=lambda each: (len(each.levels), each.levels[-1].users))
-    return next(each for each in made if isinstance(each, Absent))
+    return next(each for each in measured if isinstance(each, Absent))
 
 
 def _between_sizes(
-    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, requested_load: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | None:
     """Between the nearest measured sizes on both sides; None where the asked size lies outside of all."""
     known = {load.size_bytes for curve in facts.curves if (load := load_of(curve.rows[0]))}
-    found: list[MeasuredLadder] = []
+    ladders: list[MeasuredLadder] = []
     for sizes in (
-        sorted((size for size in known if size < asked.size_bytes), reverse=True),
-        sorted(size for size in known if size > asked.size_bytes),
+        sorted((size for size in known if size < requested_load.size_bytes), reverse=True),
+        sorted(size for size in known if size > requested_load.size_bytes),
     ):
-        each = (_single(facts, replace(asked, size_bytes=size), refused, unsure) for size in sizes)
+        each = (_single(facts, replace(requested_load, size_bytes=size), refused, unsure) for size in sizes)
         nearest = next((one for one in each if isinstance(one, MeasuredLadder)), None)
         if nearest is None:
             return None
-        found.append(nearest)
-    return interpolated(found[0], found[1], asked)
+        ladders.append(nearest)
+    return interpolated(ladders[0], ladders[1], requested_load)
 
 
 def load_of(record: PhaseRecord) -> RequestedLoad | None:
@@ -100,17 +100,21 @@ def load_of(record: PhaseRecord) -> RequestedLoad | None:
     return RequestedLoad(size_bytes=sizes.pop(), read_share=reads / math.fsum(item.weight for item in load.mix))
 
 
-def same_load(record: PhaseRecord, asked: RequestedLoad) -> bool:
+def same_load(record: PhaseRecord, requested_load: RequestedLoad) -> bool:
     """True for a row of the size that is asked for, and of its mix or nearly so; of reads only if those are asked."""
     has = load_of(record)
-    if has is None or has.size_bytes != asked.size_bytes:
+    if has is None or has.size_bytes != requested_load.size_bytes:
         return False
-    pure = any(share in (0.0, 1.0) for share in (has.read_share, asked.read_share))
-    return has.read_share == asked.read_share if pure else abs(has.read_share - asked.read_share) <= SAME_MIX + 1e-9
+    pure = any(share in (0.0, 1.0) for share in (has.read_share, requested_load.read_share))
+    return (
+        has.read_share == requested_load.read_share
+        if pure
+        else abs(has.read_share - requested_load.read_share) <= SAME_MIX + 1e-9
+    )
 
 
 def _measured(
-    facts: Facts, curve: Curve, asked: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
+    facts: Facts, curve: Curve, load: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
     left_out = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
     levels = []
@@ -134,8 +138,8 @@ def _measured(
     has = load_of(curve.rows[0])
     return MeasuredLadder(
         levels=tuple(levels),
-        asked=asked,
-        read_share=asked.read_share if has is None else has.read_share,
+        asked=load,
+        read_share=load.read_share if has is None else has.read_share,
         service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
         fastest_s=first.quantile_ns(0.005) / 1e9,
         unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
@@ -174,25 +178,27 @@ def _errors(response: Histogram, effects: list[tuple[float, ...]]) -> Iterator[t
             yield q, None
             continue
         effect = math.fsum(design_effect(each, q) or 1.0 for each in effects)
-        found = quantile_interval(response, q, effect)
-        if found.low_ns is None or found.high_ns is None or found.value_ns <= 0 or found.low_ns <= 0:
+        interval = quantile_interval(response, q, effect)
+        if interval.low_ns is None or interval.high_ns is None or interval.value_ns <= 0 or interval.low_ns <= 0:
             yield q, None
         else:
-            yield q, max(math.log(found.high_ns / found.value_ns), math.log(found.value_ns / found.low_ns))
+            yield q, max(math.log(interval.high_ns / interval.value_ns), math.log(interval.value_ns / interval.low_ns))
 
 
-def interpolated(smaller: MeasuredLadder, larger: MeasuredLadder, asked: RequestedLoad) -> MeasuredLadder | None:
+def interpolated(
+    smaller: MeasuredLadder, larger: MeasuredLadder, requested_load: RequestedLoad
+) -> MeasuredLadder | None:
     """The ladder of the asked size; None for fewer than three loads in common."""
     of_larger = {level.users: level for level in larger.levels}
     pairs = [(level, of_larger[level.users]) for level in smaller.levels if level.users in of_larger]
     if len(pairs) < LEAST_LOADS or pairs[0][0].users != 1:
         return None
-    part = math.log(asked.size_bytes / smaller.asked.size_bytes)
+    part = math.log(requested_load.size_bytes / smaller.asked.size_bytes)
     part /= math.log(larger.asked.size_bytes / smaller.asked.size_bytes)
     sizes = (smaller.asked.size_bytes, larger.asked.size_bytes)
     return MeasuredLadder(
-        levels=tuple(_level(few, many, sizes, asked.size_bytes, part) for few, many in pairs),
-        asked=asked,
+        levels=tuple(_level(few, many, sizes, requested_load.size_bytes, part) for few, many in pairs),
+        asked=requested_load,
         read_share=smaller.read_share,
         service_cv2=max(smaller.service_cv2, larger.service_cv2),
         fastest_s=_between(smaller.fastest_s, larger.fastest_s, part),

@@ -78,10 +78,10 @@ def statistic(record: PhaseRecord, quantile: float | None) -> RatePoint:
         mean = mean_interval(times.mean_ns, series)
         return RatePoint(rate, mean.value_ns, mean.low_ns, mean.high_ns, sustained)
     effect = design_effect(design_effects(series), quantile)
-    found = quantile_interval(times, quantile, effect)
+    interval = quantile_interval(times, quantile, effect)
     known = enough_beyond(times.total, quantile)
-    low, high = (found.low_ns, found.high_ns) if known else (None, None)
-    return RatePoint(rate, found.value_ns, low, high, sustained, known)
+    low, high = (interval.low_ns, interval.high_ns) if known else (None, None)
+    return RatePoint(rate, interval.value_ns, low, high, sustained, known)
 
 
 def crossing(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float) -> Crossing:
@@ -116,8 +116,8 @@ def _between(before: RatePoint, after: RatePoint, limit_ns: float) -> float:
 class Chooser:
     """Which rate comes next: first shares of the most IOPS, for the curve; then around the limit until it is tight."""
 
-    def __init__(self, asked: CalibrationRequest, refused: Callable[[PhaseRecord], bool]) -> None:
-        self._asked, self._refused = asked, refused
+    def __init__(self, request: CalibrationRequest, refused: Callable[[PhaseRecord], bool]) -> None:
+        self._asked, self._refused = request, refused
         self._known: dict[str, RatePoint] = {}  # what was said of a row before
 
     def __call__(self, closed: Sequence[PhaseRecord], at_rates: Sequence[PhaseRecord]) -> float | None:
@@ -137,8 +137,8 @@ class Chooser:
     def _point(self, record: PhaseRecord) -> RatePoint:
         name = record.phase.name
         if name not in self._known:
-            found = statistic(record, self._asked.quantile)
-            self._known[name] = found._replace(refused=self._refused(record))
+            point = statistic(record, self._asked.quantile)
+            self._known[name] = point._replace(refused=self._refused(record))
         return self._known[name]
 
 
@@ -147,12 +147,12 @@ def next_near(points: Sequence[RatePoint], idle: RatePoint, limit_ns: float, hig
     if idle.held(limit_ns) == "broken":
         return None
     known = [point for point in points if point.tells(limit_ns)]
-    found = crossing(known, idle, limit_ns)
-    middle = found.rate_per_s
-    if middle is None or not found.reached:
+    at_limit = crossing(known, idle, limit_ns)
+    middle = at_limit.rate_per_s
+    if middle is None or not at_limit.reached:
         later = _beyond(crossing(points, idle, limit_ns), middle or 0.0, highest)
         return next((rate for each in later if (rate := _new(each, points, limit_ns)) is not None), None)
-    low, high = found.low_per_s or 0.0, found.high_per_s or highest
+    low, high = at_limit.low_per_s or 0.0, at_limit.high_per_s or highest
     sides = [(middle - low, _below(known, low, middle)), (high - middle, _above(known, middle, high))]
     for gap, rate in sorted(sides, reverse=True):
         wanted = _new(min(rate, highest), points, limit_ns)

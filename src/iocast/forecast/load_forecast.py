@@ -142,15 +142,15 @@ class Forecaster(Struct, frozen=True, dict=True):
         wait less than behind servers of random times."""
         of = self.measured
         varies = Variability(service_cv2=of.service_cv2, fastest_s=of.fastest_s, arrival_cv2=self.arrival_cv2)
-        found = bracket(self.ladder, varies)
+        varied = bracket(self.ladder, varies)
         paced = 1 + min(0.0, (self.arrival_cv2 - 1) / 2) + min(0.0, (of.saturated_cv2 - 1) / 2)
-        found = replace(found, low=min(found.low, max(0.5, paced)))
+        varied = replace(varied, low=min(varied.low, max(0.5, paced)))
         if of.held_s:  # one user meets the cap: half the wait of random servers: what is expected of a cap
-            found = replace(found, base=max(0.5, self.arrival_cv2 / 2))
+            varied = replace(varied, base=max(0.5, self.arrival_cv2 / 2))
         if of.deep:
-            return found
-        high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (found.bottleneck_cv2 - 1) / 2)
-        return replace(found, high=high)
+            return varied
+        high = 1 + (self.arrival_cv2 - 1) / 2 + max(0.0, (varied.bottleneck_cv2 - 1) / 2)
+        return replace(varied, high=high)
 
     @cached_property
     def ends(self) -> tuple[Forecaster, Forecaster] | None:
@@ -323,19 +323,19 @@ class Forecaster(Struct, frozen=True, dict=True):
                     error = UNKNOWN_ERROR
                 before = squares[q]
                 squares[q] = None if before is None or error is None else before + (weight * error) ** 2
-        return {q: None if found is None else math.sqrt(found) for q, found in squares.items()}
+        return {q: None if variance is None else math.sqrt(variance) for q, variance in squares.items()}
 
     def weights(self, rate_per_s: float, quantiles: Sequence[float]) -> dict[float | None, list[float]]:
         """How much each figure depends on each load of the ladder: by how many percent it moves with one of the row."""
         missed = rate_per_s * (1 - self.hits)
         plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
-        found: dict[float | None, list[float]] = {q: [] for q in (None, *quantiles)}
-        start = {q: value(plain, q) for q in found}
+        by_quantile: dict[float | None, list[float]] = {q: [] for q in (None, *quantiles)}
+        start = {q: value(plain, q) for q in by_quantile}
         for law in self._nudged:
             nudged = self._seen(law.mixture(missed, 1.0, 0.0))
-            for q, weights in found.items():
+            for q, weights in by_quantile.items():
                 weights.append(abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE))
-        return found
+        return by_quantile
 
     @cached_property
     def _nudged(self) -> tuple[Law, ...]:
@@ -361,8 +361,8 @@ class Forecaster(Struct, frozen=True, dict=True):
         errors = self._errors_by_rate(q)
 
         def breaks(rate_per_s: float) -> bool:
-            found = self.figure(self.three(rate_per_s), q, _between(errors, rate_per_s))
-            return {"low": found.low_s, "base": found.base_s, "high": found.high_s}[end] > limit_s
+            figure = self.figure(self.three(rate_per_s), q, _between(errors, rate_per_s))
+            return {"low": figure.low_s, "base": figure.base_s, "high": figure.high_s}[end] > limit_s
 
         low, high = 0.0, self.limit_per_s
         if 0 < kept_per_s < high and not breaks(kept_per_s):

@@ -77,18 +77,22 @@ def touches(has: MeasuredFigure, said: Figure) -> bool:
 
 
 def open_rows(
-    facts: Facts, asked: RequestedLoad, refused: Mapping[str, str], quantiles: Sequence[float], by: Forecaster | None
+    facts: Facts,
+    requested_load: RequestedLoad,
+    refused: Mapping[str, str],
+    quantiles: Sequence[float],
+    by: Forecaster | None,
 ) -> tuple[OpenRow, ...]:
     """The rows of random arrivals of the asked I/O, by rate, each with its forecast where there is one."""
-    found = []
+    rows = []
     for row in facts.rows:
         arrival = row.workload.arrival
-        fits = isinstance(arrival, Poisson) and same_load(row.record, asked) and row.measurement.ios
+        fits = isinstance(arrival, Poisson) and same_load(row.record, requested_load) and row.measurement.ios
         if not fits or row.name in refused or facts.imported:
             continue
         assert isinstance(arrival, Poisson)
-        found.append(_held_against(row, arrival.rate_per_s, quantiles, by))
-    return tuple(sorted(found, key=lambda each: each.rate_per_s))
+        rows.append(_held_against(row, arrival.rate_per_s, quantiles, by))
+    return tuple(sorted(rows, key=lambda each: each.rate_per_s))
 
 
 def _held_against(row: RowFacts, rate_per_s: float, quantiles: Sequence[float], by: Forecaster | None) -> OpenRow:
@@ -125,10 +129,10 @@ def _measured(row: RowFacts, q: float | None) -> MeasuredFigure:
     known = [design_effects(each, NARROW) for each in series.ops if sum(each.ios)]
     effects = [each for each in known if each is not None]
     effect = math.fsum(design_effect(each, q) or 1.0 for each in effects) if effects else None
-    found = quantile_interval(response, q, effect)
-    low_s, high_s = (None if end is None else end / 1e9 for end in (found.low_ns, found.high_ns))
+    interval = quantile_interval(response, q, effect)
+    low_s, high_s = (None if end is None else end / 1e9 for end in (interval.low_ns, interval.high_ns))
     enough = enough_beyond(response.total, q)
-    return MeasuredFigure(q=q, value_s=found.value_ns / 1e9, low_s=low_s, high_s=high_s, enough=enough)
+    return MeasuredFigure(q=q, value_s=interval.value_ns / 1e9, low_s=low_s, high_s=high_s, enough=enough)
 
 
 def fitted(rows: Sequence[OpenRow], q: float | None) -> Fitted:

@@ -37,7 +37,7 @@ class RepeatedMaximum(Struct, frozen=True, kw_only=True):
         return variation(self.values)
 
 
-def repeated_maxima(found: Sequence[Calibration | None]) -> tuple[RepeatedMaximum, ...]:
+def repeated_maxima(calibrations: Sequence[Calibration | None]) -> tuple[RepeatedMaximum, ...]:
     """Every maximum that at least one of the calibrations says; None stands for a run without a row."""
     said: dict[MaximumCode, Callable[[Calibration], Told | None]] = {
         "within_limit": lambda of: _crossed(of.within),
@@ -45,24 +45,24 @@ def repeated_maxima(found: Sequence[Calibration | None]) -> tuple[RepeatedMaximu
         "most_throughput": lambda of: _reached(of.throughput, True),
         "single_process": lambda of: _reached(of.single, True),
     }
-    return tuple(_repeated(found, said))
+    return tuple(_repeated(calibrations, said))
 
 
 def _repeated(
-    found: Sequence[Calibration | None], said: dict[MaximumCode, Callable[[Calibration], Told | None]]
+    calibrations: Sequence[Calibration | None], said: dict[MaximumCode, Callable[[Calibration], Told | None]]
 ) -> Iterator[RepeatedMaximum]:
     for code, tell in said.items():
-        told = [each for of in found if of is not None and (each := tell(of)) is not None]
-        if not told:
+        maxima = [each for of in calibrations if of is not None and (each := tell(of)) is not None]
+        if not maxima:
             continue
-        values = tuple(value for value, *_ in told)
+        values = tuple(value for value, *_ in maxima)
         middle = median_of(values)
-        ends = [(low, high) for _, low, high, _ in told if low is not None and high is not None]
+        ends = [(low, high) for _, low, high, _ in maxima if low is not None and high is not None]
         yield RepeatedMaximum(
             code=code,
             values=values,
-            unknown=len(found) - len(told),
-            bounds=sum(not exact for *_, exact in told),
+            unknown=len(calibrations) - len(maxima),
+            bounds=sum(not exact for *_, exact in maxima),
             held=sum(low <= middle <= high for low, high in ends),
             intervals=len(ends),
         )

@@ -47,8 +47,8 @@ class Replayed(Struct, frozen=True):
 
 def replayed(rows: Sequence[OpenRow], q: float | None, limit_s: float) -> Replayed:
     """What rows in order of their rates say of a limit on a percentile, or on the mean (`q` None)."""
-    told = [(row, held) for row in rows if (held := _held(row, q, limit_s)) is not None]
-    return Replayed(tuple(told), any(_contradicts(row, q) for row in rows))
+    held_rows = [(row, held) for row in rows if (held := _held(row, q, limit_s)) is not None]
+    return Replayed(tuple(held_rows), any(_contradicts(row, q) for row in rows))
 
 
 def figure_of(row: OpenRow, q: float | None) -> MeasuredFigure | None:

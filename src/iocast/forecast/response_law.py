@@ -45,24 +45,24 @@ class Law(Struct, frozen=True, dict=True):
         for at in range(1, len(means)):
             means[at] = max(means[at], means[at - 1])
         times = tuple(
-            tuple(each * factor for each in found) if at == level else found for at, found in enumerate(self.times_s)
+            tuple(each * factor for each in state) if at == level else state for at, state in enumerate(self.times_s)
         )
         return Law(Ladder(self.ladder.users, tuple(means)), times, self.regular)
 
     def mixture(self, rate_per_s: float, factor: float, from_users: float, *, lowest: bool = False) -> Mixture:
         """The response at a rate of random arrivals; `lowest`: as fast as a convex ladder can be between its loads."""
         places, responses = self._lowest if lowest else self._usual
-        found = shares(responses, rate_per_s, factor, from_users)
+        state_shares = shares(responses, rate_per_s, factor, from_users)
         top = len(responses) - 1
-        mean = math.fsum(share * responses[min(users, top)] for users, share in enumerate(found))
+        mean = math.fsum(share * responses[min(users, top)] for users, share in enumerate(state_shares))
         masses: dict[int, float] = {}
-        for users, share in enumerate(found):
+        for users, share in enumerate(state_shares):
             node, part = places[min(users, top)]
             masses[node] = masses.get(node, 0.0) + share * (1 - part)
             if part:
                 masses[node + 1] = masses.get(node + 1, 0.0) + share * part
         parts = tuple((mass, self._times(node)) for node, mass in masses.items() if mass > LEAST_MASS)
-        return Mixture(parts, mean, found[0])
+        return Mixture(parts, mean, state_shares[0])
 
     def at(self, users: int) -> Mixture:
         """The response of a closed load."""
@@ -179,23 +179,23 @@ def least_between(of: Ladder, users: int) -> tuple[float, float]:
 
 def _nodes(of: Ladder) -> list[float]:
     """The places at which distributions are interpolated: all users where they are few, else some between the loads."""
-    found = [of.users[0]]
+    nodes = [of.users[0]]
     for low, high in pairwise(of.users):
         steps = min(STEPS, int(high - low))
-        found += [low + (high - low) * at / steps for at in range(1, steps + 1)]
-    while found[-1] < MOST_IN_SYSTEM + 1:
-        found.append(max(found[-1] + 1, found[-1] * BEYOND))
-    return found
+        nodes += [low + (high - low) * at / steps for at in range(1, steps + 1)]
+    while nodes[-1] < MOST_IN_SYSTEM + 1:
+        nodes.append(max(nodes[-1] + 1, nodes[-1] * BEYOND))
+    return nodes
 
 
 def _located(nodes: list[float], positions: list[float]) -> list[tuple[int, float]]:
     """Between which places each position lies: the lower one, and how far towards the next."""
-    found = []
+    located = []
     for position in positions:
         at = max(0, min(bisect_right(nodes, position) - 1, len(nodes) - 2))
         part = (position - nodes[at]) / (nodes[at + 1] - nodes[at])
-        found.append((at, min(max(part, 0.0), 1.0)))
-    return found
+        located.append((at, min(max(part, 0.0), 1.0)))
+    return located
 
 
 def _share(times: tuple[float, ...], time_s: float) -> float:

@@ -63,17 +63,17 @@ class WhatIf(Struct, frozen=True):
 
 def parse_change(text: str) -> Change:
     """What `--what-if` says. Raises SpecError."""
-    asked = text.strip()
-    if found := LOAD.fullmatch(asked):
-        return LoadTimes(_factor(text, found[1], float(found[2]), percent=bool(found[3])))
-    if found := CACHE.fullmatch(asked):
-        hits = parse_percent(found[1]) / 100
+    stripped = text.strip()
+    if match := LOAD.fullmatch(stripped):
+        return LoadTimes(_factor(text, match[1], float(match[2]), percent=bool(match[3])))
+    if match := CACHE.fullmatch(stripped):
+        hits = parse_percent(match[1]) / 100
         if not 0 < hits < 1:
             raise SpecError(f'--what-if "{text}": a cache answers more than 0% and less than 100%', f"forms: {FORMS}")
-        return Cached(hits, parse_duration(found[2]) / 1e9)
-    if found := VOLUME.fullmatch(asked):
-        limits_of(found[1])
-        return OnVolume(found[1])
+        return Cached(hits, parse_duration(match[2]) / 1e9)
+    if match := VOLUME.fullmatch(stripped):
+        limits_of(match[1])
+        return OnVolume(match[1])
     raise SpecError(f'--what-if "{text}" is not understood', f"forms: {FORMS}")
 
 

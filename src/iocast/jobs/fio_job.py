@@ -50,29 +50,31 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
 
 def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase]:
     """The phase of a cell; none, and a problem more, when it contradicts itself. `engine` is that of the job."""
-    area, asked = cell.area, cell.asked
+    area, request = cell.area, cell.asked
     if reads_back(cell.fields):
         return [reading_phase()]
     given: dict[str, Any] = {**cell.fields, **area.pattern}
-    if asked.engine != engine:
-        given["engine"] = asked.engine
+    if request.engine != engine:
+        given["engine"] = request.engine
     if area.start_bytes or area.size_bytes is not None:
         given["region"] = {"start": area.start_bytes}
         if area.size_bytes is not None:
             given["region"]["size"] = area.size_bytes
     for conflict in (*find_conflicts(given, given), *writing_conflicts(given)):
-        line = asked.line_of(_OURS.get(conflict.field, conflict.field))
-        problems.add(line, f"[{asked.name}] {conflict.says.replace('verify_block', 'verify_interval')}", conflict.hint)
+        line = request.line_of(_OURS.get(conflict.field, conflict.field))
+        problems.add(
+            line, f"[{request.name}] {conflict.says.replace('verify_block', 'verify_interval')}", conflict.hint
+        )
         return []
-    made = list(expand({**given, "test": "x"}))
-    return list(expand({**given, "test": _test_name(asked.name, made[0].name)}))
+    expanded = list(expand({**given, "test": "x"}))
+    return list(expand({**given, "test": _test_name(request.name, expanded[0].name)}))
 
 
-def _check_verified(phases: list[Phase], asked: list[SectionRequest], problems: FioProblems) -> None:
+def _check_verified(phases: list[Phase], cells: list[SectionRequest], problems: FioProblems) -> None:
     """What is written with verify can be read back; not asked where phases are missing because of other problems."""
     impossible = "" if problems.count else order_conflict(unique_names(phases))
     if impossible:
-        line = next(section.line_of("verify") for section in asked if section.back or "verify" in section.load)
+        line = next(section.line_of("verify") for section in cells if section.back or "verify" in section.load)
         problems.add(line, f"verify: {impossible}", "", "iocast verify RUN reads back what an earlier run wrote")
 
 

@@ -72,12 +72,12 @@ def _read_job(path: str) -> Job:
 
 
 def _preset_names() -> list[str]:
-    found = {
+    names = {
         entry.name.removesuffix(".toml")
         for entry in (resources.files("iocast.jobs") / "presets").iterdir()
         if entry.name.endswith(".toml")
     }
-    return [name for name in _ORDER if name in found] + sorted(found.difference(_ORDER))
+    return [name for name in _ORDER if name in names] + sorted(names.difference(_ORDER))
 
 
 def _preset_text(name: str) -> str:

@@ -57,7 +57,7 @@ def plan(
         _check_fit(phase, target, files)
         _check_stripe(phase, files)
         _check_blocks(phase, target, *_DIRECT[job.language])
-    made = Plan(
+    planned = Plan(
         name=job.name,
         target=target,
         phases=tuple(kept),
@@ -71,7 +71,7 @@ def plan(
         calibration=job.calibration,
         tree=job.tree,
     )
-    return made, omitted
+    return planned, omitted
 
 
 def _check_polling(job: Job, phases: Iterable[Phase]) -> None:

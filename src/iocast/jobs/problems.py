@@ -29,7 +29,7 @@ class Problems:
 
     def inside(self, path: Path) -> bool:
         """True when there is a problem in the table at `path`."""
-        return any(found[: len(path)] == path for found in self._paths)
+        return any(inner[: len(path)] == path for inner in self._paths)
 
     def refuse(self) -> None:
         """Raises SpecError with every problem in the order of lines, if there is any."""

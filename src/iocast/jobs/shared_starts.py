@@ -17,14 +17,14 @@ def shared_starts(plan: Plan) -> tuple[str, ...]:
         size = plan.files.size_bytes - start if phase.region_size_bytes is None else phase.region_size_bytes
         return backwards, start + size if backwards else start
 
-    found = []
+    clashes = []
     for group in plan.groups:
         in_order = sorted((phase for phase in group if _sequential(phase)), key=first_byte)
         for (_, at), same in groupby(in_order, key=first_byte):
             sharing = tuple(same)
             if len(sharing) > 1:
-                found.append(_sentence(sharing, at))
-    return tuple(found)
+                clashes.append(_sentence(sharing, at))
+    return tuple(clashes)
 
 
 def _sequential(phase: Phase) -> bool:

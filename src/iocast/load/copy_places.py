@@ -33,18 +33,18 @@ class Source(Struct, frozen=True):
 def find_source(path: str) -> Source:
     """Looks at the source, and opens it once. Raises TargetError."""
     try:
-        found = os.stat(path)
-        if stat.S_ISREG(found.st_mode):
+        status = os.stat(path)
+        if stat.S_ISREG(status.st_mode):
             descriptor = os.open(path, _SAFELY)
-            found = os.fstat(descriptor)
+            status = os.fstat(descriptor)
             os.close(descriptor)
     except OSError as error:
         raise refusal("cannot read", path, error) from error
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise TargetError(f"{path} is not a regular file", "give a regular file as SOURCE")
-    if not found.st_size:
+    if not status.st_size:
         raise TargetError(f"{path} is empty", "give a SOURCE of some hundred MiB, better larger than the caches")
-    return _source(path, found)
+    return _source(path, status)
 
 
 def open_source(source: Source) -> int:
@@ -110,5 +110,5 @@ def _unchanged(source: Source, now: os.stat_result) -> bool:
     return known == (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
 
 
-def _source(path: str, found: os.stat_result) -> Source:
-    return Source(path, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_blocks * 512)
+def _source(path: str, status: os.stat_result) -> Source:
+    return Source(path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_blocks * 512)

@@ -86,8 +86,8 @@ def _tree(plan: Plan, phase: Phase) -> TreePlan | None:
     tree = plan.tree_of(phase)
     if tree is None:
         return None
-    told = tree_plan(tree, plan.most_users, phase.workload.select)
-    return replace(told, stop_after=phase.workload.stop_after, cold=phase.cold)
+    tree_words = tree_plan(tree, plan.most_users, phase.workload.select)
+    return replace(tree_words, stop_after=phase.workload.stop_after, cold=phase.cold)
 
 
 def _within(step: Step, regions: tuple[FileRegion, ...]) -> Step:
@@ -111,8 +111,8 @@ class World(Protocol):
 
 def sim_world() -> World:
     """A simulated device as it is delivered; `measure` takes it. Raises LoadError."""
-    made: World = core().SimWorld()
-    return made
+    simulated: World = core().SimWorld()
+    return simulated
 
 
 def measure(plan: PhasePlan, on_tick: CoreTick, world: World | None = None) -> tuple[Measurement, Intervals]:
@@ -137,8 +137,8 @@ def measure_together(
     """
     module = core()
     try:
-        told = [msgspec.json.encode(plan).decode() for plan in plans]
-        results = module.run_together(told, on_tick, world, dict(opened or {}), spool)
+        plans_json = [msgspec.json.encode(plan).decode() for plan in plans]
+        results = module.run_together(plans_json, on_tick, world, dict(opened or {}), spool)
     except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"{' and '.join(plan.name for plan in plans)}: {message}", hint) from error

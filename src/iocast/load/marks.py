@@ -219,11 +219,11 @@ def _digest_of(descriptor: int) -> str:
     """
     last = max(0, os.fstat(descriptor).st_size - _BLOCK_BYTES)
     spread = [last * part // (_PARTS - 1) // _BLOCK_BYTES * _BLOCK_BYTES for part in range(1, _PARTS)]
-    found = hashlib.blake2b(digest_size=8)
+    digest = hashlib.blake2b(digest_size=8)
     for at, size in ((0, _HEAD_BYTES), *((at, _BLOCK_BYTES) for at in spread)):
-        found.update(os.pread(descriptor, size, at))
+        digest.update(os.pread(descriptor, size, at))
         os.posix_fadvise(descriptor, at, size, os.POSIX_FADV_DONTNEED)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def _is_the_file(mark: Mark, path: str, descriptor: int) -> bool:

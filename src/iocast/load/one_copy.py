@@ -113,12 +113,12 @@ def _proven(trial: CopyTrial, file: Output, digest: str, source: Source, tick: T
     try:
         shared = shared_bytes(back)
         os.posix_fadvise(back, 0, 0, os.POSIX_FADV_DONTNEED)
-        found = _content(back, f"the copy of {source.path}", tick)
+        bytes_read = _content(back, f"the copy of {source.path}", tick)
     finally:
         os.close(back)
-    if not found.digest:
+    if not bytes_read.digest:
         return None
-    same = found.digest == digest and found.bytes == source.size_bytes
+    same = bytes_read.digest == digest and bytes_read.bytes == source.size_bytes
     return msgspec.structs.replace(trial, shared_bytes=shared, same=same)
 
 

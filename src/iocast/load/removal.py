@@ -133,7 +133,7 @@ def _marked(path: str) -> list[str]:
 
 def _removed(name: str, dry_run: bool, users: Users, removed: list[tuple[str, int]]) -> str:
     """Removes one file of ours, or would; why not, in words that follow its name. Raises OSError."""
-    what, letter = next((found for each in (name, mark_path(name)) if (found := fixed(each))[0]), ("", ""))
+    what, letter = next((mark for each in (name, mark_path(name)) if (mark := fixed(each))[0]), ("", ""))
     if what:
         return f"is {what} (chattr -{letter} makes it removable)"
     with ExitStack() as stack:

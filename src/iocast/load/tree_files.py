@@ -100,9 +100,9 @@ def tree_path(plan: Plan, tree: Tree) -> str:
 def tree_file(plan: Plan, tree: Tree, files: Sequence[WorkFile]) -> WorkFile:
     """Of the trees of a layout the one that a phase works in, as far as its places reach."""
     path = tree_path(plan, tree)
-    found = next((file for file in files if file.path == path), files[0])
+    match = next((file for file in files if file.path == path), files[0])
     simulated = plan.target.kind == "sim"
-    return found if simulated else replace(found, size_bytes=totals(tree, plan.most_users).span_bytes)
+    return match if simulated else replace(match, size_bytes=totals(tree, plan.most_users).span_bytes)
 
 
 def lay_out_tree(plan: Plan) -> Layout:
@@ -116,10 +116,13 @@ def lay_out_tree(plan: Plan) -> Layout:
     named: dict[str, list[Tree]] = {}
     for tree in plan.trees:
         named.setdefault(tree.name, []).append(tree)
-    made = [_lay_out_one(plan, trees) for trees in named.values()]
+    layouts = [_lay_out_one(plan, trees) for trees in named.values()]
     _check_room(plan, list(named.values()))
     return Layout(
-        tuple(file for file, _ in made), own=True, notes=tuple(note for _, notes in made for note in notes), tree=True
+        tuple(file for file, _ in layouts),
+        own=True,
+        notes=tuple(note for _, notes in layouts for note in notes),
+        tree=True,
     )
 
 

@@ -76,8 +76,10 @@ class Journal:
     @property
     def plan(self) -> VerifyPlan:
         """What a phase is told that writes into it."""
-        told = self.description
-        return VerifyPlan(str(self.folder / "journal.bin"), told.run_id, told.block_bytes, told.first_blocks)
+        description = self.description
+        return VerifyPlan(
+            str(self.folder / "journal.bin"), description.run_id, description.block_bytes, description.first_blocks
+        )
 
     @property
     def opened(self) -> dict[str, int]:
@@ -195,7 +197,7 @@ def read_back(
         _check_same(file)
     journal = str((run_folder / FOLDER / "journal.bin").absolute())
     verify = VerifyPlan(journal, description.run_id, description.block_bytes, description.first_blocks)
-    asked = {
+    arguments = {
         "verify": verify,
         "files": [(file.path, file.size_bytes) for file in description.files],
         "durable_only": durable_only,
@@ -203,7 +205,7 @@ def read_back(
     started = unix_ns()
     module = core()
     try:
-        found = msgspec.json.decode(module.read_back(msgspec.json.encode(asked).decode(), on_tick), type=_ReadBack)
+        result = msgspec.json.decode(module.read_back(msgspec.json.encode(arguments).decode(), on_tick), type=_ReadBack)
     except module.CoreError as error:
         message, hint, _errno = error.args
         raise LoadError(f"verify: {message}", hint) from error
@@ -212,7 +214,7 @@ def read_back(
         block_bytes=description.block_bytes,
         started_unix_ns=started,
         durable_only=durable_only,
-        **msgspec.structs.asdict(found),
+        **msgspec.structs.asdict(result),
     )
 
 

@@ -122,8 +122,8 @@ def _work_file(path: str, size_bytes: int, writes: bool) -> WorkFile:
         if os.path.lexists(mark) and read_mark(path) is None:
             raise _not_ours(mark)
         return WorkFile(path, size_bytes, fill=True)
-    made = made_here(path)
-    if made is None:
+    work_file = made_here(path)
+    if work_file is None:
         raise _not_ours(path)
     status = os.stat(path)
     if status.st_nlink != 1:
@@ -131,7 +131,7 @@ def _work_file(path: str, size_bytes: int, writes: bool) -> WorkFile:
             f"{path} has a second name (hard link), whose data would be overwritten too",
             "remove this name (rm), or choose another directory",
         )
-    same = made.whole and made.size_bytes == size_bytes == status.st_size
+    same = work_file.whole and work_file.size_bytes == size_bytes == status.st_size
     if not same:
         return WorkFile(path, size_bytes, fill=True)
     extents = survey(path)

@@ -181,8 +181,10 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     @property
     def queued_share(self) -> float:
         """The share of the time that its own threads were ready and had no processor; 0 where it is not known."""
-        made = self.generator
-        return made.queued_ns / self.elapsed_ns / made.threads if made.threads and self.elapsed_ns else 0.0
+        generator = self.generator
+        return (
+            generator.queued_ns / self.elapsed_ns / generator.threads if generator.threads and self.elapsed_ns else 0.0
+        )
 
     @property
     def error_count(self) -> int:

@@ -57,7 +57,7 @@ def permission(target: Target, *, own_file: bool, read_only: bool = False) -> Pe
     its file system is mounted so."""
     if target.members:
         each = [permission(member, own_file=False) for member in target.members]
-        return next((found for found in each if not found.may_write), each[0])
+        return next((each_permission for each_permission in each if not each_permission.may_write), each[0])
     if read_only and (target.kind == "directory" or own_file):
         return Permission(False, "read_only")
     match target.kind:

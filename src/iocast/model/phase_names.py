@@ -38,10 +38,10 @@ def unique_names(phases: Sequence[Phase]) -> tuple[Phase, ...]:
     for phase in phases:
         alike.setdefault(plain_name(phase), []).append(phase.workload)
     names = [_told_apart(phase, alike[plain_name(phase)]) for phase in phases]
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     named: list[Phase] = []
     for phase, name in zip(phases, names, strict=True):
-        seen[name] = number = seen.get(name, 0) + 1
+        counts[name] = number = counts.get(name, 0) + 1
         named.append(msgspec.structs.replace(phase, name=name if number == 1 else f"{name} #{number}"))
     return tuple(named)
 

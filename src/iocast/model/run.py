@@ -216,11 +216,11 @@ class Run(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def _groups(self) -> dict[tuple[str, int], tuple[PhaseRecord, ...]]:
         """The phases of each group that ran concurrently; `dict=True` keeps them, they are no part of the value."""
-        found: dict[tuple[str, int], list[PhaseRecord]] = {}
+        groups: dict[tuple[str, int], list[PhaseRecord]] = {}
         for record in self.phases:
             if record.phase.together:
-                found.setdefault(_group(record), []).append(record)
-        return {group: tuple(records) for group, records in found.items()}
+                groups.setdefault(_group(record), []).append(record)
+        return {group: tuple(records) for group, records in groups.items()}
 
     @property
     def measured(self) -> tuple[PhaseRecord, ...]:

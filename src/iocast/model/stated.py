@@ -54,11 +54,11 @@ class Coarse(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             return stated, stated
         if not self.buckets or not self.whole:
             return None
-        seen = 0.0
+        passed = 0.0
         for bucket in self.buckets:
-            seen += bucket.weight
+            passed += bucket.weight
             # Percentages are rounded: a hair may be missing.
-            if bucket.weight and seen >= q * self.whole - 1e-9:
+            if bucket.weight and passed >= q * self.whole - 1e-9:
                 return self._inside(bucket)
         return None
 

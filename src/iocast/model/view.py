@@ -69,45 +69,45 @@ def views(samples: Iterable[Sample], observer: str, elapsed_ns: int | None = Non
 
     An observer that samples an epoch promises more (see `metrics.EPOCH`), and its counters are judged by it.
     """
-    seen: defaultdict[str, defaultdict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
+    by_epoch: defaultdict[str, defaultdict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         if sample.observer == observer:
-            seen[sample.subject][sample.metric].append((sample.time_ns, sample.value))
-    if EPOCH in seen.get("", {}):
-        return _views_of_epoch(seen, elapsed_ns)
-    found = {}
-    for subject, counters in seen.items():
+            by_epoch[sample.subject][sample.metric].append((sample.time_ns, sample.value))
+    if EPOCH in by_epoch.get("", {}):
+        return _views_of_epoch(by_epoch, elapsed_ns)
+    by_subject = {}
+    for subject, counters in by_epoch.items():
         first_ns = min([values[0][0] for values in counters.values()])
         spent_ns = max([values[-1][0] for values in counters.values()]) - first_ns
         if spent_ns <= 0:
             continue
         went = ((metric, _went(metric, values)) for metric, values in counters.items())
         known = {metric: delta for metric, delta in went if delta is not None}
-        found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
-    return found
+        by_subject[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
+    return by_subject
 
 
 _Counters = Mapping[str, list[tuple[int, float]]]
 
 
-def _views_of_epoch(seen: Mapping[str, _Counters], elapsed_ns: int | None) -> dict[str, View]:
+def _views_of_epoch(by_name: Mapping[str, _Counters], elapsed_ns: int | None) -> dict[str, View]:
     """The views of an observer with an epoch: a counter of which nothing is listed at a sample stood at nought."""
-    epochs = seen[""][EPOCH]
+    epochs = by_name[""][EPOCH]
     ticks = sorted({at for at, _ in epochs})
     spent_ns = ticks[-1] - ticks[0]
     if spent_ns <= 0:
         return {}
     whole = len({epoch for _, epoch in epochs}) == 1
-    found = {}
-    for subject, counters in seen.items():
+    by_subject = {}
+    for subject, counters in by_name.items():
         values = {metric: each for metric, each in counters.items() if metric != EPOCH}
         stands = whole and (subject == "" or _stands(dict(counters.get(EPOCH, ())), ticks, values.values()))
         if subject == "" and not values:
             continue
         went = {metric: _went_since(ticks, each) for metric, each in values.items()} if stands else {}
         known = {metric: round(delta) for metric, delta in went.items() if delta is not None}
-        found[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
-    return found
+        by_subject[subject] = View(subject, spent_ns if elapsed_ns is None else elapsed_ns, known)
+    return by_subject
 
 
 def _stands(own: Mapping[int, float], ticks: list[int], listed: Iterable[list[tuple[int, float]]]) -> bool:

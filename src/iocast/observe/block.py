@@ -71,8 +71,8 @@ class Watching:
             due_ns += interval_ns
             while (left_ns := due_ns - time.monotonic_ns()) > 0 and not stopped():
                 time.sleep(min(left_ns / 1e9, _LOOK_S))
-            seen = _read(self._core)
-            yield named(seen, {each.device: name_of(each.device) for each in seen.devices}), unix_ns()
+            counters = _read(self._core)
+            yield named(counters, {each.device: name_of(each.device) for each in counters.devices}), unix_ns()
             done += 1
 
     def close(self) -> None:

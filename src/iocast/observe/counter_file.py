@@ -17,11 +17,11 @@ class CounterFile:
     def read(self) -> str:
         """The text of this instant."""
         parts: list[bytes] = []
-        seen = 0
+        read_bytes = 0
         # Files of many records (diskstats) come one page a call; only an empty read means the end.
-        while part := os.pread(self._fd, _CHUNK_BYTES, seen):
+        while part := os.pread(self._fd, _CHUNK_BYTES, read_bytes):
             parts.append(part)
-            seen += len(part)
+            read_bytes += len(part)
         return b"".join(parts).decode("utf-8", "replace")
 
     def close(self) -> None:

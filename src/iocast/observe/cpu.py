@@ -67,7 +67,7 @@ def parse_stat(text: str, ticks_per_s: int) -> dict[str, int]:
 
 def parse_meminfo(text: str) -> dict[str, int]:
     """The four figures of /proc/meminfo that storage tests need, in bytes; what it lacks is left out."""
-    return {_MEMORY[found[1]]: int(found[2]) * 1024 for found in _MEMORY_LINE.finditer(text)}
+    return {_MEMORY[match[1]]: int(match[2]) * 1024 for match in _MEMORY_LINE.finditer(text)}
 
 
 class Observer:

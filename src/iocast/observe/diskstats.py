@@ -79,12 +79,12 @@ class Observer:
         samples: list[Sample] = []
         for name, stat in self._stats.items():
             try:
-                found = everything.get(name) if stat is self._all else parse_counters(stat.read().split())
+                device_counters = everything.get(name) if stat is self._all else parse_counters(stat.read().split())
             except (OSError, ValueError) as error:
                 raise BlindError(f"the counters of {name} can no longer be read: {error}") from error
-            if found is None:
+            if device_counters is None:
                 raise BlindError(f"{name} is no longer in /proc/diskstats")
-            samples += [Sample(now_ns, NAME, name, metric, float(value)) for metric, value in found.items()]
+            samples += [Sample(now_ns, NAME, name, metric, float(value)) for metric, value in device_counters.items()]
         return samples
 
     def __exit__(self, *_: object) -> None:

@@ -65,8 +65,8 @@ def clock_notes() -> tuple[str, ...]:
 def usable_cpus(root: Path = Path("/")) -> int:
     """Processors that this process may use, after its affinity and the quota of its control groups (v2)."""
     allowed = len(os.sched_getaffinity(0))
-    found = re.search(r"^0::/(.*)$", read_text(root / "proc/self/cgroup") or "", re.MULTILINE)
-    group = Path(found[1]) if found else Path()
+    match = re.search(r"^0::/(.*)$", read_text(root / "proc/self/cgroup") or "", re.MULTILINE)
+    group = Path(match[1]) if match else Path()
     for place in [group, *group.parents]:
         quota, _, period = (read_text(root / "sys/fs/cgroup" / place / "cpu.max") or "max").partition(" ")
         if quota.isdecimal() and period.isdecimal():
@@ -76,14 +76,14 @@ def usable_cpus(root: Path = Path("/")) -> int:
 
 def cpu_model(cpuinfo: str) -> str:
     """The model's name in /proc/cpuinfo, else the architecture ("aarch64")."""
-    found = re.search(r"^(?:model name|Model|cpu)\s*:\s*(\S.*)$", cpuinfo, re.MULTILINE)
-    return re.sub(r"\s+", " ", found[1]).strip() if found else platform.machine()
+    match = re.search(r"^(?:model name|Model|cpu)\s*:\s*(\S.*)$", cpuinfo, re.MULTILINE)
+    return re.sub(r"\s+", " ", match[1]).strip() if match else platform.machine()
 
 
 def memory_bytes(meminfo: str) -> int:
     """MemTotal of /proc/meminfo, 0 when it does not say."""
-    found = re.search(r"^MemTotal:\s+(\d+) kB", meminfo, re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(r"^MemTotal:\s+(\d+) kB", meminfo, re.MULTILINE)
+    return int(match[1]) * 1024 if match else 0
 
 
 def virtualisation(cpuinfo: str, root: Path = Path("/")) -> str | None:

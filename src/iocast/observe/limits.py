@@ -48,13 +48,13 @@ Limits = dict[tuple[str, str], float]  # (major:minor, metric)
 
 def parse_io_max(text: str) -> Limits:
     """The limits of one io.max: "8:16 rbps=2097152 wbps=max riops=max wiops=120"."""
-    found: Limits = {}
+    by_device: Limits = {}
     for line in text.splitlines():
         number, *pairs = line.split()
         for key, _, value in (pair.partition("=") for pair in pairs):
             if key in V2_KEYS and value.isdigit():
-                found[number, V2_KEYS[key]] = float(value)
-    return found
+                by_device[number, V2_KEYS[key]] = float(value)
+    return by_device
 
 
 def parse_throttle(text: str, metric: str) -> Limits:
@@ -84,7 +84,7 @@ class Observer:
         for folder in self._groups():
             for key, value in limits_of(folder).items():
                 lowest[key] = min(value, lowest.get(key, value))
-        told = [
+        samples = [
             Sample(now_ns, NAME, self._names[number], metric, value)
             for (number, metric), value in sorted(lowest.items())
             if number in self._names
@@ -92,8 +92,8 @@ class Observer:
         for folder in groups_of(self._process, self._root, "cpu"):
             quota = parse_cpu_stat(read_or_empty(f"{folder}/cpu.stat"))
             group = f"cgroup {group_name(folder, self._root)}"
-            told += [Sample(now_ns, NAME, group, metric, float(at)) for metric, at in quota.items()]
-        return told
+            samples += [Sample(now_ns, NAME, group, metric, float(at)) for metric, at in quota.items()]
+        return samples
 
     def _groups(self) -> list[str]:
         return groups_of(self._process, self._root)
@@ -109,7 +109,7 @@ def group_name(folder: str, root: str = "/") -> str:
 
 def groups_of(process: str, root: str = "/", controller: str = "blkio") -> list[str]:
     """The folders of a process's group and of those above it: of version 2, and of one controller of version 1."""
-    found = []
+    groups = []
     for line in read_or_empty(os.path.join(root, f"proc/{process}/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         base = os.path.join(root, "sys/fs/cgroup")
@@ -120,16 +120,16 @@ def groups_of(process: str, root: str = "/", controller: str = "blkio") -> list[
         elif os.path.isdir(os.path.join(base, "unified")):  # both versions are mounted
             base = os.path.join(base, "unified")
         parts = [part for part in path.split("/") if part not in ("", "..")]
-        found += [os.path.join(base, *parts[:deep]) for deep in range(len(parts), -1, -1)]
-    return [folder for folder in found if os.path.isdir(folder)]
+        groups += [os.path.join(base, *parts[:deep]) for deep in range(len(parts), -1, -1)]
+    return [folder for folder in groups if os.path.isdir(folder)]
 
 
 def limits_of(folder: str) -> Limits:
     """The limits that one group sets itself."""
-    found = parse_io_max(read_or_empty(f"{folder}/{V2_FILE}"))
+    limits = parse_io_max(read_or_empty(f"{folder}/{V2_FILE}"))
     for name, metric in V1_FILES.items():
-        found |= parse_throttle(read_or_empty(f"{folder}/{name}"), metric)
-    return found
+        limits |= parse_throttle(read_or_empty(f"{folder}/{name}"), metric)
+    return limits
 
 
 def read_or_empty(path: str) -> str:

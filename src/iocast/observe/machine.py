@@ -25,9 +25,9 @@ def _named(name: str, root: Path) -> Layer:
 
 def _all(root: Path) -> tuple[Layer, ...]:
     """Whole disks with a request queue or below them none: what is stacked on others is left to its parts."""
-    found = []
+    layers = []
     for directory in sorted((root / "sys/block").glob("*")):
         layer = read_layer(directory.resolve())
         if layer.size_bytes and not layer.name.startswith("ram"):
-            found.append(layer)
-    return tuple(found)
+            layers.append(layer)
+    return tuple(layers)

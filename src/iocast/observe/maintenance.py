@@ -60,25 +60,25 @@ class Observer:
         return [Sample(now_ns, NAME, subject, metric, float(running)) for subject, metric, running in states]
 
     def _md(self) -> list[tuple[str, str, bool]]:
-        found = []
+        work = []
         for path in self._glob("sys/block/md*/md/sync_action"):
             action = _read(path)
             name = path.split("/")[-3]
             running = action not in IDLE_MD
-            found.append((name, f"{metrics.MD}_{action}" if running else metrics.MD_SYNC, running))
-        return found
+            work.append((name, f"{metrics.MD}_{action}" if running else metrics.MD_SYNC, running))
+        return work
 
     def _btrfs(self) -> list[tuple[str, str, bool]]:
-        found = []
+        work = []
         for path in self._glob("sys/fs/btrfs/*-*/exclusive_operation"):
             folder = os.path.dirname(path)
             name = (_read(f"{folder}/label") or os.path.basename(folder)).strip()
             action = _read(path)
             running = action not in IDLE_BTRFS
-            found.append(
+            work.append(
                 (name, f"{metrics.BTRFS}_{action.replace(' ', '_')}" if running else metrics.BTRFS_BALANCE, running)
             )
-        return found
+        return work
 
     def _scrub(self) -> list[tuple[str, str, bool]]:
         if self._btrfs_at is None:
@@ -92,14 +92,14 @@ class Observer:
         return [(self._btrfs_at, metrics.BTRFS_SCRUB, running)]
 
     def _zfs(self) -> list[tuple[str, str, bool]]:
-        found = []
+        work = []
         for path in self._glob("proc/spl/kstat/zfs/*/state"):
             pool = path.split("/")[-2]
-            found.append((pool, metrics.ZFS_DEGRADED, _read(path) not in ("ONLINE", "")))
-        return found
+            work.append((pool, metrics.ZFS_DEGRADED, _read(path) not in ("ONLINE", "")))
+        return work
 
     def _heat(self) -> list[tuple[str, str, bool]]:
-        found = []
+        work = []
         for path in self._glob("sys/class/hwmon/hwmon*/temp1_max"):
             folder = os.path.dirname(path)
             if _read(f"{folder}/name") not in ("nvme", "drivetemp"):
@@ -109,8 +109,8 @@ class Observer:
                 f"{os.path.relpath(folder, self._root)}/device/nvme*n*"
             )
             if limit and now is not None:
-                found += [(os.path.basename(block), metrics.HOT, now >= limit) for block in blocks]
-        return found
+                work += [(os.path.basename(block), metrics.HOT, now >= limit) for block in blocks]
+        return work
 
     def _glob(self, pattern: str) -> list[str]:
         return sorted(glob.glob(os.path.join(self._root, pattern)))
@@ -121,11 +121,11 @@ class Observer:
 
 def btrfs_on(layers: Collection[str], root: str = "/") -> set[str]:
     """The names, as above, of the btrfs that stand on any of these devices."""
-    found = set()
+    members = set()
     for folder in glob.glob(os.path.join(root, "sys/fs/btrfs/*-*")):
         if any(name in layers for name in map(os.path.basename, glob.glob(f"{folder}/devices/*"))):
-            found.add((_read(f"{folder}/label") or os.path.basename(folder)).strip())
-    return found
+            members.add((_read(f"{folder}/label") or os.path.basename(folder)).strip())
+    return members
 
 
 def _is_scrubbed(mount_point: str, devices: int) -> bool:

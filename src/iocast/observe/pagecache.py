@@ -85,7 +85,7 @@ class Observer:
         now_ns, started_ns = unix_ns(), time.monotonic_ns()
         try:
             size_bytes = os.lseek(file.fd, 0, os.SEEK_END)  # fstat says 0 for a block device
-            found = self._residency(file.fd, size_bytes)
+            residency = self._residency(file.fd, size_bytes)
         except OSError as error:
             self._give_up(file, error)
             return []
@@ -94,9 +94,9 @@ class Observer:
         file.not_before_ns = ended_ns + SPARING * cost_ns if cost_ns > _CHEAP_NS else 0
         found_now = {
             metrics.FILE_BYTES: size_bytes,
-            metrics.CACHED_BYTES: found.cached_bytes,
-            metrics.DIRTY_BYTES: found.dirty_bytes,
-            metrics.WRITEBACK_BYTES: found.writeback_bytes,
+            metrics.CACHED_BYTES: residency.cached_bytes,
+            metrics.DIRTY_BYTES: residency.dirty_bytes,
+            metrics.WRITEBACK_BYTES: residency.writeback_bytes,
             metrics.BY_MINCORE: int(self.method == "mincore"),
         }
         return [Sample(now_ns, NAME, file.path, name, float(n)) for name, n in found_now.items() if n is not None]

@@ -39,7 +39,7 @@ _LINE = re.compile(r"^(some|full) .*\btotal=(\d+)$", re.MULTILINE)
 
 def parse_pressure(text: str) -> dict[str, int]:
     """`some_ns` and `full_ns` (older kernels have no full for cpu) from one file of /proc/pressure."""
-    return {_METRICS[found[1]]: int(found[2]) * 1000 for found in _LINE.finditer(text)}
+    return {_METRICS[match[1]]: int(match[2]) * 1000 for match in _LINE.finditer(text)}
 
 
 class Observer:
@@ -63,12 +63,12 @@ class Observer:
         """`some_ns` and `full_ns` of cpu, memory and io."""
         now_ns = unix_ns()
         try:
-            seen = {name: parse_pressure(file.read()) for name, file in self._files.items()}
+            texts = {name: parse_pressure(file.read()) for name, file in self._files.items()}
         except OSError as error:
             raise BlindError(_why(error)) from error
         return [
             Sample(now_ns, NAME, subject, metric, float(value))
-            for subject, totals in seen.items()
+            for subject, totals in texts.items()
             for metric, value in totals.items()
         ]
 

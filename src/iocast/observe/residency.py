@@ -44,11 +44,11 @@ def _libc() -> ctypes.CDLL:
 
 def by_cachestat(fd: int) -> Residency:
     """Asks for the whole file. Raises OSError: ENOSYS before Linux 6.5, EOPNOTSUPP on hugetlbfs."""
-    asked, counts = _Range(0, 0), _Counts()  # length 0: to the end
+    whole, counts = _Range(0, 0), _Counts()  # length 0: to the end
     if _libc().syscall(
         ctypes.c_long(_CACHESTAT),
         ctypes.c_uint(fd),
-        ctypes.byref(asked),
+        ctypes.byref(whole),
         ctypes.byref(counts),
         ctypes.c_uint(0),
     ):

@@ -77,11 +77,11 @@ def _relative(value: float) -> str:
 def with_unit(figure: Figure) -> tuple[str, str]:
     """A figure in large print, and its unit."""
     shown = cell_text(figure.kind, figure.value)
-    found = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
+    match = re.fullmatch(r"([\d.,]+)\s*([^\d.,]*)", shown)
     units = {"rate": "IOPS", "bytes_per_s": "MB/s"}
     if figure.kind in units:
         return shown, units[figure.kind]
-    return (found[1], found[2]) if found else (shown, "")
+    return (match[1], match[2]) if match else (shown, "")
 
 
 def numbers(cell: Cell) -> tuple[float, ...]:

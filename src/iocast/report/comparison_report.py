@@ -96,16 +96,16 @@ def _against(
         table = result_table(Unlike, pair.differences, key="differences", headings=headings, notes=notes)
         yield part("differences", (table,))
     drawn = tuple((each.name, pooled(each.first), pooled(each.other)) for each in rows if charts and not each.why_not)
-    seen = ComparedSides(both, pair.rows, drawn) if drawn else None
+    compared = ComparedSides(both, pair.rows, drawn) if drawn else None
     overall = result_table(Overall, (pair.overall,), key="overall", notes=(OVERALL_NOTE,))
     notes = tuple(filter(None, (_note(rows), *(_trust(side, rows) for side in sides))))
     results = result_table(Compared, pair.rows, key="rows", headings=headings, notes=notes)
-    yield part("results", (overall, results), charts_at("compared results", seen) if seen else ())
+    yield part("results", (overall, results), charts_at("compared results", compared) if compared else ())
     times = result_table(SideLatency, pair.latency, key="latency")
-    yield part("latency", (times,), charts_at("compared times", seen) if seen else ())
+    yield part("latency", (times,), charts_at("compared times", compared) if compared else ())
     titles = {"first_ns": pair.first, "other_ns": pair.other}
     moved = result_table(Shift, pair.percentiles, key="percentiles", headings=titles)
-    curves = charts_at("compared percentiles", seen) if seen else ()
+    curves = charts_at("compared percentiles", compared) if compared else ()
     if moved.rows or curves:
         yield part("percentiles", (moved,) if moved.rows else (), curves)
 
@@ -169,10 +169,10 @@ def _verdict(pair: ComparedPair) -> str:
     if overall.ratio is not None:
         whole = f" Overall throughput ratio {text.ratio(overall.ratio, overall.ratio_low, overall.ratio_high)}."
     most = max(figures, key=lambda row: abs(math.log(row.ratio or 1.0)))
-    told = {"same": "equivalent", "undecided": "inconclusive"}.get(moved := way(most), moved)
+    way_text = {"same": "equivalent", "undecided": "inconclusive"}.get(moved := way(most), moved)
     largest = ""
     if most.statistic and most.ratio and most.ratio != 1:
-        largest = f" Largest change: {words(most.statistic)} of {most.phase}, {_moved(most.ratio)} ({told})."
+        largest = f" Largest change: {words(most.statistic)} of {most.phase}, {_moved(most.ratio)} ({way_text})."
     counted = f"{text.counted(len(figures), 'figure')} of throughput and p99"
     return f"{pair.other} against {pair.first}: of {counted}, {said}.{whole}{largest}"
 

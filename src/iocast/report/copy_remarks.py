@@ -13,9 +13,16 @@ from iocast.report.wording import words
 SPARSE = 0.98  # of its size is allocated: less has holes, or is compressed [J]
 
 
-def remarks(run: CopyRun, found: Sequence[CellFigures]) -> tuple[CopyRemark, ...]:
+def remarks(run: CopyRun, by_cell: Sequence[CellFigures]) -> tuple[CopyRemark, ...]:
     """The gravest first."""
-    return (*_different(run), *_refused(run), *_reflinks(found), *_not_offloaded(found), *_caches(found), *_holes(run))
+    return (
+        *_different(run),
+        *_refused(run),
+        *_reflinks(by_cell),
+        *_not_offloaded(by_cell),
+        *_caches(by_cell),
+        *_holes(run),
+    )
 
 
 def _different(run: CopyRun) -> Iterator[CopyRemark]:
@@ -39,10 +46,10 @@ def _refused(run: CopyRun) -> Iterator[CopyRemark]:
             groups.setdefault((refused.call, refused.name), []).append((trial.cell.method, refused))
     here, there = run.plan.source, run.plan.destination
     across = here.device != there.device
-    for (call, name), found in groups.items():
-        methods = _unique([method for method, _ in found])
+    for (call, name), cells_refused in groups.items():
+        methods = _unique([method for method, _ in cells_refused])
         place = f" from {here.filesystem} to {there.filesystem}" if across else f" on {there.filesystem}"
-        where = f" after {found[0][1].at_bytes:,} bytes" if found[0][1].at_bytes else ""
+        where = f" after {cells_refused[0][1].at_bytes:,} bytes" if cells_refused[0][1].at_bytes else ""
         yield CopyRemark(
             code="way_refused",
             severity="note",
@@ -64,8 +71,8 @@ def _fall_back(methods: tuple[MethodCode, ...], name: str) -> str:
     return "Programs that use it fall back to read and write here."
 
 
-def _reflinks(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
-    shared = [each for each in found if each.shared]
+def _reflinks(by_cell: Sequence[CellFigures]) -> Iterator[CopyRemark]:
+    shared = [each for each in by_cell if each.shared]
     if shared:
         least = min(each.shared or 0.0 for each in shared)
         yield CopyRemark(
@@ -80,9 +87,9 @@ def _reflinks(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
         )
 
 
-def _not_offloaded(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
+def _not_offloaded(by_cell: Sequence[CellFigures]) -> Iterator[CopyRemark]:
     """copy_file_range that worked, and yet moved all data through memory: the kernel splices it."""
-    own = [each for each in found if each.method == "copy_file_range" and each.copies and each.shared == 0.0]
+    own = [each for each in by_cell if each.method == "copy_file_range" and each.copies and each.shared == 0.0]
     if own:
         yield CopyRemark(
             code="copied_in_kernel",
@@ -93,9 +100,9 @@ def _not_offloaded(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
         )
 
 
-def _caches(found: Sequence[CellFigures]) -> Iterator[CopyRemark]:
+def _caches(by_cell: Sequence[CellFigures]) -> Iterator[CopyRemark]:
     for cache in ("cold", "warm"):
-        off = [each for each in found if each.cache == cache and not each.as_asked]
+        off = [each for each in by_cell if each.cache == cache and not each.as_asked]
         if not off:
             continue
         shares = [each.cached for each in off if each.cached is not None]

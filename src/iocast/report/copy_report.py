@@ -25,22 +25,22 @@ TITLES: dict[CacheCode, str] = {"cold": "Source not in the page cache", "warm": 
 
 def copy_report(run: CopyRun, folder: str = "", *, charts: bool = False) -> Report:
     """Everything that is told of the copies of a file. `folder` is where they are kept."""
-    found = cells(run)
+    by_cell = cells(run)
     drawn = charts_at("copy", run) if charts else ()
-    told = remarks(run, found)
-    result = copies_of(run, found, told)
+    said = remarks(run, by_cell)
+    result = copies_of(run, by_cell, said)
     known = zip(CACHES, (result.copies_cold, result.copies_warm), strict=True)
     parts = [section("copies", (_words(run),)), *(_part(run, cache, ways, drawn) for cache, ways in known if ways)]
-    if told:
-        table = result_table(CopyRemark, told, key="copy_remarks", words={"methods": _ways})
+    if said:
+        table = result_table(CopyRemark, said, key="copy_remarks", words={"methods": _ways})
         parts.append(section("copy_remarks", (), (table,)))
     plan = run.plan
     return Report(
         title=f"Experiment copy · {plan.source.path}",
-        verdict=_verdict(run, found, told),
+        verdict=_verdict(run, by_cell, said),
         sections=tuple(parts),
         next_steps=(f"To see this again: iocast report {shlex.quote(folder)}",) if folder else (),
-        figures=_figures(found),
+        figures=_figures(by_cell),
         kind="copy",
         result=result,
     )
@@ -78,42 +78,42 @@ def _ways(remark: CopyRemark) -> tuple[str, ...]:
     return tuple(map(words, remark.methods))
 
 
-def _verdict(run: CopyRun, found: Sequence[CellFigures], told: Sequence[CopyRemark]) -> str:
+def _verdict(run: CopyRun, by_cell: Sequence[CellFigures], copy_remarks: Sequence[CopyRemark]) -> str:
     """The worst first; then the fastest durable copy of data, and the cheapest."""
-    if any(each.severity == "severe" for each in told):
-        return next(each.says for each in told if each.severity == "severe")
-    said = [_fastest(cache, found) for cache in TITLES]
-    shared = [each.method for each in found if each.shared]
+    if any(each.severity == "severe" for each in copy_remarks):
+        return next(each.says for each in copy_remarks if each.severity == "severe")
+    said = [_fastest(cache, by_cell) for cache in TITLES]
+    shared = [each.method for each in by_cell if each.shared]
     if shared:
         names = " and ".join(words(method) for method in dict.fromkeys(shared))
         said.append(f"{names} made reflinks, which copy no data.")
     return " ".join(filter(None, said)) or "No copy was complete."
 
 
-def _fastest(cache: CacheCode, found: Sequence[CellFigures]) -> str:
+def _fastest(cache: CacheCode, by_cell: Sequence[CellFigures]) -> str:
     """Among the ways that copied data, by the time until the copy was durable."""
-    known = [each for each in found if each.cache == cache and each.rate_per_s]
+    known = [each for each in by_cell if each.cache == cache and each.rate_per_s]
     if len(known) < 2:
         return ""
     known.sort(key=lambda each: each.rate_per_s or 0.0)
     first = known[-1]
     base = next((each for each in known if each.time_ratio is None), None)
     rate = text.brief_throughput(first.rate_per_s or 0.0)
-    told = f"{words(first.method)}, {rate} with fsync"
+    how = f"{words(first.method)}, {rate} with fsync"
     if base is None or first is base:
-        return f"{text.sentence(f'fastest with a {cache} source: {told}')}"
+        return f"{text.sentence(f'fastest with a {cache} source: {how}')}"
     if first.time_ratio is not None and first.time_ratio.verdict == "different":
         factor = text.number(1 / first.time_ratio.ratio)
-        return text.sentence(f"fastest median with a {cache} source: {told}, {factor} times {words(base.method)}")
-    return text.sentence(f"with a {cache} source no way differs from {words(base.method)} for sure; best: {told}")
+        return text.sentence(f"fastest median with a {cache} source: {how}, {factor} times {words(base.method)}")
+    return text.sentence(f"with a {cache} source no way differs from {words(base.method)} for sure; best: {how}")
 
 
-def _figures(found: Sequence[CellFigures]) -> tuple[Figure, ...]:
+def _figures(by_cell: Sequence[CellFigures]) -> tuple[Figure, ...]:
     """The best rate until durable, with the source out of and in the page cache."""
-    made = []
+    made_figures = []
     for cache in TITLES:
-        known = [each for each in found if each.cache == cache and each.rate_per_s]
+        known = [each for each in by_cell if each.cache == cache and each.rate_per_s]
         if known:
             best = max(known, key=lambda each: each.rate_per_s or 0.0)
-            made.append(Figure(f"{cache}, with fsync", best.rate_per_s, "bytes_per_s", words(best.method)))
-    return tuple(made)
+            made_figures.append(Figure(f"{cache}, with fsync", best.rate_per_s, "bytes_per_s", words(best.method)))
+    return tuple(made_figures)

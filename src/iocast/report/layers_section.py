@@ -38,39 +38,39 @@ LOST: dict[LostTimeCode, str] = {
 
 def section(facts: Facts, rows: Sequence[RowLayersRow]) -> Section | None:
     """None for a run beside which no layers were recorded."""
-    found = watched(facts)
-    if not found:
+    layer_rows = watched(facts)
+    if not layer_rows:
         return None
     words: dict[str, Callable[[RowLayersRow], str]] = {"code": lambda each: LOST[each.code] if each.code else ""}
-    notes = (NOTE, *_notes([layers for _, layers, _ in found]))
+    notes = (NOTE, *_notes([layers for _, layers, _ in layer_rows]))
     table = filled(result_table(RowLayersRow, rows, key="row_layers", words=words, notes=notes))
-    verdicts = {layers.phase: lost for _, layers, lost in found}
+    verdicts = {layers.phase: lost for _, layers, lost in layer_rows}
     return titled("layers", tuple(_sentences(verdicts)), (table,))
 
 
 def _sentences(verdicts: dict[str, LayersVerdict]) -> Iterator[str]:
     """Each layer that loses time, with the row that loses the most there; one sentence where none does."""
-    losing = {name: found for name, found in verdicts.items() if found.rule}
-    for code in dict.fromkeys(found.code for found in losing.values()):
-        names = [name for name, found in losing.items() if found.code == code]
+    losing = {name: times for name, times in verdicts.items() if times.rule}
+    for code in dict.fromkeys(times.code for times in losing.values()):
+        names = [name for name, times in losing.items() if times.code == code]
         worst = max(names, key=lambda name: losing[name].lost_share or 0.0)
-        found = losing[worst]
+        times = losing[worst]
         more = f" The same on {text.counted(len(names) - 1, 'more row')}." if len(names) > 1 else ""
-        yield f"{worst}: {found.says} Refuted by: {found.refuted_by}. {found.remedy}{more}"
+        yield f"{worst}: {times.says} Refuted by: {times.refuted_by}. {times.remedy}{more}"
     if not losing:
-        codes = {found.code for found in verdicts.values()}
+        codes = {times.code for times in verdicts.values()}
         yield "No layer loses time on any row." if codes == {"none"} else "Too little was seen to name a layer."
 
 
-def _notes(found: list[RowLayers]) -> Iterator[str]:
-    seen = {each.phase: each.traced for each in found if each.traced is not None}
-    part = min((each.share for each in seen.values()), default=1.0)
-    if any(not each.whole for each in seen.values()) and part < 1:
+def _notes(layers: list[RowLayers]) -> Iterator[str]:
+    traces = {each.phase: each.traced for each in layers if each.traced is not None}
+    part = min((each.share for each in traces.values()), default=1.0)
+    if any(not each.whole for each in traces.values()) and part < 1:
         yield (
             f"Layers were traced in windows, down to {text.percent(part)} of the time; each stands for what the"
             " devices did until the next."
         )
-    if costs := [each.reader_share for each in seen.values() if each.reader_share is not None]:
+    if costs := [each.reader_share for each in traces.values() if each.reader_share is not None]:
         yield f"Reading the trace took up to {text.percent(max(costs))} of one CPU."
-    if lost := [name for name, each in seen.items() if each.lost_events]:
+    if lost := [name for name, each in traces.items() if each.lost_events]:
         yield f"{', '.join(lost)}: the trace lost records; the figures cover those that were kept."

@@ -59,13 +59,13 @@ def side_prices(sides: Sequence[tuple[str, Sequence[Run]]]) -> tuple[SidePrice, 
     """The sides beside each other, the median of their runs; none where no side has a price."""
     rows = []
     for label, runs in sides:
-        found = [price for run in runs if (price := price_of(run)) is not None]
-        rates = [price.per_iops for price in found if price.per_iops is not None]
+        prices = [price for run in runs if (price := price_of(run)) is not None]
+        rates = [price.per_iops for price in prices if price.per_iops is not None]
         rows.append(
             SidePrice(
                 side=label,
-                price=found[0].amount if found else None,
-                price_per_gb=found[0].per_gb if found else None,
+                price=prices[0].amount if prices else None,
+                price_per_gb=prices[0].per_gb if prices else None,
                 price_per_iops=median_of(rates) if rates else None,
             )
         )

@@ -104,12 +104,12 @@ def _shown(hint: object) -> Shown | None:
 
 
 def _columns(kind: type[Struct], headings: Headings, said: Words, leave: tuple[str, ...]) -> Iterator[Column]:
-    seen = set[str]()
+    names = set[str]()
     for name, how in shown_fields(kind).items():
         key = how.column or name
-        if how.below or key in seen:
+        if how.below or key in names:
             continue
-        seen.add(key)
+        names.add(key)
         if key in leave:
             continue
         called = headings.get(key, how.heading)
@@ -120,7 +120,7 @@ def _columns(kind: type[Struct], headings: Headings, said: Words, leave: tuple[s
         else:
             for at, each in enumerate(called, 1):
                 yield Column(f"{key}{at}", each, form, how.explain, how.spare)
-    yield from (Column(key, str(headings[key])) for key in said if key and key not in seen)
+    yield from (Column(key, str(headings[key])) for key in said if key and key not in names)
 
 
 def _is_once(kind: type[Struct], name: str) -> bool:
@@ -160,6 +160,6 @@ def _with_unit(kind: Kind, value: float) -> str:
 
 
 def _below(record: Struct, words: Words) -> str:
-    found = [getattr(record, name) for name, how in shown_fields(type(record)).items() if how.below]
-    found += [words[""](record)] if "" in words else []
-    return " ".join(filter(None, found))
+    notes = [getattr(record, name) for name, how in shown_fields(type(record)).items() if how.below]
+    notes += [words[""](record)] if "" in words else []
+    return " ".join(filter(None, notes))

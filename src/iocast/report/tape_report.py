@@ -89,15 +89,15 @@ def _figures(tape: TapeSummary) -> tuple[Figure, ...]:
     devices = tape.views(metrics.DISKSTATS).values()
     if not devices:
         return ()
-    found = []
+    figures = []
     for title, requests, moved in (
         ("reads", metrics.READS, metrics.READ_BYTES),
         ("writes", metrics.WRITES, metrics.WRITTEN_BYTES),
     ):
         rate = sum(view.per_s(requests) or 0.0 for view in devices)
         moved_per_s = sum(view.per_s(moved) or 0.0 for view in devices)
-        found.append(Figure(title, rate, "rate", f"{text.brief_throughput(moved_per_s)}, all devices"))
-    return tuple(found)
+        figures.append(Figure(title, rate, "rate", f"{text.brief_throughput(moved_per_s)}, all devices"))
+    return tuple(figures)
 
 
 def _databases(result: Tape) -> tuple[Table, ...]:
@@ -125,22 +125,22 @@ def _databases(result: Tape) -> tuple[Table, ...]:
 
 
 def _traced(tape: TapeSummary) -> Iterator[str]:
-    found = traced(tape.views(metrics.KERNEL_LAYERS).get(""))
-    if found is None or found.whole:
+    trace = traced(tape.views(metrics.KERNEL_LAYERS).get(""))
+    if trace is None or trace.whole:
         return
-    if found.share < 1:
-        yield f"Layers were traced for {text.percent(found.share)} of the time, in windows."
-    if found.lost_events:
-        yield f"The trace lost {text.counted(found.lost_events, 'record')}: what the layers counted is too low."
+    if trace.share < 1:
+        yield f"Layers were traced for {text.percent(trace.share)} of the time, in windows."
+    if trace.lost_events:
+        yield f"The trace lost {text.counted(trace.lost_events, 'record')}: what the layers counted is too low."
 
 
-def _activity(found: DatabaseActivity) -> Section:
-    looks = text.counted(found.polls, "look")
-    said = f"{found.database}: {found.active_mean:.1f} sessions active on average, from {looks}."
+def _activity(activity: DatabaseActivity) -> Section:
+    looks = text.counted(activity.polls, "look")
+    said = f"{activity.database}: {activity.active_mean:.1f} sessions active on average, from {looks}."
     tables = with_rows(
-        result_table(ActiveShare, found.waits, key="waits", title="Waits"),
-        result_table(ActiveShare, found.statements, key="statements", title="Statements"),
-        result_table(ActiveShare, found.sessions, key="sessions", title="Sessions"),
+        result_table(ActiveShare, activity.waits, key="waits", title="Waits"),
+        result_table(ActiveShare, activity.statements, key="statements", title="Statements"),
+        result_table(ActiveShare, activity.sessions, key="sessions", title="Sessions"),
     )
     return section("activity", (said,), tables)
 

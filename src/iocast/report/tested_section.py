@@ -42,5 +42,5 @@ def conclusion(findings: tuple[Finding, ...], diagnosis: Diagnosis) -> str:
         parts.append(f"Only noted: {', '.join(noted)}; no suspicion to test.")
     if not parts:
         parts.append("No anomaly was found; no experiment was needed.")
-    made = text.counted(sum(counts.values()), "experiment")
-    return f"{' '.join(parts)} {made[:1].upper()}{made[1:]} made." if counts else " ".join(parts)
+    count = text.counted(sum(counts.values()), "experiment")
+    return f"{' '.join(parts)} {count[:1].upper()}{count[1:]} made." if counts else " ".join(parts)

@@ -8,7 +8,7 @@ from itertools import chain, count
 
 def numbered(names: Iterable[str]) -> tuple[str, ...]:
     """The same names in their order; one that is taken becomes "name-2", "name-3"."""
-    found = list[str]()
+    unique = list[str]()
     for name in names:
-        found.append(next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in found))
-    return tuple(found)
+        unique.append(next(each for each in chain((name,), (f"{name}-{at}" for at in count(2))) if each not in unique))
+    return tuple(unique)

@@ -35,70 +35,74 @@ def calibrated(facts: Facts, examination: Examination) -> Calibration | None:
     """What a calibration comes to, without rows that trust refuses or that stalled; None for any other run, and for
     one without a row.
     """
-    asked = facts.run.plan.calibration
-    if asked is None or not facts.run.measured:
+    request = facts.run.plan.calibration
+    if request is None or not facts.run.measured:
         return None
     refused = {
         row.name: trust.reason or f"Its trust is {trust.grade}."
         for row in facts.rows
         if (trust := examination.trust[row.name]).grade in REFUSED or trust.void
     } | stalled_rows(examination)
-    found: Calibration = facts.keep(
-        ("calibration", tuple(sorted(refused))), lambda: calibration(asked, facts.rows, refused)
+    fitted: Calibration = facts.keep(
+        ("calibration", tuple(sorted(refused))), lambda: calibration(request, facts.rows, refused)
     )
-    return found
+    return fitted
 
 
 def calibration_result(
-    found: Calibration, trust: Mapping[str, Trust], refusals: tuple[RefusalRow, ...]
+    fitted: Calibration, trust: Mapping[str, Trust], refusals: tuple[RefusalRow, ...]
 ) -> CalibrationResult:
     """The result of a calibration; `refusals` are what it does not say, in words."""
     return CalibrationResult(
-        asked=(_asked(found),),
-        maxima=tuple(maxima_of(found)),
-        curve=tuple(_curve(found, trust)),
-        knees=tuple(KneeRow(code=each.code, load=each.load, rate_per_s=each.rate_per_s) for each in found.knees),
-        fit=tuple(_fit(found)) if found.knees else (),
+        asked=(_asked(fitted),),
+        maxima=tuple(maxima_of(fitted)),
+        curve=tuple(_curve(fitted, trust)),
+        knees=tuple(KneeRow(code=each.code, load=each.load, rate_per_s=each.rate_per_s) for each in fitted.knees),
+        fit=tuple(_fit(fitted)) if fitted.knees else (),
         refusals=refusals,
-        refused=tuple(RefusedRow(phase=name, reason=reason) for name, reason in found.refused.items()),
+        refused=tuple(RefusedRow(phase=name, reason=reason) for name, reason in fitted.refused.items()),
     )
 
 
-def _asked(found: Calibration) -> RequestedRow:
-    asked, disks = found.asked, found.disks
+def _asked(fitted: Calibration) -> RequestedRow:
+    request, disks = fitted.asked, fitted.disks
     return RequestedRow(
-        limit_ns=asked.max_latency_ns,
-        quantile=asked.quantile,
-        block_bytes=asked.block_bytes,
-        disks=asked.disks,
+        limit_ns=request.max_latency_ns,
+        quantile=request.quantile,
+        block_bytes=request.block_bytes,
+        disks=request.disks,
         each_per_s=disks.each_per_s if disks else None,
         one_by_one_per_s=disks.one_by_one_per_s if disks else None,
     )
 
 
-def maxima_of(found: Calibration) -> Iterator[MaximumRow]:
+def maxima_of(fitted: Calibration) -> Iterator[MaximumRow]:
     """Every maximum that is known."""
-    if found.within is not None and found.within.rate_per_s is not None:
-        yield _within("within_limit", found.within, found.within_row, found.asked)
-    if found.asked.quantile is not None and found.within_mean is not None and found.within_mean.rate_per_s is not None:
-        yield _within("within_limit_mean", found.within_mean, None, found.asked)
-    if found.closed_within is not None:
-        yield _peak("closed_within_limit", found.closed_within)
-    if found.most is not None:
-        yield _peak("most_iops", found.most)
-    if found.throughput is not None:
-        yield _peak("most_throughput", found.throughput, by_bytes=True)
-    if found.single is not None:
-        yield _peak("single_process", found.single, by_bytes=True)
+    if fitted.within is not None and fitted.within.rate_per_s is not None:
+        yield _within("within_limit", fitted.within, fitted.within_row, fitted.asked)
+    if (
+        fitted.asked.quantile is not None
+        and fitted.within_mean is not None
+        and fitted.within_mean.rate_per_s is not None
+    ):
+        yield _within("within_limit_mean", fitted.within_mean, None, fitted.asked)
+    if fitted.closed_within is not None:
+        yield _peak("closed_within_limit", fitted.closed_within)
+    if fitted.most is not None:
+        yield _peak("most_iops", fitted.most)
+    if fitted.throughput is not None:
+        yield _peak("most_throughput", fitted.throughput, by_bytes=True)
+    if fitted.single is not None:
+        yield _peak("single_process", fitted.single, by_bytes=True)
 
 
-def _within(code: MaximumCode, at: Crossing, row: RowFacts | None, asked: CalibrationRequest) -> MaximumRow:
+def _within(code: MaximumCode, at: Crossing, row: RowFacts | None, request: CalibrationRequest) -> MaximumRow:
     rate = at.rate_per_s or 0.0
     return MaximumRow(
         code=code,
         phase=row.name if row else None,
         rate_per_s=rate,
-        throughput_bytes_per_s=rate * asked.block_bytes,
+        throughput_bytes_per_s=rate * request.block_bytes,
         rate_low_per_s=at.low_per_s,
         rate_high_per_s=at.high_per_s,
         reached=at.reached,
@@ -138,21 +142,21 @@ class Times(TypedDict, total=False):
 
 def _times(row: RowFacts) -> Times:
     """A percentile is unknown where too few I/Os lie beyond it."""
-    found = row.response("read")
+    histogram = row.response("read")
     return {
-        "response_mean_ns": found.mean_ns,
-        "response_p50_ns": published(found, 0.5),
-        "response_p95_ns": published(found, 0.95),
-        "response_p99_ns": published(found, 0.99),
-        "response_p99_9_ns": published(found, 0.999),
-        "latency_shares": bucket_shares(found, LATENCY_EDGES_NS),
+        "response_mean_ns": histogram.mean_ns,
+        "response_p50_ns": published(histogram, 0.5),
+        "response_p95_ns": published(histogram, 0.95),
+        "response_p99_ns": published(histogram, 0.99),
+        "response_p99_9_ns": published(histogram, 0.999),
+        "latency_shares": bucket_shares(histogram, LATENCY_EDGES_NS),
     }
 
 
-def _curve(found: Calibration, trust: Mapping[str, Trust]) -> Iterator[CurveRow]:
+def _curve(fitted: Calibration, trust: Mapping[str, Trust]) -> Iterator[CurveRow]:
     """All random reads: closed loads, then rates."""
-    most = max((each.row.measurement.rate_per_s for each in found.closed), default=None)
-    for each in (*found.closed, *found.at_rates):
+    most = max((each.row.measurement.rate_per_s for each in fitted.closed), default=None)
+    for each in (*fitted.closed, *fitted.at_rates):
         yield _curve_row(each, most, trust[each.row.name])
 
 
@@ -175,9 +179,9 @@ def _curve_row(each: CurvePoint, most: float | None, trust: Trust) -> CurveRow:
     )
 
 
-def _fit(found: Calibration) -> Iterator[FitRow]:
+def _fit(fitted: Calibration) -> Iterator[FitRow]:
     """The fitted curve of the mean response over the rate, where one can be given."""
-    curve = found.fit.curve
+    curve = fitted.fit.curve
     if curve is None:
         return
     yield FitRow(

@@ -83,11 +83,11 @@ def _reasons(run: Run, examination: Examination) -> Iterator[TrustReason]:
     groups: dict[tuple[Grade, TrustCode, str], list[str]] = {}
     for record in run.measured:
         trust = examination.trust[record.phase.name]
-        told = set()  # an anomaly may be what a question before it has said already
+        codes = set()  # an anomaly may be what a question before it has said already
         for part in trust.components:
             told_anyhow = part.code == "steady" and record.steady is not None
-            if (part.grade == trust.grade != "A" or told_anyhow) and part.reason not in told:
-                told.add(part.reason)
+            if (part.grade == trust.grade != "A" or told_anyhow) and part.reason not in codes:
+                codes.add(part.reason)
                 groups.setdefault((part.grade, part.code, part.reason), []).append(record.phase.name)
     for (grade, code, reason), phases in sorted(groups.items(), key=lambda item: -GRADES.index(item[0][0])):
         yield TrustReason(trust=grade, component=code, phases=tuple(phases), reason=reason)
@@ -98,32 +98,32 @@ def _findings(findings: Sequence[Finding], untestable: frozenset[FindingCode]) -
     groups: list[tuple[Finding, list[str]]] = []
     for each in findings:
         alike = replace(each, phase="")
-        phases = next((phases for found, phases in groups if found == alike), None)
+        phases = next((phases for shared, phases in groups if shared == alike), None)
         if phases is None:
             groups.append((alike, phases := []))
         phases += [each.phase] if each.phase else []
-    for found, phases in groups:
-        yield found_document(found, tuple(phases), untestable)
+    for shared, phases in groups:
+        yield found_document(shared, tuple(phases), untestable)
 
 
-def found_document(found: Finding, phases: tuple[str, ...], untestable: frozenset[FindingCode]) -> FindingDocument:
+def found_document(finding: Finding, phases: tuple[str, ...], untestable: frozenset[FindingCode]) -> FindingDocument:
     """A finding as programs are told it."""
     return FindingDocument(
-        severity=found.severity,
-        code=found.code,
-        state=found.state,
-        confidence=found.confidence,
-        testable=found.state == "suggested" and found.code not in untestable,
+        severity=finding.severity,
+        code=finding.code,
+        state=finding.state,
+        confidence=finding.confidence,
+        testable=finding.state == "suggested" and finding.code not in untestable,
         phases=phases,
-        says=found.says,
-        evidence={name: value if math.isfinite(value) else None for name, value in found.evidence.items()},
-        remedy=found.remedy or None,
-        hypothesis=found.hypothesis or None,
-        confirm=found.confirm or None,
-        learned=found.learned or None,
-        rivals=found.rivals,
-        spans=tuple(SpanDocument(start_ns=span.start_ns, end_ns=span.end_ns) for span in found.spans),
-        detector=found.detector or None,
+        says=finding.says,
+        evidence={name: value if math.isfinite(value) else None for name, value in finding.evidence.items()},
+        remedy=finding.remedy or None,
+        hypothesis=finding.hypothesis or None,
+        confirm=finding.confirm or None,
+        learned=finding.learned or None,
+        rivals=finding.rivals,
+        spans=tuple(SpanDocument(start_ns=span.start_ns, end_ns=span.end_ns) for span in finding.spans),
+        detector=finding.detector or None,
     )
 
 

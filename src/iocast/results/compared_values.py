@@ -53,8 +53,8 @@ RELATIVE = (THROUGHPUT, Statistic("mean", response(None)), P50, P99)
 
 def values(records: tuple[PhaseRecord, ...], figure: Statistic) -> list[float]:
     """One value a run; nothing unless all have one."""
-    found = [figure.of(record) for record in records]
-    return [value for value in found if value] if all(found) else []
+    known = [figure.of(record) for record in records]
+    return [value for value in known if value] if all(known) else []
 
 
 def ratio_of(pair: Pair, figure: Statistic) -> Ratio | None:

@@ -84,12 +84,12 @@ def _compared(pair: Pair) -> Iterator[Compared]:
         yield Compared(phase=pair.name, verdict="not_compared", why_not=pair.why_not)
         return
     for figure in STATISTICS:
-        found = ratio_of(pair, figure)
-        if found is not None:
-            yield _figure(pair, figure, found)
+        ratio = ratio_of(pair, figure)
+        if ratio is not None:
+            yield _figure(pair, figure, ratio)
 
 
-def _figure(pair: Pair, figure: Statistic, found: Ratio) -> Compared:
+def _figure(pair: Pair, figure: Statistic, compared: Ratio) -> Compared:
     first, other = values(pair.first, figure), values(pair.other, figure)
     a, b = median_of(first), median_of(other)
     kept = relative(a, b, more_is_better=figure.more_is_better)
@@ -101,15 +101,15 @@ def _figure(pair: Pair, figure: Statistic, found: Ratio) -> Compared:
         first_ns=first_ns,
         other_per_s=other_per_s,
         other_ns=other_ns,
-        ratio=found.ratio,
-        ratio_low=found.low,
-        ratio_high=found.high,
+        ratio=compared.ratio,
+        ratio_low=compared.low,
+        ratio_high=compared.high,
         relative=kept,
-        verdict=found.verdict,
+        verdict=compared.verdict,
         within_tenth=abs(kept - 1) <= MARGIN,
         first_repeats=len(first),
         other_repeats=len(other),
-        paired=found.paired,
+        paired=compared.paired,
     )
 
 

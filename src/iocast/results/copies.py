@@ -9,14 +9,14 @@ from iocast.model.copy_trials import CacheCode, CopyRun
 from iocast.model.results.copies import CopiedWay, Copies, CopyRemark
 
 
-def copies_of(run: CopyRun, found: Sequence[CellFigures], told: tuple[CopyRemark, ...]) -> Copies:
+def copies_of(run: CopyRun, by_cell: Sequence[CellFigures], said: tuple[CopyRemark, ...]) -> Copies:
     """The ways in their order, with the remarks that the report makes of them."""
-    return Copies(copies_cold=_ways(run, "cold", found), copies_warm=_ways(run, "warm", found), copy_remarks=told)
+    return Copies(copies_cold=_ways(run, "cold", by_cell), copies_warm=_ways(run, "warm", by_cell), copy_remarks=said)
 
 
-def _ways(run: CopyRun, cache: CacheCode, found: Sequence[CellFigures]) -> tuple[CopiedWay, ...]:
+def _ways(run: CopyRun, cache: CacheCode, by_cell: Sequence[CellFigures]) -> tuple[CopiedWay, ...]:
     base = base_of(run, cache)
-    return tuple(_way(each, base=each.method == base) for each in found if each.cache == cache)
+    return tuple(_way(each, base=each.method == base) for each in by_cell if each.cache == cache)
 
 
 def _way(cell: CellFigures, *, base: bool) -> CopiedWay:

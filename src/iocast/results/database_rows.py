@@ -36,9 +36,9 @@ def _rows(facts: Facts, *, commits: bool) -> Iterator[RowFacts]:
 
 def _load(row: RowFacts) -> DatabaseLoadRow:
     did, shares = row.measurement, memory_shares(row)
-    told = did.database
-    assert told is not None
-    below, service = told.below, row.service()
+    database = did.database
+    assert database is not None
+    below, service = database.below, row.service()
     seconds = did.elapsed_ns / 1e9
     call = _layer(row, "read_call")
     timed = below is not None and below.time_ns is not None and below.reads
@@ -61,32 +61,32 @@ def _load(row: RowFacts) -> DatabaseLoadRow:
 
 def _commit(row: RowFacts) -> DatabaseCommitRow:
     did = row.measurement
-    told = did.database.commit if did.database is not None else None
+    commit = did.database.commit if did.database is not None else None
     service = row.service()
 
     def mean(layer: LayerCode) -> float | None:
-        found = _layer(row, layer)
-        return found.mean_ns if found else None
+        layer_time = _layer(row, layer)
+        return layer_time.mean_ns if layer_time else None
 
-    syncs = told.syncs if told is not None else None
+    syncs = commit.syncs if commit is not None else None
     return DatabaseCommitRow(
         phase=row.name,
         commits_per_s=did.rate_per_s,
         commit_mean_ns=_number(service.mean_ns),
         commit_p99_ns=_number(service.quantile_ns(0.99)),
-        sync_mean_ns=told.sync_ns / syncs if told is not None and told.sync_ns and syncs else None,
+        sync_mean_ns=commit.sync_ns / syncs if commit is not None and commit.sync_ns and syncs else None,
         fdatasync_ns=mean("sync_call"),
         device_write_ns=mean("driver_write"),
         device_flush_ns=mean("driver_flush"),
-        commits_per_sync=told.commits / syncs if told is not None and syncs else None,
-        log_bytes=told.log_bytes / told.commits if told and told.log_bytes and told.commits else None,
+        commits_per_sync=commit.commits / syncs if commit is not None and syncs else None,
+        log_bytes=commit.log_bytes / commit.commits if commit and commit.log_bytes and commit.commits else None,
     )
 
 
 def _layer(row: RowFacts, layer: LayerCode) -> LayerTime | None:
     """Of the server's calls and the devices below it, where the kernel's layers were watched."""
-    made = server_layers(row).layers.get(layer)
-    return made if made is not None and made.count else None
+    layer_time = server_layers(row).layers.get(layer)
+    return layer_time if layer_time is not None and layer_time.count else None
 
 
 def _number(value: float) -> float | None:

@@ -105,22 +105,22 @@ def _headroom(of: Answer) -> Iterator[HeadroomRow]:
         yield HeadroomRow(code="ok", rate_per_s=room.ok_per_s, peak_ratio=room.ok_per_s / peak)
 
 
-def what_if_row(of: Answer, found: WhatIf, says: str) -> WhatIfRow:
+def what_if_row(of: Answer, what_if: WhatIf, says: str) -> WhatIfRow:
     """A change and what came of it; `says` is the rest, in words."""
-    limit, given = found.limit, found.answer
+    limit, given = what_if.limit, what_if.answer
     if limit is not None:
         return WhatIfRow(
-            change=found.says,
+            change=what_if.says,
             verdict="unknown" if limit.allows else "not_ok",
             rate_per_s=of.question.peak_per_s,
             utilisation=of.question.peak_per_s / limit.iops,
             says=says,
         )
     if given is None:
-        return WhatIfRow(change=found.says, verdict="unknown", says=says)
+        return WhatIfRow(change=what_if.says, verdict="unknown", says=says)
     figure = given.slo_figure if given.slo_figure and given.slo_figure.known else None
     return WhatIfRow(
-        change=found.says,
+        change=what_if.says,
         verdict=given.verdict,
         rate_per_s=given.question.peak_per_s,
         utilisation=given.forecast.utilisation.base if given.forecast and figure else None,

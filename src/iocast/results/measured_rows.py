@@ -178,8 +178,8 @@ def _bounds(row: RowFacts, op: Op) -> Fields:
     mean = row.mean(op)
     fields: Fields = {"response_mean_low_ns": mean.low_ns, "response_mean_high_ns": mean.high_ns}
     for name, q in PERCENTILES:
-        if (found := row.quantile(op, q)).enough:
-            fields |= {f"response_{name}_low_ns": found.low_ns, f"response_{name}_high_ns": found.high_ns}
+        if (estimate := row.quantile(op, q)).enough:
+            fields |= {f"response_{name}_low_ns": estimate.low_ns, f"response_{name}_high_ns": estimate.high_ns}
     return fields
 
 
@@ -213,9 +213,9 @@ def _device_rate(row: RowFacts, device: DeviceIo | None) -> tuple[float | None, 
         return None, None
     if row.workload.trims:
         return None, None
-    seen = (device.reads + device.data_writes) * 1e9 / device.elapsed_ns
+    device_per_s = (device.reads + device.data_writes) * 1e9 / device.elapsed_ns
     if row.record.phase.database is not None:
-        return seen, None  # a statement is no request
+        return device_per_s, None  # a statement is no request
     did = row.measurement
-    asked = sum(part.ios for part in did.classes if part.op in MOVING) * 1e9 / max(1, did.elapsed_ns)
-    return seen, seen / asked if asked else None
+    asked_per_s = sum(part.ios for part in did.classes if part.op in MOVING) * 1e9 / max(1, did.elapsed_ns)
+    return device_per_s, device_per_s / asked_per_s if asked_per_s else None

@@ -56,14 +56,14 @@ def seen(run: Run) -> tuple[Sample, ...]:
 
 def device_series(run: Run) -> Series:
     """The values of each device; those of several machines have their names."""
-    found: Series = {}
+    series: Series = {}
     for record in run.phases:
         machine = _NUMBER.sub("", record.phase.name.removeprefix(record.phase.test)).strip()
         for sample in record.samples:
             if sample.observer in OBSERVERS:
                 device = f"{machine} {sample.subject}".strip()
-                found.setdefault(device, {}).setdefault(sample.metric, []).append(sample.value)
-    return found
+                series.setdefault(device, {}).setdefault(sample.metric, []).append(sample.value)
+    return series
 
 
 def _row(device: str, series: dict[str, list[float]]) -> DeviceRow:

@@ -24,13 +24,13 @@ from iocast.model.results.profiles import (
 OPERATIONS_SHOWN = 12
 
 
-def profile_differences(first: Profile, other: Profile, found: ProfileDifference) -> ProfileDifferences:
+def profile_differences(first: Profile, other: Profile, profile_difference: ProfileDifference) -> ProfileDifferences:
     """Workloads, and the latencies of what both have."""
     return ProfileDifferences(
         workloads=tuple(_workloads(first, other)),
-        compared_operations=tuple(map(_operation, found.cells[:OPERATIONS_SHOWN])),
-        reasons=tuple(_reasons(found.cells[0])) if found.cells else (),
-        compared_latencies=tuple(_latencies(found.cells[0])) if found.cells else (),
+        compared_operations=tuple(map(_operation, profile_difference.cells[:OPERATIONS_SHOWN])),
+        reasons=tuple(_reasons(profile_difference.cells[0])) if profile_difference.cells else (),
+        compared_latencies=tuple(_latencies(profile_difference.cells[0])) if profile_difference.cells else (),
     )
 
 
@@ -42,7 +42,7 @@ def _workloads(first: Profile, other: Profile) -> Iterator[ComparedWorkload]:
     rate, other_rate = (each.order.arrivals.rate_per_s if each.order.arrivals else None for each in (first, other))
     if rate is not None or other_rate is not None:
         yield ComparedWorkload(code="rate", first_per_s=rate, other_per_s=other_rate)
-    mean, other_mean = (found.mean if (found := concurrency(each)) else None for each in (first, other))
+    mean, other_mean = (flight.mean if (flight := concurrency(each)) else None for each in (first, other))
     if mean is not None or other_mean is not None:
         yield ComparedWorkload(code="in_flight", first_mean=mean, other_mean=other_mean)
     if first.sessions or other.sessions:
@@ -74,8 +74,8 @@ def _mean_bytes(profile: Profile, op: int) -> float | None:
 
 
 def _sequential(profile: Profile, op: int) -> float | None:
-    found = profile.order.streams.of(op)
-    return found.sequential_requests / found.requests if found is not None and found.requests else None
+    stream = profile.order.streams.of(op)
+    return stream.sequential_requests / stream.requests if stream is not None and stream.requests else None
 
 
 def _operation(cell: CellDifference) -> ComparedOperation:

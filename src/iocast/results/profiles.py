@@ -74,8 +74,8 @@ def _times(cell: LatencyCell | None) -> _Times:
     """None where too little is known."""
     if cell is None or not cell.latency.total:
         return None, None, None, None
-    found = cell.latency
-    return found.mean_ns, found.quantile_ns(0.5), published(found, 0.99), float(found.max_ns)
+    latency = cell.latency
+    return latency.mean_ns, latency.quantile_ns(0.5), published(latency, 0.99), float(latency.max_ns)
 
 
 def _named(name: str | None) -> str | None:
@@ -135,12 +135,12 @@ def _dispersion(profile: Profile) -> Iterator[WindowDispersion]:
 
 def _concurrency(profile: Profile) -> Iterator[ConcurrencyFigure]:
     """Concurrency and what a closed load needs."""
-    found = concurrency(profile)
-    if found is None:
+    flight = concurrency(profile)
+    if flight is None:
         return
-    yield ConcurrencyFigure(code="mean", value=found.mean)
-    yield ConcurrencyFigure(code="p99", value=found.p99)
-    yield ConcurrencyFigure(code="most", value=found.most)
+    yield ConcurrencyFigure(code="mean", value=flight.mean)
+    yield ConcurrencyFigure(code="p99", value=flight.p99)
+    yield ConcurrencyFigure(code="most", value=flight.most)
     if profile.sessions:
         yield ConcurrencyFigure(code="sessions", value=profile.sessions)
     arrivals = profile.order.arrivals
@@ -184,21 +184,21 @@ def long_runs(profile: Profile) -> tuple[LongRun, ...]:
 
 def _shares(profile: Profile) -> Iterator[BusiestBlocks]:
     """What the busiest blocks get."""
-    found = profile.footprint
-    if found is None:
+    footprint = profile.footprint
+    if footprint is None:
         return
-    curve, whole = share_curve(found), found.blocks * found.block_bytes
+    curve, whole = share_curve(footprint), footprint.blocks * footprint.block_bytes
     for part in TOLD:
         references = share_of_busiest(curve, part)
         yield BusiestBlocks(blocks_share=part, references_share=references, size_bytes=part * whole)
 
 
 def _hot_spots(profile: Profile) -> Iterator[BusyStretch]:
-    found = profile.footprint
-    if found is None or not profile.with_offset:
+    footprint = profile.footprint
+    if footprint is None or not profile.with_offset:
         return
     total = sum(each.events for each in profile.sizes if each.op < 2)
-    for each in found.hot_spots[:SPOTS_SHOWN]:
+    for each in footprint.hot_spots[:SPOTS_SHOWN]:
         yield BusyStretch(
             target=_named(each.name),
             offset_bytes=each.offset,
@@ -220,27 +220,27 @@ def working_sets(profile: Profile) -> tuple[WorkingSetSize, ...]:
 
 def _caches(profile: Profile) -> Iterator[CacheMisses]:
     """Each four times as large as the one before, and those that were asked for."""
-    found = profile.order.references
-    block, curve = profile.reference_bytes, found.all
+    references = profile.order.references
+    block, curve = profile.reference_bytes, references.all
     if curve is None or block is None:
         return
     for at, size in enumerate(curve.cache_blocks):
-        asked = size not in _GRID
-        if not asked and (size & (size - 1) or size.bit_length() % 2 == 0 or size * block < 1 << 20):
+        is_asked = size not in _GRID
+        if not is_asked and (size & (size - 1) or size.bit_length() % 2 == 0 or size * block < 1 << 20):
             continue
         yield CacheMisses(
             cache_bytes=size * block,
             all_share=curve.ratios[at],
-            reads_share=found.reads.ratios[at] if found.reads else None,
-            writes_share=found.write_back.ratios[at] if found.write_back else None,
-            half_width_share=None if found.exact else (curve.high[at] - curve.low[at]) / 2,
+            reads_share=references.reads.ratios[at] if references.reads else None,
+            writes_share=references.write_back.ratios[at] if references.write_back else None,
+            half_width_share=None if references.exact else (curve.high[at] - curve.low[at]) / 2,
         )
 
 
 def _pairs(profile: Profile) -> Iterator[BlockReuse]:
-    found = profile.order.references.pairs
-    total = sum(each.references for each in found)
-    for each in found:
+    pairs = profile.order.references.pairs
+    total = sum(each.references for each in pairs)
+    for each in pairs:
         half, most = each.quantile_ns(0.5), each.quantile_ns(0.9)
         yield BlockReuse(pair=each.pair, share=each.references / total, p50_ns=half, p90_ns=most)
 
@@ -272,7 +272,7 @@ def _targets(profile: Profile) -> Iterator[TargetOperation]:
 
 def _phases(profile: Profile) -> tuple[EvenStretch, ...]:
     """Several, or none: one says nothing that the trace as a whole does not."""
-    found = tuple(
+    stretches = tuple(
         EvenStretch(
             start_ns=each.start_ns,
             end_ns=each.end_ns,
@@ -283,36 +283,36 @@ def _phases(profile: Profile) -> tuple[EvenStretch, ...]:
         )
         for each in trace_phases(profile)
     )
-    return found if len(found) > 1 else ()
+    return stretches if len(stretches) > 1 else ()
 
 
-def response_parts(found: ResponseAccounting) -> tuple[tuple[ResponsePartCode, int], ...]:
+def response_parts(accounting: ResponseAccounting) -> tuple[tuple[ResponsePartCode, int], ...]:
     """All parts of the response time, in ns."""
     return (
-        ("cpu", found.cpu_ns),
-        ("inside_calls", found.waited_ns),
-        ("unaccounted", found.unaccounted_ns),
-        ("cut_off", found.cut_off_ns),
-        ("between_calls", found.between_ns),
-        ("idle", found.idle_ns),
+        ("cpu", accounting.cpu_ns),
+        ("inside_calls", accounting.waited_ns),
+        ("unaccounted", accounting.unaccounted_ns),
+        ("cut_off", accounting.cut_off_ns),
+        ("between_calls", accounting.between_ns),
+        ("idle", accounting.idle_ns),
     )
 
 
-def _breakdown(found: ResponseAccounting) -> Iterator[ResponsePart]:
-    whole = found.response_ns
-    for code, time in response_parts(found):
+def _breakdown(accounting: ResponseAccounting) -> Iterator[ResponsePart]:
+    whole = accounting.response_ns
+    for code, time in response_parts(accounting):
         if time and whole:
             yield ResponsePart(part=code, time_ns=time, share=time / whole)
 
 
-def _wait_events(found: ResponseAccounting) -> Iterator[EventWaits]:
-    for each in found.events[:EVENTS_SHOWN]:
+def _wait_events(accounting: ResponseAccounting) -> Iterator[EventWaits]:
+    for each in accounting.events[:EVENTS_SHOWN]:
         total, mean = (each.total_ns, each.total_ns / each.known) if each.known else (None, None)
         yield EventWaits(event=each.event, waits=each.waits, total_ns=total, mean_ns=mean, most_ns=each.most_ns)
 
 
-def _statements(found: ResponseAccounting) -> Iterator[StatementTimes]:
-    for each in found.statements[:STATEMENTS_SHOWN]:
+def _statements(accounting: ResponseAccounting) -> Iterator[StatementTimes]:
+    for each in accounting.statements[:STATEMENTS_SHOWN]:
         yield StatementTimes(
             sql=each.sql or None,
             calls=each.calls,

@@ -60,9 +60,9 @@ def _issue_error(did: Measurement) -> IssueError | None:
 
 def _rates(record: PhaseRecord, facts: ReplayFacts) -> Iterator[ReplayedRate]:
     """I/Os a second, in at most SPANS equal spans: issued in the trace, completed here."""
-    asked, interval_ns = record.phase.replay, record.series.interval_ns
+    replay, interval_ns = record.phase.replay, record.series.interval_ns
     seconds = max(len(facts.due_ios), len(record.series.ios))
-    if asked is None or asked.mode == "fast" or not interval_ns or seconds < 2:
+    if replay is None or replay.mode == "fast" or not interval_ns or seconds < 2:
         return
     width = -(-seconds // SPANS)
     for start in range(0, seconds, width):

@@ -32,11 +32,11 @@ def row_layers(facts: Facts) -> tuple[RowLayersRow, ...]:
 @once
 def watched(facts: Facts) -> tuple[tuple[PhaseRecord, RowLayers, LayersVerdict], ...]:
     """The rows beside which layers were recorded, each with the layer that loses its time."""
-    found = ((record, layers_beside(facts.run, record)) for record in facts.run.measured)
-    return tuple((record, layers, verdict(layers.times)) for record, layers in found if layers)
+    rows = ((record, layers_beside(facts.run, record)) for record in facts.run.measured)
+    return tuple((record, layers, verdict(layers.times)) for record, layers in rows if layers)
 
 
-def _rows(record: PhaseRecord, layers: RowLayers, found: LayersVerdict) -> Iterator[RowLayersRow]:
+def _rows(record: PhaseRecord, layers: RowLayers, verdicts: LayersVerdict) -> Iterator[RowLayersRow]:
     did = record.measurement
     for op, names in _LOAD_OPS.items():
         ios = sum(part.ios for part in did.classes if part.op in names)
@@ -49,9 +49,9 @@ def _rows(record: PhaseRecord, layers: RowLayers, found: LayersVerdict) -> Itera
             op=op,
             rate_per_s=ios * 1e9 / max(1, did.elapsed_ns),
             mean_ns=service.mean_ns if service.total else None,
-            code=found.code,
-            verdict=found.says,
-            refuted_by=found.refuted_by if found.rule else None,
+            code=verdicts.code,
+            verdict=verdicts.says,
+            refuted_by=verdicts.refuted_by if verdicts.rule else None,
             traced_share=None if layers.traced is None else layers.traced.share,
             **_calls(layers.times, op),
             **_block(layers.times, op),

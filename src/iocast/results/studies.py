@@ -24,7 +24,9 @@ def study_of(plan: StudyPlan, sides: Sequence[StudySide]) -> Study:
         views=tuple(_view(plan, view, (first.label, *others), figures) for view in (*plan.views, ALL))
         if first is not None and others
         else (),
-        cells=tuple(_cell(label, cell, found[cell.name]) for label, found in figures.items() for cell in plan.cells),
+        cells=tuple(
+            _cell(label, cell, figures_of[cell.name]) for label, figures_of in figures.items() for cell in plan.cells
+        ),
     )
 
 
@@ -50,8 +52,8 @@ def _view(plan: StudyPlan, view: View, labels: tuple[str, ...], figures: Mapping
     )
 
 
-def _kept(cell: StudyCell, found: Sequence[CellFigure]) -> StudyKept:
-    base, *values = (each.value for each in found)
+def _kept(cell: StudyCell, figures: Sequence[CellFigure]) -> StudyKept:
+    base, *values = (each.value for each in figures)
     both = [against(base, value, cell.metric) if base and value else None for value in values]
     ns, per_s, bytes_per_s = _by_unit(cell.metric, base)
     return StudyKept(
@@ -62,12 +64,12 @@ def _kept(cell: StudyCell, found: Sequence[CellFigure]) -> StudyKept:
         first_bytes_per_s=bytes_per_s,
         kept=tuple(each.kept if each else None for each in both),
         worse_share=tuple(each.worse if each else None for each in both),
-        incomplete=any(each.repeats and not each.whole for each in found),
+        incomplete=any(each.repeats and not each.whole for each in figures),
     )
 
 
-def _cell(label: str, cell: StudyCell, found: CellFigure) -> MeasuredCell:
-    ns, per_s, bytes_per_s = _by_unit(cell.metric, found.value)
+def _cell(label: str, cell: StudyCell, figure: CellFigure) -> MeasuredCell:
+    ns, per_s, bytes_per_s = _by_unit(cell.metric, figure.value)
     return MeasuredCell(
         label=label,
         cell=cell.name,
@@ -76,12 +78,12 @@ def _cell(label: str, cell: StudyCell, found: CellFigure) -> MeasuredCell:
         median_ns=ns,
         median_per_s=per_s,
         median_bytes_per_s=bytes_per_s,
-        p99_ns=found.p99_ns,
-        variation_share=found.variation,
-        repeats=found.repeats,
-        planned=found.planned,
-        complete=found.whole,
-        trust=found.trust or None,
+        p99_ns=figure.p99_ns,
+        variation_share=figure.variation,
+        repeats=figure.repeats,
+        planned=figure.planned,
+        complete=figure.whole,
+        trust=figure.trust or None,
     )
 
 

@@ -102,9 +102,9 @@ def _layers(tape: TapeSummary) -> Iterator[WatchedLayer]:
         )
 
 
-def _events(seen: Readings) -> Iterator[WatchedEvent]:
+def _events(readings: Readings) -> Iterator[WatchedEvent]:
     """A share stands below the bound of the bucket in which it ends."""
-    for each in event_rows(seen)[:MOST]:
+    for each in event_rows(readings)[:MOST]:
         if each.found is not None:
             yield WatchedEvent(
                 observer=each.observer,
@@ -117,27 +117,27 @@ def _events(seen: Readings) -> Iterator[WatchedEvent]:
             )
 
 
-def _below(found: Latencies, share: float) -> float | None:
+def _below(times: Latencies, share: float) -> float | None:
     """None where it ends above the last bound."""
     reached = 0
-    for upper_ns, count in sorted(found.counts.items()):
+    for upper_ns, count in sorted(times.counts.items()):
         reached += count
-        if reached >= share * found.total:
+        if reached >= share * times.total:
             return None if upper_ns == ENDLESS_NS else float(upper_ns)
     return None
 
 
 def _activities(tape: TapeSummary, texts: Mapping[str, str]) -> Iterator[DatabaseActivity]:
     for database in watched_databases(tape):
-        found = activity(tape, database)
-        if found:
+        database_activity = activity(tape, database)
+        if database_activity:
             yield DatabaseActivity(
                 database=database,
-                polls=found.polls,
-                active_mean=found.active_mean,
-                waits=_shares(found.waits, "", texts),
-                statements=_shares(found.statements, "sql|", texts),
-                sessions=_shares(found.sessions, "session|", texts),
+                polls=database_activity.polls,
+                active_mean=database_activity.active_mean,
+                waits=_shares(database_activity.waits, "", texts),
+                statements=_shares(database_activity.statements, "sql|", texts),
+                sessions=_shares(database_activity.sessions, "session|", texts),
             )
 
 
@@ -153,9 +153,9 @@ def _shares(shares: Sequence[Share], kind: str, texts: Mapping[str, str]) -> tup
     )
 
 
-def _postgresql(seen: Readings) -> Iterator[PostgresqlFigure]:
+def _postgresql(readings: Readings) -> Iterator[PostgresqlFigure]:
     """A figure that is unknown has no row; a time has a column of its own."""
-    for name, value in (postgresql_figures(seen) or {}).items():
+    for name, value in (postgresql_figures(readings) or {}).items():
         if name in _POSTGRESQL and isinstance(value, float | int):
             what, unit = _POSTGRESQL[name]
             if unit == _MS:
@@ -164,16 +164,16 @@ def _postgresql(seen: Readings) -> Iterator[PostgresqlFigure]:
                 yield PostgresqlFigure(what=what, value=value, unit=unit)
 
 
-def _oracle_waits(seen: Readings) -> Iterator[OracleWaits]:
+def _oracle_waits(readings: Readings) -> Iterator[OracleWaits]:
     """Kinds without any wait are left out."""
-    waits = waits_by_kind(seen) or {}
+    waits = waits_by_kind(readings) or {}
     for kind in WAIT_KINDS:
         if kind in waits and (rate := waits[kind].per_s):
             yield OracleWaits(wait=kind, rate_per_s=rate, wait_ns=waits[kind].mean_ns)
 
 
-def _asm(seen: Readings) -> Iterator[AsmDisk]:
-    for row in asm_rows(seen)[:MOST_DISKS]:
+def _asm(readings: Readings) -> Iterator[AsmDisk]:
+    for row in asm_rows(readings)[:MOST_DISKS]:
         yield AsmDisk(
             instance=row.database_instance,
             group=row.group,
@@ -188,9 +188,9 @@ def _asm(seen: Readings) -> Iterator[AsmDisk]:
         )
 
 
-def _oracle_metrics(seen: Readings) -> Iterator[OracleMetric]:
+def _oracle_metrics(readings: Readings) -> Iterator[OracleMetric]:
     """Each look is of the minute before it."""
-    for each in metric_rows(seen):
+    for each in metric_rows(readings):
         for instance, value in each.by_instance.items():
             yield OracleMetric(
                 what=each.metric.name,

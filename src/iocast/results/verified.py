@@ -16,27 +16,27 @@ MEANINGS = {
 }
 
 
-def verified(found: Verification) -> Verified:
+def verified(verification: Verification) -> Verified:
     """Its blocks by kind, and the first bad ones of each."""
-    return Verified(blocks=tuple(_blocks(found)), places=tuple(_places(found)))
+    return Verified(blocks=tuple(_blocks(verification)), places=tuple(_places(verification)))
 
 
-def _blocks(found: Verification) -> Iterator[BlockRow]:
-    yield BlockRow(kind="intact", count=found.intact, says="one whole, valid write")
-    if found.undecided:
-        yield BlockRow(kind="undecided", count=found.undecided, says="writes overlapped there, or failed")
-    for (kind, meaning), count in zip(MEANINGS.items(), found.bad, strict=True):
+def _blocks(verification: Verification) -> Iterator[BlockRow]:
+    yield BlockRow(kind="intact", count=verification.intact, says="one whole, valid write")
+    if verification.undecided:
+        yield BlockRow(kind="undecided", count=verification.undecided, says="writes overlapped there, or failed")
+    for (kind, meaning), count in zip(MEANINGS.items(), verification.bad, strict=True):
         yield BlockRow(kind=kind, count=count, says=meaning)
 
 
-def _places(found: Verification) -> Iterator[PlaceRow]:
-    for place in found.places:
+def _places(verification: Verification) -> Iterator[PlaceRow]:
+    for place in verification.places:
         yield PlaceRow(
             kind=place.kind,
-            file=found.files[place.file],
+            file=verification.files[place.file],
             offset_bytes=place.offset_bytes,
             expected=_span(place.expected_from, place.expected_to),
-            found=_found(found, place),
+            found=_found(verification, place),
         )
 
 
@@ -44,14 +44,14 @@ def _span(first: int, last: int) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def _found(found: Verification, place: BadBlock) -> str:
+def _found(verification: Verification, place: BadBlock) -> str:
     if place.kind == "unreadable":
         return place.error
     if place.kind == "corrupt":
         return "not a whole write"
     if place.belongs is not None:
         file, offset = place.belongs
-        where = "" if file == place.file else f" of {found.files[file]}"
+        where = "" if file == place.file else f" of {verification.files[file]}"
         return f"write {place.found} at offset {offset:,}{where}"
     if place.kind == "torn":
         return f"parts of {place.found or 'older data'} and {place.found_newest}"

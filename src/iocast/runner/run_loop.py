@@ -209,8 +209,8 @@ class _Loop:
         plans: list[PhasePlan] = []
         for number, phase in enumerate(group.phases, len(self.asked)):
             seed = load.phase_seed(self.plan, phase, number)
-            told = self.files.told(phase, self.loader.phase_plan(phase, self.layout.files, seed))
-            plans.append(self.verifying.recorded(phase, told))
+            phase_plan = self.files.told(phase, self.loader.phase_plan(phase, self.layout.files, seed))
+            plans.append(self.verifying.recorded(phase, phase_plan))
         if self.loader.real_time and any(phase.cold for phase in group.phases):
             load.drop_names() if self.layout.tree else load.drop_cached(self.layout.files)
         return self._run(group, tuple(plans))
@@ -248,8 +248,8 @@ class _Loop:
                 return not self.stopped()
 
             measured = self.loader.measure(PlannedGroup(plans, group.until, opened, spool), on_tick)
-            seen = observing.end()
-        return self.saving.keep(group.phases, measured, seen, group.until.end if group.until else None, self.progress)
+            end = observing.end()
+        return self.saving.keep(group.phases, measured, end, group.until.end if group.until else None, self.progress)
 
     def _opened(self, plans: tuple[PhasePlan, ...]) -> dict[str, int]:
         """The descriptors that the load goes to; simulated devices and databases have none."""

@@ -55,17 +55,17 @@ class Saving:
         if phases != self.run.plan.phases:
             self.run = replace(self.run, plan=replace(self.run.plan, phases=phases))
 
-    def verified(self, found: Verification) -> None:
+    def verified(self, verification: Verification) -> None:
         """Keeps what was read back."""
-        self.cut_short |= not found.complete
-        self.run = replace(self.run, verifications=(*self.run.verifications, found))
+        self.cut_short |= not verification.complete
+        self.run = replace(self.run, verifications=(*self.run.verifications, verification))
         self.folder.save(self.run)
 
     def keep(
         self,
         phases: tuple[Phase, ...],
         measured: tuple[MeasuredPhase, ...],
-        seen: Observed,
+        observed: Observed,
         end: SteadyEnd | None,
         progress: Progress,
     ) -> tuple[PhaseRecord, ...]:
@@ -74,14 +74,14 @@ class Saving:
         Raises LoadError, when all is saved, if the storage does not answer any more.
         """
         records: list[PhaseRecord] = []
-        unsaved, block = seen.samples, seen.block
+        unsaved, block = observed.samples, observed.block
         for phase, each in zip(phases, measured, strict=True):
-            record = _record(phase, each, Observed(seen.samples, block, seen.blind), end)
+            record = _record(phase, each, Observed(observed.samples, block, observed.blind), end)
             records.append(record)
             self.cut_short |= each.measurement.stopped in ("interrupted", "hung")
             if not _empty(each.measurement):
                 number = len(self.run.phases)
-                self._add(record, seen.blind)
+                self._add(record, observed.blind)
                 self.folder.save_phase(number, phase.name, each.intervals, unsaved)
                 unsaved, block = (), None
         if not all(_empty(record.measurement) for record in records):
@@ -130,7 +130,7 @@ class Saving:
         return ArchiveError(f"the results in {self.folder.path} are not kept: {why}", hint)
 
 
-def _record(phase: Phase, each: MeasuredPhase, seen: Observed, end: SteadyEnd | None) -> PhaseRecord:
+def _record(phase: Phase, each: MeasuredPhase, observed: Observed, end: SteadyEnd | None) -> PhaseRecord:
     """What a phase did; of one that has settled, since then. Failed I/Os are never left out."""
     did, warm_up_ns = each.measurement, end.warm_up_ns if end is not None else 0
     if end is not None and (did.error_count or did.stopped != "finished"):
@@ -141,10 +141,10 @@ def _record(phase: Phase, each: MeasuredPhase, seen: Observed, end: SteadyEnd | 
         phase=phase,
         plan=each.plan,
         measurement=did,
-        samples=samples_from(seen.samples, did.started_unix_ns) if warm_up_ns else seen.samples,
+        samples=samples_from(observed.samples, did.started_unix_ns) if warm_up_ns else observed.samples,
         series=series(each.intervals, each.plan.interval_ns, did, warm_up_ns),
         steady=end,
-        block=None if warm_up_ns else seen.block,  # it has no intervals
+        block=None if warm_up_ns else observed.block,  # it has no intervals
     )
 
 

@@ -58,12 +58,12 @@ class TreeFiles:
         return replace(plan, tree=replace(plan.tree, present=self._trees[tree.name].present))
 
     def _by_tree(self, phases: tuple[Phase, ...]) -> dict[Tree, tuple[Phase, ...]]:
-        found: dict[Tree, tuple[Phase, ...]] = {}
+        by_tree: dict[Tree, tuple[Phase, ...]] = {}
         for phase in phases:
             tree = self._plan.tree_of(phase)
             assert tree is not None
-            found[tree] = (*found.get(tree, ()), phase)
-        return found
+            by_tree[tree] = (*by_tree.get(tree, ()), phase)
+        return by_tree
 
 
 class _Run(NamedTuple):
@@ -144,10 +144,10 @@ class _OneTree:
         phase = make_phase(self._plan, self._tree)
         plan = self._loader.phase_plan(phase, (self._file,), seed=0)
         assert plan.tree is not None
-        made = replace(plan, tree=replace(plan.tree, trees=self._wanted.trees, present="look"))
+        look_plan = replace(plan, tree=replace(plan.tree, trees=self._wanted.trees, present="look"))
         self._run.waiting.append((phase,))
         try:
-            measurement = self._run.fill(phase, made)
+            measurement = self._run.fill(phase, look_plan)
         finally:
             self._run.waiting.pop()
         if self._run.stopped():
@@ -158,22 +158,22 @@ class _OneTree:
 
     def _complete(self) -> bool:
         """True when every file is there. Raises TargetError for what else is there, and for files of a wrong size."""
-        found = look_at(self._file, self._wanted, sizes=bool(self._tree.sizes), go_on=self._go_on)
-        if found.foreign:
-            names = ", ".join(found.foreign_names[:3])
+        contents = look_at(self._file, self._wanted, sizes=bool(self._tree.sizes), go_on=self._go_on)
+        if contents.foreign:
+            names = ", ".join(contents.foreign_names[:3])
             raise TargetError(
-                f"{self._file.path} holds {found.foreign} names that iocast did not make: {names}",
+                f"{self._file.path} holds {contents.foreign} names that iocast did not make: {names}",
                 "move them away, and start again",
             )
-        self._refuse_linked(found)
-        if found.wrong_size:
+        self._refuse_linked(contents)
+        if contents.wrong_size:
             # A make or a write that was killed: they are made anew.
             empty_tree(self._file, self._wanted, self._go_on)
             return False
-        if found.files != totals(self._tree, self._users).files:
+        if contents.files != totals(self._tree, self._users).files:
             return False
         # What operations left beside the files is told to the next phase by a look.
-        self._whole = not found.left_over
+        self._whole = not contents.left_over
         mark_tree(self._file, whole=self._whole)
         return True
 
@@ -181,9 +181,9 @@ class _OneTree:
         """Raises TargetError where files of the tree are somebody's, too: before each row that writes to them."""
         self._refuse_linked(look_at(self._file, self._wanted, sizes=True, go_on=self._go_on))
 
-    def _refuse_linked(self, found: TreeContents) -> None:
-        if found.named_elsewhere:
-            names = counted(found.named_elsewhere, "name")
+    def _refuse_linked(self, contents: TreeContents) -> None:
+        if contents.named_elsewhere:
+            names = counted(contents.named_elsewhere, "name")
             raise TargetError(
                 f"files in {self._file.path} have {names} elsewhere (hard links: a backup?), and would be written to",
                 "remove the other names, or the tree: `iocast clean` leaves the other names what they are",
@@ -195,15 +195,15 @@ class _OneTree:
             return
         error = measurement.errors[0]
         left = os.statvfs(os.path.dirname(self._file.path))
-        made = f"{self._file.path}: after {measurement.ios:,} files "
+        after = f"{self._file.path}: after {measurement.ios:,} files "
         if error.name in ("ENOSPC", "EDQUOT"):
             inodes = bool(left.f_files) and not left.f_favail
             what = "inodes" if inodes else "space" if error.name == "ENOSPC" else "the quota"
             raise TargetError(
-                f"{made}the file system ran out of {what}",
+                f"{after}the file system ran out of {what}",
                 "use fewer or smaller files, or another path; `iocast clean` removes what was made",
             )
-        raise TargetError(f"{made}{error.count:,} could not be made: {error.name}", _way_out(error.name))
+        raise TargetError(f"{after}{error.count:,} could not be made: {error.name}", _way_out(error.name))
 
 
 def make_phase(plan: Plan, tree: Tree) -> Phase:

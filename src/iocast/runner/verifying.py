@@ -31,16 +31,16 @@ class Verifying:
             return "The run folder is on the storage under test: a power loss may destroy the journal too"
         return ""
 
-    def recorded(self, phase: Phase, told: PhasePlan) -> PhasePlan:
+    def recorded(self, phase: Phase, phase_plan: PhasePlan) -> PhasePlan:
         """The plan with the journal if its writes are to be verified; else what they overwrite is forgotten."""
         if self._journal is None:
-            return told
+            return phase_plan
         self._journal.refuse_second_name()
         if phase.verify:
-            return replace(told, verify=self._journal.plan)
+            return replace(phase_plan, verify=self._journal.plan)
         if phase.workload.writes:
             self._journal.forget()
-        return told
+        return phase_plan
 
     @property
     def opened(self) -> dict[str, int]:
@@ -54,15 +54,20 @@ class Verifying:
 
     def shown(self, phase: Phase) -> Phase:
         """The phase that reads back, as long as it will be."""
-        told = self._told()
-        return replace(phase, length=Length(bytes=told.entries * told.block_bytes))
+        shown_phase = self._told()
+        return replace(phase, length=Length(bytes=shown_phase.entries * shown_phase.block_bytes))
 
     def read_back(self, on_tick: Callable[[int, int], bool]) -> Verification:
         """Reads back what was written so far. `on_tick(elapsed_ns, bytes)` returns False to stop."""
-        told = self._told()
+        asked_phase = self._told()
         assert self._journal is not None
         folder = self._journal.folder.parent
-        return read_back(folder, told, not same_boot(told), lambda ns, blocks: on_tick(ns, blocks * told.block_bytes))
+        return read_back(
+            folder,
+            asked_phase,
+            not same_boot(asked_phase),
+            lambda ns, blocks: on_tick(ns, blocks * asked_phase.block_bytes),
+        )
 
     def _told(self) -> Description:
         assert self._journal is not None

@@ -67,7 +67,7 @@ class Card(Struct, frozen=True):
     @property
     def bad_blocks(self) -> int:
         """Blocks that the last verification found not as they must be."""
-        return sum(found.bad_blocks for found in self.run.verifications[-1:])
+        return sum(verification.bad_blocks for verification in self.run.verifications[-1:])
 
     def report(self, *, charts: bool = False) -> Report:
         """The card as sections and tables, with charts if asked for. Raises ArchiveError for a damaged folder."""

@@ -33,13 +33,13 @@ def _without_server(path: str, cleaned: Cleaned, dry_run: bool) -> Cleaned:
     """The same with the folder of a PostgreSQL that `card --with postgres` made."""
     from iocast.databases.postgresql.own_folder import leftover_in, remove_own_folder
 
-    found = leftover_in(path)
-    if found is None:
+    leftover = leftover_in(path)
+    if leftover is None:
         return cleaned
-    why = found.why_not or ("" if dry_run else remove_own_folder(Path(found.folder)))
+    why = leftover.why_not or ("" if dry_run else remove_own_folder(Path(leftover.folder)))
     if why:
-        return replace(cleaned, left=(*cleaned.left, (found.folder, why)))
-    return replace(cleaned, removed=(*cleaned.removed, (found.folder, found.allocated_bytes)))
+        return replace(cleaned, left=(*cleaned.left, (leftover.folder, why)))
+    return replace(cleaned, removed=(*cleaned.removed, (leftover.folder, leftover.allocated_bytes)))
 
 
 class Mended(Struct, frozen=True):
@@ -52,15 +52,15 @@ class Mended(Struct, frozen=True):
 def mend_runs(directory: str) -> Mended:
     """Closes every dead run in a directory and below. Raises ArchiveError where it cannot be listed."""
     closed, left = [], []
-    for found in runs_below(directory):
-        if found.summary is None or found.summary.status != DEAD:
+    for entry in runs_below(directory):
+        if entry.summary is None or entry.summary.status != DEAD:
             continue
         try:
-            if archive.mend(found.folder):
-                _judge(found.folder)
-                closed.append(found)
+            if archive.mend(entry.folder):
+                _judge(entry.folder)
+                closed.append(entry)
         except ArchiveError as error:
-            left.append((found.name, error.message))
+            left.append((entry.name, error.message))
     return Mended(tuple(closed), tuple(left))
 
 

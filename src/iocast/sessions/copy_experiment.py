@@ -79,16 +79,16 @@ class _Planned(Struct, frozen=True):
 _OF_OTHERS = {"block_bytes": "block", "depth": "", "streams": "", "sync": "", "sizes": "", "filesystems": ""}
 
 
-def copy_request(asked: TrialRequest) -> CopyRequest:
+def copy_request(request: TrialRequest) -> CopyRequest:
     """The request of what is asked of a named experiment. Raises SpecError."""
-    paths, options, usual = asked.paths, asked.options, TrialRequest()
+    paths, options, usual = request.paths, request.options, TrialRequest()
     if len(paths) != 2:
         raise SpecError(
             f"{NAME} takes SOURCE and DESTINATION, got {text.counted(len(paths), 'path')}",
             "iocast experiment copy FILE DIRECTORY",
         )
     given = {
-        f"--{option or name}" for name, option in _OF_OTHERS.items() if getattr(asked, name) != getattr(usual, name)
+        f"--{option or name}" for name, option in _OF_OTHERS.items() if getattr(request, name) != getattr(usual, name)
     }
     given |= {"--size"} if options.size_bytes is not None else set()
     given |= {"--time"} if options.duration_ns is not None else set()
@@ -98,12 +98,12 @@ def copy_request(asked: TrialRequest) -> CopyRequest:
     return CopyRequest(
         source=paths[0],
         destination=paths[1],
-        methods=tuple(each.strip() for each in asked.methods.split(",") if each.strip()),
-        rounds=asked.rounds,
+        methods=tuple(each.strip() for each in request.methods.split(",") if each.strip()),
+        rounds=request.rounds,
         seed=options.seed,
-        keep=asked.keep,
+        keep=request.keep,
         out=options.out,
-        page=asked.page,
+        page=request.page,
     )
 
 
@@ -131,11 +131,11 @@ def copy_experiment(request: CopyRequest, listener: Listener) -> CopiedFile | No
     if not run.trials:
         folder.remove_if_empty()
         return None
-    made = CopiedFile(run, shown_folder(folder.path))
-    listener.tell(AnswerReady(made.report()))
+    copied = CopiedFile(run, shown_folder(folder.path))
+    listener.tell(AnswerReady(copied.report()))
     if request.page:
-        _leave_page(made, folder, listener)
-    return made
+        _leave_page(copied, folder, listener)
+    return copied
 
 
 def open_copies(folder: str) -> CopiedFile:
@@ -166,11 +166,11 @@ def _plan(request: CopyRequest) -> _Planned:
 def _methods(names: tuple[str, ...]) -> tuple[MethodCode, ...]:
     chosen = []
     for name in names:
-        found = next((method for method in METHODS if method == name.replace("-", "_")), None)
-        if found is None:
+        of_name = next((method for method in METHODS if method == name.replace("-", "_")), None)
+        if of_name is None:
             known = [method.replace("_", "-") for method in METHODS]
             raise SpecError(f'--methods: unknown way "{name}"{meant(name, known)}', f"known are {', '.join(known)}")
-        chosen.append(found)
+        chosen.append(of_name)
     return tuple(dict.fromkeys(chosen)) or METHODS
 
 
@@ -187,8 +187,10 @@ def _drawn(methods: tuple[MethodCode, ...], rounds: int, seed: int) -> tuple[Cop
 
 def _file(path: str) -> CopyFile:
     target = describe(path)
-    found = os.stat(path).st_dev
-    return CopyFile(path=target.path, filesystem=target.filesystem or "", device=f"{os.major(found)}:{os.minor(found)}")
+    device = os.stat(path).st_dev
+    return CopyFile(
+        path=target.path, filesystem=target.filesystem or "", device=f"{os.major(device)}:{os.minor(device)}"
+    )
 
 
 def _begun(plan: CopyPlan) -> CopyRun:
@@ -245,10 +247,10 @@ def _cached_bytes(descriptor: int) -> int | None:
     return None
 
 
-def _leave_page(made: CopiedFile, folder: HeldFolder, listener: Listener) -> None:
+def _leave_page(copied: CopiedFile, folder: HeldFolder, listener: Listener) -> None:
     try:
-        put_page(made.report(charts=True), folder)
+        put_page(copied.report(charts=True), folder)
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:
-        listener.tell(FileWritten(Path(made.folder, REPORT_PAGE)))
+        listener.tell(FileWritten(Path(copied.folder, REPORT_PAGE)))

@@ -93,10 +93,10 @@ def _first_job(target: Target, options: RunOptions) -> str:
 
 def diagnose_run(folder: str, budget: Budget, listener: Listener) -> Inquiry:
     """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. Raises IocastError."""
-    found = inquire(archive.load(folder), budget, os.path.join(folder, archive.EXPERIMENTS), listener)
-    archive.save_diagnosis(Path(folder), found.diagnosis)
+    inquiry = inquire(archive.load(folder), budget, os.path.join(folder, archive.EXPERIMENTS), listener)
+    archive.save_diagnosis(Path(folder), inquiry.diagnosis)
     listener.tell(Diagnosed(folder))
-    return found
+    return inquiry
 
 
 def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
@@ -105,8 +105,8 @@ def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
     Runs of experiments are kept in `out`. Raises IocastError when not even one could be made.
     """
     asking = _Asking(run, out, listener, budget)
-    found = examination.examine(run).findings
-    for candidate in next_step.candidates(run, found, detectors.proposed):
+    findings = examination.examine(run).findings
+    for candidate in next_step.candidates(run, findings, detectors.proposed):
         listener.tell(Suspected(candidate.finding))
         if candidate.experiment is None:
             asking.leave(candidate.finding, candidate.why_untested)

@@ -74,9 +74,9 @@ def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> W
     return Work(fitted.plan, layout, options.out, script=script, judge=accepts, background=background)
 
 
-def run(work: Work, listener: Listener, asked: WatchedSources | None = None) -> Ran:
+def run(work: Work, listener: Listener, sources: WatchedSources | None = None) -> Ran:
     """Runs what was planned, and records beside it what is asked for; a stop is told. Raises IocastError."""
-    with _recording(work.plan.target, asked) as beside:
+    with _recording(work.plan.target, sources) as beside:
         ran = run_plan(replace(work, beside=beside), listener)
     if ran.stopped:
         planned = sum(phase.role == "measure" for phase in work.plan.phases)
@@ -91,13 +91,13 @@ def run_job(job: Job, target: Target, options: RunOptions, listener: Listener) -
     return run(plan(job, target, options, listener), listener, options.beside)
 
 
-def _recording(target: Target, asked: WatchedSources | None) -> AbstractContextManager[Beside | None]:
+def _recording(target: Target, sources: WatchedSources | None) -> AbstractContextManager[Beside | None]:
     """What is recorded beside the load; nothing where nothing is asked for."""
-    if asked is None:
+    if sources is None:
         return nullcontext()
     from iocast.sessions.live.beside_load import recording_beside
 
-    return recording_beside(target, asked)
+    return recording_beside(target, sources)
 
 
 def _script(job: Job, plan: Plan) -> Script | None:

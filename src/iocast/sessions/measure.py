@@ -92,7 +92,7 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
 def _added(card: Card, beside: Beside | None) -> tuple[tuple[Section, ...], IocastError | None]:
     """What is measured beside a run, or why it could not be."""
     try:
-        found = beside(card) if beside else None
+        section_or_error = beside(card) if beside else None
     except IocastError as error:
         return (), error
-    return ((found,) if found else ()), None
+    return ((section_or_error,) if section_or_error else ()), None

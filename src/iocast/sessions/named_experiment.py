@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import archive, load
-from iocast.diagnose.experiments.named import TRIALS, TrialSetup, Trial, find_trial, question
+from iocast.diagnose.experiments.named import TRIALS, Trial, TrialSetup, find_trial, question
 from iocast.errors import SpecError, TargetError
 from iocast.load.work_files import permission_of
 from iocast.model.codes import VerdictCode
@@ -155,14 +155,14 @@ def _asked(trial: Trial, request: TrialRequest, target: Target) -> TrialSetup:
     )
 
 
-def _job(trial: Trial, asked: TrialSetup) -> Job:
+def _job(trial: Trial, setup: TrialSetup) -> Job:
     """The experiment as a job: what can be run, is checked and planned as any other."""
-    count = trial.files(asked) if hasattr(trial, "files") and asked.target.kind == "directory" else 1
+    count = trial.files(setup) if hasattr(trial, "files") and setup.target.kind == "directory" else 1
     return Job(
         name=f"experiment {trial.NAME}",
-        phases=trial.phases(asked),
+        phases=trial.phases(setup),
         file_count=count,
-        file_size=FileSize(size_bytes=asked.size_bytes // count // MIB * MIB),
-        tree=trial.tree(asked) if hasattr(trial, "tree") else None,
+        file_size=FileSize(size_bytes=setup.size_bytes // count // MIB * MIB),
+        tree=trial.tree(setup) if hasattr(trial, "tree") else None,
         experiment=trial.NAME,
     )

@@ -51,11 +51,11 @@ def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
     phase = make_phase(plan, tree)
     files = phase.length.ios or 0
     part = min(SIMULATED_FILES, files)
-    told = loader.phase_plan(replace(phase, length=Length(ios=part)), layout.files, seed=0)
-    assert told.tree is not None
-    told = replace(told, tree=replace(told.tree, present="none"))
-    (made,) = loader.measure(PlannedGroup((told,)), lambda *_: True)
-    return made.measurement.elapsed_ns / 1e9 * files / part
+    phase_plan = loader.phase_plan(replace(phase, length=Length(ios=part)), layout.files, seed=0)
+    assert phase_plan.tree is not None
+    phase_plan = replace(phase_plan, tree=replace(phase_plan.tree, present="none"))
+    (filled,) = loader.measure(PlannedGroup((phase_plan,)), lambda *_: True)
+    return filled.measurement.elapsed_ns / 1e9 * files / part
 
 
 def plan_job(request: PlanRequest) -> Proposed:

@@ -95,10 +95,10 @@ def sized(given: Given) -> Sizing:
 
 def foretold(given: Given) -> Forecasted:
     """The forecast of a run's folder or card. Raises IocastError."""
-    found = forecast(request_of(ForecastRequest, {**given, "folder": _folder(given["run"])}), _listener(given))
-    if found is None:
+    outcome = forecast(request_of(ForecastRequest, {**given, "folder": _folder(given["run"])}), _listener(given))
+    if outcome is None:
         raise LoadError("the forecast was not verified", _STOPPED)
-    return found
+    return outcome
 
 
 def calibrated(given: Given) -> Calibrated:
@@ -156,10 +156,10 @@ def _listener(given: Given) -> Listener:
     return given["listener"] or Quiet()
 
 
-def _made(found: T | None, name: str) -> T:
-    if found is None:
+def _made(result: T | None, name: str) -> T:
+    if result is None:
         raise LoadError(f"{name}: nothing was measured", _STOPPED)
-    return found
+    return result
 
 
 def _card_of(measured: MeasuredJob, name: str) -> Card:

@@ -21,14 +21,14 @@ from iocast.sessions.listener import Listener
 from iocast.sessions.report_files import put_page
 
 
-def judge(run: Run | Facts, folder: str, asked: GradeRequest | None = None) -> Card:
+def judge(run: Run | Facts, folder: str, grade_request: GradeRequest | None = None) -> Card:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
-    return Card(judged.judge(run, folder, asked))
+    return Card(judged.judge(run, folder, grade_request))
 
 
-def open_card(folder: str, asked: GradeRequest | None = None) -> Card:
+def open_card(folder: str, grade_request: GradeRequest | None = None) -> Card:
     """The card of the run in a folder, which is only read. Raises ArchiveError."""
-    return judge(archive.load(folder), folder, asked)
+    return judge(archive.load(folder), folder, grade_request)
 
 
 def keep_summary(card: Card, report: Report) -> None:
@@ -56,7 +56,7 @@ def leave_page(
     report: Report,
     listener: Listener,
     folder: str = "",
-    told: Callable[[Report], Report] = lambda report: report,
+    change_report: Callable[[Report], Report] = lambda report: report,
 ) -> None:
     """Writes the page of a card, whose report was made, into the run folder; the measurement is safe in any case.
 
@@ -64,7 +64,7 @@ def leave_page(
     """
     folder = folder or card.folder
     try:
-        put_page(told(card.judged.charted(report)), open_run(folder, card.run.run_id))
+        put_page(change_report(card.judged.charted(report)), open_run(folder, card.run.run_id))
     except IocastError as error:
         listener.tell(PageFailed(error))
     else:

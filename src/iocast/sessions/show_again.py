@@ -39,7 +39,7 @@ class ReportFile(Struct, frozen=True):
     force: bool = False
 
 
-def show_again(folder: str, asked: GradeRequest, listener: Listener, names: Pseudonyms | None = None) -> bool:
+def show_again(folder: str, grade_request: GradeRequest, listener: Listener, names: Pseudonyms | None = None) -> bool:
     """Tells the card of a run, or the report of a group of runs, with `names` without any name; returns whether it
     earned the grade asked for.
 
@@ -47,16 +47,20 @@ def show_again(folder: str, asked: GradeRequest, listener: Listener, names: Pseu
     """
     with copies_of((folder,), names) as copied:
         (place,) = copied.folders
-        card = _card(place, asked)
+        card = _card(place, grade_request)
         if card is None:
-            listener.tell(AnswerReady(copied.told(_report(place, asked))))
+            listener.tell(AnswerReady(copied.told(_report(place, grade_request))))
             return True
         listener.tell(CardReady(card, copied.told(card.report())))
-        return check_floor(card, asked.floor, listener)
+        return check_floor(card, grade_request.floor, listener)
 
 
 def write_again(
-    folders: tuple[str, ...], into: ReportFile, asked: GradeRequest, listener: Listener, names: Pseudonyms | None = None
+    folders: tuple[str, ...],
+    into: ReportFile,
+    grade_request: GradeRequest,
+    listener: Listener,
+    names: Pseudonyms | None = None,
 ) -> list[bool]:
     """Writes the card of each run, with charts, into a file of its own; returns which earned the grade asked for.
 
@@ -68,55 +72,55 @@ def write_again(
         for file in files:
             check_file(file, force=into.force)  # all of them, before the first is written
         for folder, file in zip(copied.folders, files, strict=True):
-            card = _card(folder, asked)
+            card = _card(folder, grade_request)
             if card is not None and form_of(file) == "flatfile":
                 write_flatfile(card.run, folder, file, force=into.force)
                 listener.tell(FileWritten(file))
             else:
-                report = card.report(charts=True) if card else _report(folder, asked, charts=True)
+                report = card.report(charts=True) if card else _report(folder, grade_request, charts=True)
                 for written in write_file(copied.told(report), file, into.theme, force=into.force):
                     listener.tell(FileWritten(written))
             if card is not None:
-                passed.append(check_floor(card, asked.floor, listener))
+                passed.append(check_floor(card, grade_request.floor, listener))
     return passed
 
 
-def _card(folder: str, asked: GradeRequest) -> Card | None:
+def _card(folder: str, grade_request: GradeRequest) -> Card | None:
     """The card of a run of load; None for all else that a folder may have. Raises ArchiveError."""
     if is_copy(folder) or is_study(folder) or is_group(folder):
         return None
     run = archive.load(folder)
-    return None if run.tape is not None else judge(run, folder, asked)
+    return None if run.tape is not None else judge(run, folder, grade_request)
 
 
-def _report(folder: str, asked: GradeRequest, *, charts: bool = False) -> Report:
+def _report(folder: str, grade_request: GradeRequest, *, charts: bool = False) -> Report:
     """The report of what has no card: copies, a study, a group of runs, a tape. Raises ArchiveError, SpecError."""
     if is_copy(folder):
-        return _copies(folder, asked).report(charts=charts)
+        return _copies(folder, grade_request).report(charts=charts)
     if is_study(folder):
-        return _study(folder, asked).report(charts=charts)
+        return _study(folder, grade_request).report(charts=charts)
     if is_group(folder):
-        return group_of(folder, asked).report(charts=charts)
-    _refuse_grade(folder, asked)
+        return group_of(folder, grade_request).report(charts=charts)
+    _refuse_grade(folder, grade_request)
     return report_of_tape(folder, charts=charts)
 
 
-def _copies(folder: str, asked: GradeRequest) -> CopiedFile:
+def _copies(folder: str, grade_request: GradeRequest) -> CopiedFile:
     """The copies of a folder. Raises ArchiveError, SpecError."""
-    if asked.floor is not None:
+    if grade_request.floor is not None:
         raise SpecError(f"{folder} has copies of a file, which have no grade", "omit --fail-under")
     return open_copies(folder)
 
 
-def _study(folder: str, asked: GradeRequest) -> Studied:
+def _study(folder: str, grade_request: GradeRequest) -> Studied:
     """The study of a folder. Raises ArchiveError, SpecError."""
-    if asked.floor is not None:
+    if grade_request.floor is not None:
         raise SpecError(f"{folder} is a study, which has no grade", "omit --fail-under, or name one run")
     return open_study(folder)
 
 
-def _refuse_grade(folder: str, asked: GradeRequest) -> None:
-    if asked.floor is not None:
+def _refuse_grade(folder: str, grade_request: GradeRequest) -> None:
+    if grade_request.floor is not None:
         raise SpecError(f"{folder} is a tape: no load was made, so it has no grade", "omit --fail-under")
 
 
@@ -127,9 +131,9 @@ def is_group(folder: str) -> bool:
     return next(run_folders(folder), None) is not None
 
 
-def group_of(folder: str, asked: GradeRequest) -> Repeats | Comparison:
+def group_of(folder: str, grade_request: GradeRequest) -> Repeats | Comparison:
     """The repeats of a job, or its runs on two targets. Raises ArchiveError, SpecError."""
-    if asked.floor is not None:
+    if grade_request.floor is not None:
         raise SpecError(f"{folder} is a group of runs, which has no grade", "omit --fail-under, or name one run")
     sides = [str(Path(folder, name)) for name in SIDES]
     if all(is_group(each) for each in sides):

@@ -82,19 +82,22 @@ def run_study(request: StudyRequest, listener: Listener) -> Studied:
         cells, runs = progress(side, plan.repeats)
         listener.tell(StudyBegun(plan=plan, label=label, folder=folder, cells_done=cells, runs_done=runs))
         stopped = _run_rest(plan, side, held, request, listener)
-    made = open_study(folder)
+    study = open_study(folder)
     if stopped:
         done = progress(_side(plan, folder, label), plan.repeats)[1]
         listener.tell(Stopped(measured=done, planned=plan.runs))
-    listener.tell(AnswerReady(made.report()))
-    return made
+    listener.tell(AnswerReady(study.report()))
+    return study
 
 
 def open_study(folder: str) -> Studied:
     """A study from its folder alone. Raises ArchiveError, SpecError."""
     plan = parse_study(study_folder.study_text(folder), os.path.join(folder, study_folder.STUDY))
-    found = study_folder.labels(folder)
-    named = (*(label for label in plan.labels if label in found), *(each for each in found if each not in plan.labels))
+    labels = study_folder.labels(folder)
+    named = (
+        *(label for label in plan.labels if label in labels),
+        *(each for each in labels if each not in plan.labels),
+    )
     return Studied(plan, tuple(_side(plan, folder, label) for label in named), folder)
 
 
@@ -229,11 +232,11 @@ def _result(cell: StudyCell, folder: str, label: str) -> CellResult:
         except ArchiveError:
             interrupted += 1  # what a crash left, or a person damaged
             continue
-        made = repeat_of(run, each, cell.metric, _trust(each))
-        if made is None:
+        repeat = repeat_of(run, each, cell.metric, _trust(each))
+        if repeat is None:
             interrupted += 1
         else:
-            complete.append(made)
+            complete.append(repeat)
     complete.sort(key=lambda each: each.started_unix_ns)
     return CellResult(cell=cell, repeats=tuple(complete), interrupted=interrupted)
 

@@ -49,15 +49,15 @@ def verify(name: str, listener: Listener, *, after_crash: bool = False) -> Verif
     durable_only = after_crash or not verify_journal.same_boot(description)
     if durable_only and not after_crash:
         listener.tell(Interrupted())
-    found = _read_back(folder, run, description, durable_only, listener)
-    run = replace(run, verifications=(*run.verifications, found))
+    verification = _read_back(folder, run, description, durable_only, listener)
+    run = replace(run, verifications=(*run.verifications, verification))
     try:
         archive.RunFolder.open(folder).save(run)
     except IocastError as error:
         listener.tell(NotKept(error))
     else:
         keep_judgement(folder)  # saving has made its line for lists anew, without letters
-    return Verified(run, shown_folder(folder), found)
+    return Verified(run, shown_folder(folder), verification)
 
 
 def _read_back(

@@ -116,22 +116,22 @@ def _plot(path: str, text: str, warnings: list[str]) -> list[Report]:
 
 
 def _of_plot(place: int, name: str) -> Column | None:
-    found = _CELL.fullmatch(name)
-    if not found or found["name"] not in _COLUMNS:
+    match = _CELL.fullmatch(name)
+    if not match or match["name"] not in _COLUMNS:
         return None
-    return Column(place, name, found["device"] or ALL, *_COLUMNS[found["name"]])
+    return Column(place, name, match["device"] or ALL, *_COLUMNS[match["name"]])
 
 
 def _stamp(cells: Sequence[str]) -> str:
     """Date and time as they stand in the first columns, or the seconds since the epoch."""
-    found = _MOMENT.match(f"{cells[0]} {cells[1]}")
-    return _iso(found) if found and found["date"] else cells[0]
+    match = _MOMENT.match(f"{cells[0]} {cells[1]}")
+    return _iso(match) if match and match["date"] else cells[0]
 
 
-def _iso(found: re.Match[str]) -> str:
+def _iso(match: re.Match[str]) -> str:
     """A moment with its day, if it has one, as ISO writes it."""
-    day = found["date"]
-    return f"{day[:4]}-{day[4:6]}-{day[6:]} {found['time']}" if day else str(found["time"])
+    day = match["date"]
+    return f"{day[:4]}-{day[4:6]}-{day[6:]} {match['time']}" if day else str(match["time"])
 
 
 def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
@@ -156,15 +156,15 @@ def _printed(path: str, text: str, warnings: list[str]) -> list[Report]:
         require_width(path, at, rest, names)
         if not reports or reports[-1].stamp != moment or device in reports[-1].devices:
             reports.append(Report(moment, {}))
-        found = report_of(moment, values_of(path, at, columns_of(names, _COLUMNS, device), rest))
-        reports[-1].devices.update(found.devices)
+        report = report_of(moment, values_of(path, at, columns_of(names, _COLUMNS, device), rest))
+        reports[-1].devices.update(report.devices)
     return reports
 
 
 def _moment(words: list[str]) -> tuple[str, list[str]]:
     """The time that a line begins with, and the rest of it."""
     for count in (2, 1):
-        found = _MOMENT.match(" ".join(words[:count])) if len(words) > count else None
-        if found and (count == 1 or found["date"]):
-            return _iso(found), words[count:]
+        match = _MOMENT.match(" ".join(words[:count])) if len(words) > count else None
+        if match and (count == 1 or match["date"]):
+            return _iso(match), words[count:]
     return "", words

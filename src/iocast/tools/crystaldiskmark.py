@@ -50,7 +50,7 @@ def read(paths: tuple[str, ...]) -> Run:
         text = read_text(path)
         if not _DATE.search(text):
             warnings.append(f"{path}: the lines about the test (Time:, Date:) are missing: it may be cut")
-        versions |= {found[1]: None for found in _TITLE.finditer(text)}
+        versions |= {match[1]: None for match in _TITLE.finditer(text)}
         rows += _rows(path, text)
     return run(
         Source(tool="CrystalDiskMark", version=", ".join(versions), files=paths, notes=(BEST,)), rows, warnings=warnings
@@ -70,14 +70,14 @@ def _rows(path: str, text: str) -> list[Row]:
         plain = _plain(line)
         if section := _SECTION.match(plain):
             share = {"Read": {"read": 1.0}, "Write": {"write": 1.0}}.get(section[1], _mix(path, at, section[2]))
-        elif found := _LINE.match(plain):
-            own = {found["op"].lower(): 1.0} if found["op"] else share
-            result = _RESULT.match(found["rest"])
+        elif match := _LINE.match(plain):
+            own = {match["op"].lower(): 1.0} if match["op"] else share
+            result = _RESULT.match(match["rest"])
             if not result:
-                raise refuse(path, at, f'"{found["rest"][:40]}" is no result in MB/s')
+                raise refuse(path, at, f'"{match["rest"][:40]}" is no result in MB/s')
             if not own:
                 raise refuse(path, at, "a result that is neither of reads nor of writes")
-            rows.append(_row(path, at, found, result, own, seconds))
+            rows.append(_row(path, at, match, result, own, seconds))
     if not rows:
         raise refuse(path, 0, "it has no result")
     return rows
@@ -93,11 +93,11 @@ def _mix(path: str, at: int, percent: str | None) -> dict[str, float]:
 
 
 def _row(
-    path: str, at: int, found: re.Match[str], result: re.Match[str], share: dict[str, float], seconds: float | None
+    path: str, at: int, match: re.Match[str], result: re.Match[str], share: dict[str, float], seconds: float | None
 ) -> Row:
     moved_per_s = number(path, at, result[1], "MB/s") * 1e6
-    figures = {name: whole(path, at, found[name], name) for name in ("size", "qd", "depth", "threads") if found[name]}
-    size = figures["size"] * _UNITS[found["unit"]] if "size" in figures else None
+    figures = {name: whole(path, at, match[name], name) for name in ("size", "qd", "depth", "threads") if match[name]}
+    size = figures["size"] * _UNITS[match["unit"]] if "size" in figures else None
     rate = number(path, at, result[2], "IOPS") if result[2] else moved_per_s / size if size else None
     mean_ns = number(path, at, result[3], "the mean time") * 1e3 if result[3] else None
     length = seconds or 1.0
@@ -115,15 +115,15 @@ def _row(
                 times=stated(times) if mean_ns and len(share) == 1 else Histogram(),
             )
         )
-    sequential = found["kind"] in ("SEQ", "Sequential")
+    sequential = match["kind"] in ("SEQ", "Sequential")
     name = f"{'' if sequential else 'rand'}{'rw' if len(share) > 1 else next(iter(share))}"  # as iocast names rows
     depth, users = figures.get("depth", figures.get("qd")), figures.get("threads")
     return Row(
-        name=f"{name} {found['size']}{found['unit'].lower()}" if size else name,
+        name=f"{name} {match['size']}{match['unit'].lower()}" if size else name,
         test=name,
         ops=tuple(ops),
         elapsed_ns=round(length * 1e9),
-        users=1 if users is None and found["qd"] else users,
+        users=1 if users is None and match["qd"] else users,
         depth=1 if depth is None and users is not None else depth,
         locality=Sequential() if sequential else Uniform(),
         arrival=Closed(),

@@ -188,11 +188,11 @@ class ActivityCounts:
         self._polls = 0
         self._kinds: dict[str, collections.Counter[str]] = {kind: collections.Counter() for kind in _KINDS}
 
-    def add(self, found: Iterable[Active]) -> None:
+    def add(self, sessions: Iterable[Active]) -> None:
         """One look."""
         with self._lock:
             self._polls += 1
-            for each in found:
+            for each in sessions:
                 both = f"{each.session}{PART}{each.event}" if each.session else ""
                 for kind, subject in zip(_KINDS, (each.event, each.sql, each.session, both), strict=True):
                     if subject:
@@ -253,10 +253,10 @@ class Followed:
         for each in samples:
             now[each.subject][each.metric] = each.value
         self._note_what_began_again(at_ns, now)
-        told = self._since(now) if self._since_entered else dict(now)
+        went = self._since(now) if self._since_entered else dict(now)
         self._last = now
         out = [Sample(at_ns, self._observer, "", EPOCH, epoch_ns + self._bumps * _BUMP_NS + 0.0)]
-        for subject, counters in told.items():
+        for subject, counters in went.items():
             own = max(own_epochs.get(subject, 0), self._again.get(subject, 0))
             if own:
                 out.append(Sample(at_ns, self._observer, subject, EPOCH, own + 0.0))
@@ -278,10 +278,10 @@ class Followed:
         for gone in self._base.keys() - now.keys():
             del self._base[gone]  # it starts from nought when it comes again
             self._again.pop(gone, None)
-        told = {}
+        by_key = {}
         for subject, counters in now.items():
             base = self._base.setdefault(subject, {})
             moved = {metric: value - base.get(metric, 0.0) for metric, value in counters.items()}
             if any(moved.values()) or subject in self._again:
-                told[subject] = moved
-        return told
+                by_key[subject] = moved
+        return by_key

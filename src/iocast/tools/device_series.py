@@ -65,10 +65,10 @@ def device_apart(heading: str, headings: Sequence[str], values: Sequence[str]) -
     return values[place], [*headings[:place], *headings[place + 1 :]], [*values[:place], *values[place + 1 :]]
 
 
-def report_of(stamp: str, found: Iterable[tuple[Column, float]]) -> Report:
+def report_of(stamp: str, values: Iterable[tuple[Column, float]]) -> Report:
     """The report that the values of one moment are."""
     devices: dict[str, dict[str, float]] = {}
-    for column, value in found:
+    for column, value in values:
         devices.setdefault(column.device, {})[column.metric] = value * column.factor
     return Report(stamp, devices)
 
@@ -102,8 +102,8 @@ def _samples(observer: str, reports: Sequence[Report]) -> tuple[tuple[Sample, ..
     return tuple(
         Sample(round(second * SECOND_NS), observer, device, metric, value)
         for second, report in zip(seconds, reports, strict=True)
-        for device, found in report.devices.items()
-        for metric, value in found.items()
+        for device, values in report.devices.items()
+        for metric, value in values.items()
     ), timed
 
 
@@ -148,8 +148,8 @@ def _by_clock(stamps: Sequence[str]) -> Iterator[float]:
 
 def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple[Row, list[str]]:
     """A phase without load that holds the samples of a machine (`of`), and what does not go together in them."""
-    found, timed = _samples(observer, reports)
-    span_ns = max((sample.time_ns for sample in found), default=0)
+    samples, timed = _samples(observer, reports)
+    span_ns = max((sample.time_ns for sample in samples), default=0)
     warnings = (
         [] if timed or len(reports) < 2 else ["The reports have no timestamps: they are numbered, one second each."]
     )
@@ -161,7 +161,7 @@ def observation(observer: str, reports: Sequence[Report], of: str = "") -> tuple
         elapsed_ns=span_ns,
         arrival=Closed(),
         started_unix_ns=first_unix_ns([report.stamp for report in reports]),
-        samples=found,
+        samples=samples,
         role="probe",
         derived=() if timed else ("length",),
     )
@@ -193,18 +193,18 @@ def _little(reports: Sequence[Report]) -> Iterator[str]:
         every = [report.devices[device] for report in reports if device in report.devices]
         whole = [each for each in every if {metrics.QUEUE_MEAN, metrics.AWAIT_NS, metrics.IOS_PER_S} <= {*each}]
         apart = [each for each in every if {metrics.QUEUE_MEAN, *WITH_WRITES} <= {*each}]
-        if not (seen := whole or apart):
+        if not (rows := whole or apart):
             continue
-        queue = math.fsum(each[metrics.QUEUE_MEAN] for each in seen) / len(seen)
+        queue = math.fsum(each[metrics.QUEUE_MEAN] for each in rows) / len(rows)
         if whole:
-            made = math.fsum(each[metrics.IOS_PER_S] * each[metrics.AWAIT_NS] for each in seen)
+            mean_ns = math.fsum(each[metrics.IOS_PER_S] * each[metrics.AWAIT_NS] for each in rows)
         else:
             rates = (metrics.READS_PER_S, metrics.WRITES_PER_S, metrics.DISCARDS_PER_S, metrics.FLUSHES_PER_S)
-            made = math.fsum(
+            mean_ns = math.fsum(
                 each.get(rate, 0.0) * each.get(f"{kind}_await_ns", 0.0)
-                for each in seen
+                for each in rows
                 for kind, rate in zip(kinds, rates, strict=True)
             )
-        made /= len(seen) * 1e9
-        if max(queue, made) > LITTLE_LEAST and abs(queue - made) > LITTLE_SLACK * max(queue, made):
-            yield f"{device}: rate x await gives a queue of {made:.2g}, its own column says {queue:.2g}"
+        mean_ns /= len(rows) * 1e9
+        if max(queue, mean_ns) > LITTLE_LEAST and abs(queue - mean_ns) > LITTLE_SLACK * max(queue, mean_ns):
+            yield f"{device}: rate x await gives a queue of {mean_ns:.2g}, its own column says {queue:.2g}"

@@ -89,29 +89,29 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(Source(tool="diskspd", files=paths), rows, warnings=warnings, host=host)
 
 
-def _row(path: str, asked: _TimespanLoad, seconds: float, threads: int | None, did: Mapping[Op, _Did]) -> Row:
+def _row(path: str, load: _TimespanLoad, seconds: float, threads: int | None, did: Mapping[Op, _Did]) -> Row:
     used = {op: each for op, each in did.items() if each.ios}
     if not used or not seconds:
         raise refuse(path, 0, "a timespan without I/Os: the run was interrupted or failed")
     total = sum(each.ios for each in used.values())
-    where = {Uniform: "random ", Sequential: "sequential "}.get(type(asked.locality), "")
+    where = {Uniform: "random ", Sequential: "sequential "}.get(type(load.locality), "")
     what = " ".join(f"{round(100 * each.ios / total)}% {op}s" for op, each in used.items()) if len(used) > 1 else ""
     name = f"{where}{what or next(iter(used)) + 's'}"
     return Row(
         name=name,
         test=name,
         ops=tuple(
-            OpFigures(op=op, ios=each.ios, bytes=each.bytes, size_bytes=asked.size_bytes, times=_times(each))
+            OpFigures(op=op, ios=each.ios, bytes=each.bytes, size_bytes=load.size_bytes, times=_times(each))
             for op, each in used.items()
         ),
         elapsed_ns=round(seconds * 1e9),
         users=threads,
-        depth=asked.depth,
-        direct=asked.direct,
-        sync=None if asked.durable is None else "dsync" if asked.durable else "none",
-        locality=asked.locality,
-        arrival=None if asked.paced else Closed(),
-        path=asked.path,
+        depth=load.depth,
+        direct=load.direct,
+        sync=None if load.durable is None else "dsync" if load.durable else "none",
+        locality=load.locality,
+        arrival=None if load.paced else Closed(),
+        path=load.path,
         engine="iocp",
     )
 
@@ -136,8 +136,8 @@ def _times(did: _Did) -> Histogram:
 
 
 def _text(path: str, text: str) -> tuple[str, list[Row]]:
-    starts = [found.start() for found in _RESULTS.finditer(text)]
-    asked = [_asked(part) for part in _TIMESPAN.split(text[: starts[0]])[2::2]]
+    starts = [match.start() for match in _RESULTS.finditer(text)]
+    loads = [_asked(part) for part in _TIMESPAN.split(text[: starts[0]])[2::2]]
     computer = _COMPUTER.search(text[: starts[0]])
     rows = []
     for place, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True)):
@@ -155,7 +155,7 @@ def _text(path: str, text: str) -> tuple[str, list[Row]]:
         ):
             raise refuse(path, first, "percentiles without their maximum: the file is truncated")
         did = {op: _did(path, *tables[name], marks.get(op, {})) for name, op in _OPS}
-        load = asked[place] if place < len(asked) else _TimespanLoad()
+        load = loads[place] if place < len(loads) else _TimespanLoad()
         length = number(path, first, seconds[1], "the test time")
         rows.append(_row(path, load, length, whole_of(threads[1]) if threads else None, did))
     return computer[1] if computer else "", rows
@@ -185,8 +185,8 @@ def _tables(path: str, first: int, part: str) -> Iterator[tuple[str, tuple[int, 
     """Each table's total: its line and its cells by the names of the columns."""
     name, columns = "", list[str]()
     for at, line in enumerate(part.splitlines(), first):
-        if found := _TABLE.match(line):
-            name, columns = found[1], []
+        if match := _TABLE.match(line):
+            name, columns = match[1], []
         elif name and line.startswith("thread |"):
             columns = [cell.strip() for cell in line.split("|")][1:]
         elif columns and _TOTAL.match(line):
@@ -212,17 +212,17 @@ def _did(path: str, at: int, cells: Mapping[str, str], marks: Mapping[float, flo
 
 def _marks(path: str, first: int, part: str) -> dict[Op, dict[float, float]]:
     """The percentiles of -L: those of all targets together, which stand under "total:"."""
-    found: dict[Op, dict[float, float]] = {}
-    seen = False
+    marks: dict[Op, dict[float, float]] = {}
+    inside = False
     for at, line in enumerate(part.splitlines(), first):
         if "%-ile" in line:
-            seen, found = "Read (ms)" in line and "Write (ms)" in line, {}
-        elif seen and (mark := _PERCENTILE.match(line)):
+            inside, marks = "Read (ms)" in line and "Write (ms)" in line, {}
+        elif inside and (mark := _PERCENTILE.match(line)):
             cells = [cell.strip() for cell in mark[2].split("|")]
             for (_, op), cell in zip(_OPS, cells, strict=False):
                 if cell not in ("N/A", ""):
-                    found.setdefault(op, {})[_percent(mark[1])] = number(path, at, cell, mark[1])
-    return found
+                    marks.setdefault(op, {})[_percent(mark[1])] = number(path, at, cell, mark[1])
+    return marks
 
 
 def _percent(word: str) -> float:
@@ -243,14 +243,14 @@ def _xml(path: str, text: str) -> tuple[str, list[Row]]:
         raise refuse(path, error.position[0], "the XML is truncated or damaged") from None
     except RecursionError:
         raise refuse(path, 0, "the XML is damaged: it is nested too deeply") from None
-    asked = [_of_profile(each) for each in root.findall("./Profile/TimeSpans/TimeSpan")]
+    loads = [_of_profile(each) for each in root.findall("./Profile/TimeSpans/TimeSpan")]
     rows = []
     for place, each in enumerate(root.findall("./TimeSpan")):
         seconds, threads = _cell(path, each, "TestTimeSeconds"), _cell(path, each, "ThreadCount")
         if seconds is None:
             raise refuse(path, 0, "a timespan without TestTimeSeconds")
         did = {op: _of_span(path, each, name) for name, op in _OPS}
-        load = asked[place] if place < len(asked) else _TimespanLoad()
+        load = loads[place] if place < len(loads) else _TimespanLoad()
         rows.append(_row(path, load, seconds, round(threads) if threads else None, did))
     if not rows:
         raise refuse(path, 0, "it has no timespan with results")
@@ -286,8 +286,8 @@ def _of_profile(span: Element) -> _TimespanLoad:
     targets = span.findall("./Targets/Target")
 
     def common(*names: str) -> str | None:
-        found = {next((text for name in names if (text := each.findtext(name))), "") for each in targets}
-        return found.pop().strip() or None if len(found) == 1 else None
+        texts = {next((text for name in names if (text := each.findtext(name))), "") for each in targets}
+        return texts.pop().strip() or None if len(texts) == 1 else None
 
     def whole(*names: str) -> int | None:
         text = common(*names)

@@ -148,10 +148,10 @@ def _cells(line: str, cuts: Sequence[int]) -> list[str]:
 
 
 def _of_table(groups: Sequence[str], names: Sequence[Sequence[str]]) -> list[tuple[int, int, Column]]:
-    found = []
+    columns = []
     for group, (above, own) in enumerate(zip(groups, names, strict=True)):
-        found += [(group, column.place, column) for column in _columns([above] * len(own), own)]
-    return found
+        columns += [(group, column.place, column) for column in _columns([above] * len(own), own)]
+    return columns
 
 
 def _stamp(groups: Sequence[str], cells: Sequence[str]) -> str:
@@ -160,7 +160,7 @@ def _stamp(groups: Sequence[str], cells: Sequence[str]) -> str:
 
 def _shown(path: str, at: int, cell: str, place: int) -> float:
     """The value at a place of a group. Raises SourceError when there is none."""
-    found = _VALUE.findall(cell)
-    if place >= len(found):
+    matches = _VALUE.findall(cell)
+    if place >= len(matches):
         raise refuse(path, at, f'"{cell.strip()[:40]}" has no value at place {place + 1}')
-    return number(path, at, found[place][0], "a rate") * _UNITS[found[place][1]]
+    return number(path, at, matches[place][0], "a rate") * _UNITS[matches[place][1]]

@@ -21,8 +21,8 @@ _Number = TypeVar("_Number", int, float)
 
 def number_of(value: object) -> float | None:
     """A number of either sign; None for NULL, for what is not a number or not finite, and beyond 2**64."""
-    found = _parsed(value)
-    return found if found is not None and abs(found) <= LARGEST_NUMBER else None
+    value_read = _parsed(value)
+    return value_read if value_read is not None and abs(value_read) <= LARGEST_NUMBER else None
 
 
 def whole_of(value: object, base: int = 10, *, signed: bool = False) -> int | None:
@@ -32,10 +32,10 @@ def whole_of(value: object, base: int = 10, *, signed: bool = False) -> int | No
     if not (digits.isascii() and digits.isalnum() and len(digits) <= _MOST_DIGITS):
         return None
     try:
-        found = int(text, base)
+        integer = int(text, base)
     except ValueError:
         return None
-    return found if abs(found) <= LARGEST_NUMBER else None
+    return integer if abs(integer) <= LARGEST_NUMBER else None
 
 
 def moment_ns(value: object, unit_ns: int = SECOND_NS) -> int:
@@ -47,20 +47,20 @@ def moment_ns(value: object, unit_ns: int = SECOND_NS) -> int:
 
 def number(path: str, line: int, text: str, what: str) -> float:
     """A number as it stands in the file. Raises SourceError for anything else: not-a-number, below 0, beyond 2**64."""
-    found = _parsed(text)
-    if found is None:
+    value = _parsed(text)
+    if value is None:
         raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a number')
-    if found - found != 0 and text.strip(" +-").isalpha():
+    if value - value != 0 and text.strip(" +-").isalpha():
         raise refuse(path, line, f"{what} is {text.strip()[:40]}: the tool measured nothing there")
-    return bounded(path, line, found, what)
+    return bounded(path, line, value, what)
 
 
 def whole(path: str, line: int, text: str, what: str, hint: str = WRONG_FILE) -> int:
     """A whole number as it stands in the file. Raises SourceError for anything but digits, and beyond 2**64."""
-    found = whole_of(text)
-    if found is None:
+    value = whole_of(text)
+    if value is None:
         raise refuse(path, line, f'{what} is "{text.strip()[:40]}", not a whole number', hint)
-    return found
+    return value
 
 
 def bounded(path: str, line: int, value: _Number, what: str) -> _Number:
@@ -76,10 +76,10 @@ def _parsed(value: object) -> float | None:
     if isinstance(value, str) and ("_" in value or not value.isascii()):
         return None
     try:
-        found = float(value)  # type: ignore[arg-type]
+        value_read = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return None
-    return 0.0 if abs(found) < SMALLEST_NUMBER else found
+    return 0.0 if abs(value_read) < SMALLEST_NUMBER else value_read
 
 
 DAY_S = 86_400
@@ -97,24 +97,24 @@ def since_1970(stamp: str) -> float | None:
 
 def second_of_day(stamp: str) -> float | None:
     """The time of day in a stamp, with its fraction; None where there is none."""
-    found = CLOCK.search(stamp.upper())
-    if not found:
+    match = CLOCK.search(stamp.upper())
+    if not match:
         return None
-    hour, minute, second = (whole_of(found[place]) or 0 for place in (1, 2, 3))
-    if found[5]:
-        hour = hour % 12 + (12 if found[5] == "PM" else 0)
-    fraction = number_of(f"0{found[4].replace(',', '.')}") if found[4] else None
+    hour, minute, second = (whole_of(match[place]) or 0 for place in (1, 2, 3))
+    if match[5]:
+        hour = hour % 12 + (12 if match[5] == "PM" else 0)
+    fraction = number_of(f"0{match[4].replace(',', '.')}") if match[4] else None
     return hour * 3600 + minute * 60 + second + (fraction or 0.0)
 
 
 def day_of(stamp: str) -> int | None:
     """The number of a day whose date is one of ISO, or names its month; None for others: each locale has its own."""
     upper = stamp.upper()
-    if found := _ISO.search(upper):
-        year, month, day = (whole_of(found[place]) or 0 for place in (1, 2, 3))
-    elif (found := _NAMED.search(upper)) and found[2] in _MONTHS:
-        year = (whole_of(found[3]) or 0) + (2000 if len(found[3]) == 2 else 0)
-        month, day = _MONTHS.index(found[2]) + 1, whole_of(found[1]) or 0
+    if match := _ISO.search(upper):
+        year, month, day = (whole_of(match[place]) or 0 for place in (1, 2, 3))
+    elif (match := _NAMED.search(upper)) and match[2] in _MONTHS:
+        year = (whole_of(match[3]) or 0) + (2000 if len(match[3]) == 2 else 0)
+        month, day = _MONTHS.index(match[2]) + 1, whole_of(match[1]) or 0
     else:
         return None
     try:

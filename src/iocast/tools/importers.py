@@ -109,11 +109,11 @@ def importer_of(path: str) -> Importer:
     head = read_head(path)
     if not head.text.strip():
         raise EmptyFile(f"{path} is empty", "give result files of another tool")
-    found = next((each for each in IMPORTERS if each.sniff(head)), None)
-    if found is None:
+    importer = next((each for each in IMPORTERS if each.sniff(head)), None)
+    if importer is None:
         unknown = SourceError(f"{path} has no format that iocast knows", f"{KNOWN}; {TRACES}; see docs/guide/import.md")
         raise refused_summary(path, head) or unknown
-    return found
+    return importer
 
 
 def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
@@ -126,8 +126,8 @@ def read(paths: tuple[str, ...]) -> tuple[Run, ...]:
     empty: list[EmptyFile] = []
     for given in paths:
         try:
-            for path, found in _known(given):
-                groups.setdefault(id(found), (found, []))[1].append(path)
+            for path, chosen in _known(given):
+                groups.setdefault(id(chosen), (chosen, []))[1].append(path)
         except EmptyFile as refusal:
             empty.append(refusal)
     if empty and not groups:
@@ -141,14 +141,14 @@ def _known(path: str) -> list[tuple[str, Importer]]:
     """A file with its importer, or the known files of a folder. Raises SourceError when there is none."""
     if not os.path.isdir(path):
         return [(path, importer_of(path))]
-    found = []
+    known = []
     for name in sorted(os.listdir(path)):
         each = os.path.join(path, name)
         with contextlib.suppress(SourceError):
-            found += [(each, importer_of(each))] if os.path.isfile(each) else []
-    if not found:
+            known += [(each, importer_of(each))] if os.path.isfile(each) else []
+    if not known:
         raise SourceError(f"{path} has no file of a format that iocast knows", f"{KNOWN}; see docs/guide/import.md")
-    return found
+    return known
 
 
 def _checked(run: Run) -> Run:

@@ -56,20 +56,20 @@ def read(paths: tuple[str, ...]) -> Run:
 
 def _rows(path: str, text: str) -> list[Row]:
     rows: list[Row] = []
-    target, done, made, size = "", None, None, None
+    target, done, copied, size = "", None, None, None
     for at, line in enumerate(text.splitlines(), 1):
         plain = line.strip()
         if request := _REQUEST.match(plain):
             unit = request["unit"] if request["unit"] in _BYTES else "B"
             size = round(number(path, at, request["size"], "the size") * _BYTES[unit])
         elif head := _HEAD.match(plain):
-            target, done, made = head["path"], None, None
-        elif found := _DONE.match(plain):
-            done = found
-        elif found := _MADE.match(plain):
-            made = found
+            target, done, copied = head["path"], None, None
+        elif match := _DONE.match(plain):
+            done = match
+        elif match := _MADE.match(plain):
+            copied = match
         elif (times := _TIMES.match(plain)) and done:
-            rows.append(_row(path, at, target, done, made, times, size))
+            rows.append(_row(path, at, target, done, copied, times, size))
             done, size = None, None
         elif _RAW.match(plain) and not target:
             if not text.endswith("\n") and text.endswith(line):
@@ -87,8 +87,8 @@ def _amount(path: str, at: int, text: str, units: dict[str, float]) -> float:
     return bounded(path, at, number(path, at, value, "a value") * units[unit], "a value")
 
 
-def _count(path: str, at: int, found: re.Match[str]) -> float:
-    return number(path, at, found["count"], "the requests") * _COUNTS[(found["thousands"] or "").strip()]
+def _count(path: str, at: int, match: re.Match[str]) -> float:
+    return number(path, at, match["count"], "the requests") * _COUNTS[(match["thousands"] or "").strip()]
 
 
 def _row(
@@ -96,7 +96,7 @@ def _row(
     at: int,
     target: str,
     done: re.Match[str],
-    made: re.Match[str] | None,
+    match: re.Match[str] | None,
     times: re.Match[str],
     size: int | None,
 ) -> Row:
@@ -107,8 +107,8 @@ def _row(
     if size is None and moved and ios and done["thousands"] is None:
         size = round(moved / ios)
     elapsed_ns = busy_ns
-    if made and (generated := _count(path, at, made)):
-        elapsed_ns = _amount(path, at, made["time"], _TIME_NS) * min(1.0, ios / generated)
+    if match and (generated := _count(path, at, match)):
+        elapsed_ns = _amount(path, at, match["time"], _TIME_NS) * min(1.0, ios / generated)
     op: Op = "write" if done["op"] == "written" else "read"
     rounded = ("ios",) if done["thousands"] else ()
     return Row(
@@ -120,7 +120,7 @@ def _row(
         depth=1,
         arrival=Closed() if busy_ns >= BUSY * elapsed_ns else None,
         path=target,
-        derived=(*rounded, *(() if done["op"] else ("op",)), *(() if made else ("length",))),
+        derived=(*rounded, *(() if done["op"] else ("op",)), *(() if match else ("length",))),
     )
 
 

@@ -59,7 +59,7 @@ def read(paths: tuple[str, ...]) -> Run:
     notes: list[str] = []
     for path in paths:
         text = read_text(path)
-        versions |= {found[1]: None for found in _VERSION.finditer(text)}
+        versions |= {match[1]: None for match in _VERSION.finditer(text)}
         notes += [FSYNC] if "Include fsync in write timing" in text else []
         rows += _rows(path, text)
     if not rows:
@@ -82,11 +82,11 @@ def _rows(path: str, text: str) -> list[Row]:
     for at, line in enumerate(lines, 1):
         if _HEADING.match(line):
             under = True
-        elif under and (found := _LINE.match(line)):
+        elif under and (match := _LINE.match(line)):
             if at == len(lines) and not text.endswith("\n"):
                 break  # cut inside of a figure, perhaps
-            file_kib, record_kib = (whole(path, at, each, "a size") for each in found.groups())
-            for each in _FIGURE.finditer(line[found.end() :]):
+            file_kib, record_kib = (whole(path, at, each, "a size") for each in match.groups())
+            for each in _FIGURE.finditer(line[match.end() :]):
                 if each.end() not in _COLUMNS:
                     raise refuse(path, at, f'"{each[0][:40]}" stands under no heading')
                 value = number(path, at, each[0], _COLUMNS[each.end()][0])

@@ -42,14 +42,14 @@ class LineProblems:
 
 def refusal(source: str, problems: Mapping[tuple[int, str], tuple[str, str]]) -> SpecError:
     """One error for all of `problems`: line and message of each, to its way out and reference (see Problems.add)."""
-    found = sorted(problems.items())
-    if len(found) == 1:
-        ((line, message), (way_out, reference)) = found[0]
+    distinct = sorted(problems.items())
+    if len(distinct) == 1:
+        ((line, message), (way_out, reference)) = distinct[0]
         return SpecError(f"{source}:{line}: {message}", way_out or reference)
-    lines = [f"{source} has {len(found)} problems"]
-    for (line, message), (way_out, _) in found:
+    lines = [f"{source} has {len(distinct)} problems"]
+    for (line, message), (way_out, _) in distinct:
         lines.append(f"  {source}:{line}: {message}{f' ({way_out})' if way_out else ''}")
-    references = dict.fromkeys(reference for _, (_, reference) in found if reference)
+    references = dict.fromkeys(reference for _, (_, reference) in distinct if reference)
     return SpecError("\n".join(lines), "\n".join(references))
 
 

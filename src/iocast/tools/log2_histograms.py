@@ -67,8 +67,8 @@ def begins_histogram(lines: Iterable[str]) -> bool:
 
 def printed(path: str, text: str, warnings: list[str]) -> list[Printed]:
     """The histograms of a file; those that are cut are told in `warnings`. Raises SourceError with file and line."""
-    found: list[Printed] = []
-    reading = _Reading(path, found)
+    histograms: list[Printed] = []
+    reading = _Reading(path, histograms)
     lines = text.splitlines()
     if lines and not text.endswith(("\n", "\r")):
         warnings.append(f"{path}:{len(lines)}: the last line does not end, so the file may be cut: line left out")
@@ -76,23 +76,23 @@ def printed(path: str, text: str, warnings: list[str]) -> list[Printed]:
     for at, line in enumerate(lines, 1):
         reading.take(at, " ".join(line.split()) if len(line) <= LONGEST_LINE else "", line.strip()[:LONGEST_LINE])
     if reading.unfinished:
-        _judge_last(path, text, found, warnings)
-    kept = [each for each in found if each.counts]
+        _judge_last(path, text, histograms, warnings)
+    kept = [each for each in histograms if each.counts]
     if not kept:
         raise refuse(path, 0, "it has no complete histogram")
     return kept
 
 
-def _judge_last(path: str, text: str, found: list[Printed], warnings: list[str]) -> None:
+def _judge_last(path: str, text: str, histograms: list[Printed], warnings: list[str]) -> None:
     """Nothing follows the last histogram: it may be whole, or cut. Left out where it shows a cut."""
-    last = found[-1]
+    last = histograms[-1]
     if not text.endswith(("\n", "\r")):
         warnings.append(f"{path}:{last.line}: the file ends within this histogram, which may be cut: left out")
-        found.pop()
+        histograms.pop()
     elif last.drawn in ("dtrace", "systemtap"):
         if not _ends_at_zero(last):
             warnings.append(f"{path}:{last.line}: this histogram has no empty last bucket: it was cut, and is left out")
-            found.pop()
+            histograms.pop()
     else:
         warnings.append(
             f"{path}: the file ends with a row of its last histogram; if it was cut there, longer times are missing"
@@ -107,8 +107,8 @@ def _ends_at_zero(last: Printed) -> bool:
 class _Reading:
     """Where in a file the reading stands: what was said above the next histogram, and the one that is open."""
 
-    def __init__(self, path: str, found: list[Printed]) -> None:
-        self._path, self._found = path, found
+    def __init__(self, path: str, histograms: list[Printed]) -> None:
+        self._path, self._found = path, histograms
         self._open: Printed | None = None
         self._above = self._clock = ""
         self._keys: dict[str, str] = {}
@@ -127,7 +127,7 @@ class _Reading:
             self._aside(at, line)
 
     def _begin(self, at: int, drawn: Drawn, raw: str) -> None:
-        unit = found[1] if (found := _BCC_HEAD.match(raw)) else ""
+        unit = match[1] if (match := _BCC_HEAD.match(raw)) else ""
         label = raw[:-1] if drawn == "bpftrace" else "" if drawn == "bcc" else self._above
         self._open = Printed(at, drawn, label, unit, dict(self._keys), self._clock, [])
         self._keys = {}
@@ -156,13 +156,13 @@ class _Reading:
 
     def _aside(self, at: int, line: str) -> None:
         """A line that is no part of a histogram: a key, a time, a sum, or words."""
-        if (found := _EXTENSION.match(line)) and self._found and self._found[-1].drawn == "bcc":
-            self._sum(self._found[-1], *(whole(self._path, at, each, "the sum") for each in found.groups()))
+        if (match := _EXTENSION.match(line)) and self._found and self._found[-1].drawn == "bcc":
+            self._sum(self._found[-1], *(whole(self._path, at, each, "the sum") for each in match.groups()))
         self._open = None
-        if found := _KEY.match(line):
-            self._keys[found[1]] = found[2].strip()
-        elif found := _CLOCK.search(line):
-            self._clock = found[0]
+        if match := _KEY.match(line):
+            self._keys[match[1]] = match[2].strip()
+        elif match := _CLOCK.search(line):
+            self._clock = match[0]
         elif line.startswith(("Tracing ", "Attaching ")):
             self._clock = ""  # another command
         if line:
@@ -194,17 +194,17 @@ def _drawn(raw: str) -> Drawn | None:
 def _bucket(path: str, at: int, line: str, drawn: Drawn) -> tuple[int, int, int] | None:
     """The edges and the count of a row; None for any other line. Raises SourceError."""
     row = {"bcc": _BCC_ROW, "bpftrace": _BPFTRACE_ROW}.get(drawn, _STARRED_ROW)
-    if not (found := row.match(line)):
+    if not (match := row.match(line)):
         return None
 
     def figure(place: int) -> int:
-        return whole(path, at, found[place], "a bucket")
+        return whole(path, at, match[place], "a bucket")
 
     if drawn == "bcc":
         return figure(1), figure(2) + 1, figure(3)
     if drawn == "bpftrace":
-        low = figure(1) << _SUFFIXES[found[2]]
-        return low, low + 1 if found[3] is None else figure(3) << _SUFFIXES[found[4]], figure(5)
+        low = figure(1) << _SUFFIXES[match[2]]
+        return low, low + 1 if match[3] is None else figure(3) << _SUFFIXES[match[4]], figure(5)
     return figure(1), max(1, 2 * figure(1)), figure(2)
 
 
@@ -271,8 +271,8 @@ def _words(text: str) -> list[str]:
 def _op(each: Printed) -> Op | None:
     """The operation that its name says; None when it says none, or several."""
     said = each.label if each.drawn != "bcc" else each.keys.get("operation") or each.keys.get("flags") or ""
-    found = {OPS[word] for word in _words(said) if word in OPS}
-    return found.pop() if len(found) == 1 else None
+    ops = {OPS[word] for word in _words(said) if word in OPS}
+    return ops.pop() if len(ops) == 1 else None
 
 
 def _unit_ns(path: str, each: Printed) -> int:

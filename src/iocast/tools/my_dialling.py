@@ -42,7 +42,7 @@ class MyDialling:
             known = self._answers.get(self.redacted)
             secret = given if known is None else known
             try:
-                made = pymysql.connect(**settings, **({} if secret is None else {"password": secret}))
+                connection = pymysql.connect(**settings, **({} if secret is None else {"password": secret}))
             except (pymysql.Error, OSError, RuntimeError) as error:
                 if known is not None:
                     del self._answers[self.redacted]
@@ -50,7 +50,7 @@ class MyDialling:
                     raise _refused(self._address, error) from None
                 self._answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
             else:
-                return pymysql, made
+                return pymysql, connection
         raise AssertionError("unreachable")
 
     def _settings(self, name: str, read_timeout_s: int) -> dict[str, Any]:
@@ -81,13 +81,13 @@ def my_driver() -> Any:
 
 def _from_options(address: Address) -> dict[str, Any]:
     """What the options of the URL, and the user's own option file, say."""
-    found: dict[str, Any] = {name: address.options[name] for name in _OPTIONS & address.options.keys()}
-    if "socket" in found:
-        found["unix_socket"] = found.pop("socket")
-    file = found.pop("option_file", os.path.expanduser("~/.my.cnf"))
+    fields: dict[str, Any] = {name: address.options[name] for name in _OPTIONS & address.options.keys()}
+    if "socket" in fields:
+        fields["unix_socket"] = fields.pop("socket")
+    file = fields.pop("option_file", os.path.expanduser("~/.my.cnf"))
     if os.path.exists(file):
-        found |= {"read_default_file": file, "read_default_group": "client"}
-    return found
+        fields |= {"read_default_file": file, "read_default_group": "client"}
+    return fields
 
 
 def _code(error: Exception) -> int:

@@ -66,10 +66,10 @@ def _conninfo(url: str) -> dict[str, Any]:
     """The parts of a URL as libpq reads them. Raises SpecError."""
     psycopg = pg_driver()
     try:
-        found: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
+        fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # its text may have parts of the URL in it
         raise SpecError("libpq cannot read this URL", "postgresql://user@host:5432/database") from None
-    return found
+    return fields
 
 
 def _wants_password(error: Exception) -> bool:

@@ -14,7 +14,7 @@ def sync_times(text: str) -> dict[str, int]:
 
     The blocks after the first are of other sizes, two writes and descriptors.
     """
-    found: dict[str, int] = {}
+    times: dict[str, int] = {}
     begun = False
     for line in text.splitlines():
         if line.startswith("Compare file sync methods using one"):
@@ -25,7 +25,7 @@ def sync_times(text: str) -> dict[str, int]:
             # The rate has more digits than the time, which is in whole microseconds.
             rate, took_us = number_of(match[2]), number_of(match[3])
             if rate:
-                found[match[1]] = round(1e9 / rate)
+                times[match[1]] = round(1e9 / rate)
             elif took_us is not None:
-                found[match[1]] = round(took_us * 1000)
-    return found
+                times[match[1]] = round(took_us * 1000)
+    return times

@@ -59,13 +59,15 @@ def _cells(text: str) -> list[tuple[int, str]]:
 
 def _start(cells: list[str]) -> int:
     """Where the rows begin, behind the heading; 0 when there is none."""
-    found = (at for at, cell in enumerate(cells) if cell.lower() == "device" and _is_heading(cells, at))
-    return next((at + WIDTH for at in found), 0)
+    places = (at for at, cell in enumerate(cells) if cell.lower() == "device" and _is_heading(cells, at))
+    return next((at + WIDTH for at in places), 0)
 
 
 def _is_heading(cells: list[str], at: int) -> bool:
-    found = cells[at : at + WIDTH]
-    return len(found) == WIDTH and all(head.fullmatch(cell.lower()) for head, cell in zip(_HEADS, found, strict=True))
+    heading = cells[at : at + WIDTH]
+    return len(heading) == WIDTH and all(
+        head.fullmatch(cell.lower()) for head, cell in zip(_HEADS, heading, strict=True)
+    )
 
 
 def _rows(path: str, text: str) -> Iterator[Cells]:
@@ -73,21 +75,21 @@ def _rows(path: str, text: str) -> Iterator[Cells]:
     cells = _cells(text)
     words = [cell for _, cell in cells]
     start = _start(words)
-    found = False
+    in_table = False
     for at in range(start, len(words) - WIDTH + 1, WIDTH):
         row = words[at : at + WIDTH]
         if row[2].lower() not in _KINDS:
             break
-        found = True
+        in_table = True
         yield cells[at][0], row
-    if not found:
+    if not in_table:
         raise refuse(path, cells[start - 1][0], "a heading without rows")
 
 
 def _devices(path: str, row: Cells) -> tuple[str, dict[str, float]]:
-    at, (device, asked, by, _, seen, tasks) = row
+    at, (device, depth, by, _, at_device, tasks) = row
     return f"{device}, {by.lower()}", {
-        metrics.ASKED_DEPTH: number(path, at, asked, "fio QD"),
-        metrics.QUEUE_MEAN: number(path, at, seen, "iostat QD"),
+        metrics.ASKED_DEPTH: number(path, at, depth, "fio QD"),
+        metrics.QUEUE_MEAN: number(path, at, at_device, "iostat QD"),
         metrics.TASKS: number(path, at, tasks, "the number of tasks"),
     }

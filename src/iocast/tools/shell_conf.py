@@ -40,16 +40,16 @@ class _Stop(Exception):
 
 def read_assignments(text: str, fault: Fault) -> list[Assignment]:
     """All assignments in order; a line that is anything else is a fault, and the next line is read."""
-    found: list[Assignment] = []
+    assignments: list[Assignment] = []
     for line, said in _logical_lines(text):
         if said.endswith("\r"):
             fault(line, "the line ends as in Windows: to the shell a part of the value", "run dos2unix")
             said = said[:-1]
         try:
-            found += (Assignment(name, value, line) for name, value in _in_line(said))
+            assignments += (Assignment(name, value, line) for name, value in _in_line(said))
         except _Stop as stop:
             fault(line, *stop.args)
-    return found
+    return assignments
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -211,14 +211,14 @@ class ConfValues:
 
     def blocks(self, name: str, default: str, *, block_bytes: int, least: int) -> int:
         """A number of blocks, stated as such or as a size in M, G or T (1024 each); the least after a fault."""
-        found = _SIZE.fullmatch(self.text(name, default).strip())
-        if not found:
+        match = _SIZE.fullmatch(self.text(name, default).strip())
+        if not match:
             self.fault(name, "not a number of blocks, nor one with M, G or T", f"write {name}={default}")
             return least
-        stated = whole_of(found[1]) or 0
-        blocks = stated * _UNITS[found[2]] // block_bytes if found[2] else stated
+        stated = whole_of(match[1]) or 0
+        blocks = stated * _UNITS[match[2]] // block_bytes if match[2] else stated
         if blocks < least:
-            size = f" of {block_bytes:,} bytes" if found[2] else ""
+            size = f" of {block_bytes:,} bytes" if match[2] else ""
             said = f"{blocks:,} blocks{size}; the least is {least:,}"
             self.fault(name, said, f"write {name}={least}")
             return least

@@ -221,14 +221,14 @@ def distinct(records: Sequence[PhaseRecord]) -> list[PhaseRecord]:
     alike = Counter(names)
     longer = [_with_load(each) if alike[each.phase.name] > 1 else each.phase.name for each in records]
     still_alike = Counter(longer)
-    seen: dict[str, int] = {}
-    found = []
+    counts: dict[str, int] = {}
+    renamed = []
     for each, short, name in zip(records, names, longer, strict=True):
         if still_alike[name] > 1:
-            seen[short] = seen.get(short, 0) + 1
-            name = f"{short} #{seen[short]}"
-        found.append(replace(each, phase=replace(each.phase, name=name), plan=replace(each.plan, name=name)))
-    return found
+            counts[short] = counts.get(short, 0) + 1
+            name = f"{short} #{counts[short]}"
+        renamed.append(replace(each, phase=replace(each.phase, name=name), plan=replace(each.plan, name=name)))
+    return renamed
 
 
 def _with_load(each: PhaseRecord) -> str:

@@ -100,35 +100,35 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(Source(tool="strace", files=paths, notes=(SLOWED,)), rows, warnings=left)
 
 
-def _by_file(made: Iterator[Call]) -> dict[str, list[Call]]:
+def _by_file(call_list: Iterator[Call]) -> dict[str, list[Call]]:
     files: dict[str, list[Call]] = {}
-    for call in made:
+    for call in call_list:
         files.setdefault(call.path or f"fd {call.fd}", []).append(call)
     return files
 
 
-def _counts(made: list[Call]) -> bool:
+def _counts(call_list: list[Call]) -> bool:
     """Whether a file is storage that the program works on."""
-    if made[0].path.startswith(NO_STORAGE) or all(call.error for call in made):
+    if call_list[0].path.startswith(NO_STORAGE) or all(call.error for call in call_list):
         return False
-    return any(call.offset is not None for call in made) or len(made) >= LEAST_CALLS
+    return any(call.offset is not None for call in call_list) or len(call_list) >= LEAST_CALLS
 
 
-def _rows(name: str, made: list[Call]) -> list[Row]:
+def _rows(name: str, call_list: list[Call]) -> list[Row]:
     ops: dict[str, list[Call]] = {}
-    for call in made:
+    for call in call_list:
         ops.setdefault(call.op, []).append(call)
     return [_row(f"{op} {name}", each) for op, each in ops.items()]
 
 
-def _row(name: str, made: list[Call]) -> Row:
-    op, path, flags = made[0].op, made[0].path, made[0].flags
-    good = [call for call in made if not call.error]
+def _row(name: str, call_list: list[Call]) -> Row:
+    op, path, flags = call_list[0].op, call_list[0].path, call_list[0].flags
+    good = [call for call in call_list if not call.error]
     sizes = Counter(call.size_bytes for call in good)
     kept = list(sizes) if len(sizes) <= MOST_SIZES else [None]
     parts = [(size, [each for each in good if size is None or each.size_bytes == size]) for size in kept]
-    errors = Counter(call.error for call in made if call.error)
-    elapsed_ns = _elapsed_ns(made)
+    errors = Counter(call.error for call in call_list if call.error)
+    elapsed_ns = _elapsed_ns(call_list)
     return Row(
         name=name,
         test=op,
@@ -145,10 +145,10 @@ def _row(name: str, made: list[Call]) -> Row:
         ),
         elapsed_ns=elapsed_ns or 0,
         depth=None,  # a program does other things between its calls: it is no closed loop
-        users=1 if len({call.pid for call in made}) == 1 else None,
+        users=1 if len({call.pid for call in call_list}) == 1 else None,
         direct=None if flags is None else "O_DIRECT" in flags,
         sync=None if flags is None else _sync(flags),
-        locality=_locality(made),
+        locality=_locality(call_list),
         path=path,
         errors=tuple(ErrorCount(op=op, errno=_errno(each), name=each, count=n, first=()) for each, n in errors.items()),
         derived=() if elapsed_ns else ("length",),
@@ -162,19 +162,19 @@ def _moved(call: Call) -> int:
     return (call.size_bytes or 0) if call.done_bytes is None else call.done_bytes
 
 
-def _elapsed_ns(made: list[Call]) -> int | None:
+def _elapsed_ns(call_list: list[Call]) -> int | None:
     """From the start of the first call to the end of the last, by the trace's clock."""
-    starts = [call.at_ns for call in made if call.at_ns is not None]
-    if len(starts) < len(made):
+    starts = [call.at_ns for call in call_list if call.at_ns is not None]
+    if len(starts) < len(call_list):
         return None
-    last = max((call.at_ns or 0) + (call.took_ns or 0) for call in made)
+    last = max((call.at_ns or 0) + (call.took_ns or 0) for call in call_list)
     return max(0, last - min(starts)) or None
 
 
-def _times(made: list[Call]) -> Histogram:
+def _times(call_list: list[Call]) -> Histogram:
     """With -T the time of each call."""
-    took = [call.took_ns for call in made if call.took_ns is not None]
-    if not took or len(took) < len(made):
+    took = [call.took_ns for call in call_list if call.took_ns is not None]
+    if not took or len(took) < len(call_list):
         return Histogram()
     counts = Counter(map(bucket_index, took))
     index = tuple(sorted(counts))
@@ -192,20 +192,20 @@ def _sync(flags: tuple[str, ...]) -> Sync:
     return "sync" if "O_SYNC" in flags else "dsync" if "O_DSYNC" in flags else "none"
 
 
-def _locality(made: list[Call]) -> Locality:
+def _locality(call_list: list[Call]) -> Locality:
     """In order when nearly each I/O begins where the one of its process before it ended."""
-    follows = asked = 0
+    follows = successors = 0
     ends: dict[str, int] = {}
-    for call in made:
+    for call in call_list:
         if call.offset is None:
             return Unstated()
         if call.pid in ends:
-            asked += 1
+            successors += 1
             follows += ends[call.pid] == call.offset
         ends[call.pid] = call.offset + _moved(call)
-    if not asked:
+    if not successors:
         return Unstated()
-    return Sequential() if follows >= IN_ORDER * asked else Uniform()
+    return Sequential() if follows >= IN_ORDER * successors else Uniform()
 
 
 def _errno(name: str) -> int:

@@ -66,5 +66,5 @@ SUMMARIES = (
 
 def refused_summary(path: str, head: Head) -> SourceError | None:
     """The refusal of a summary, which names it; None for all other files."""
-    found = next((each for line in head.lines() for each in SUMMARIES if each.heading.match(line)), None)
-    return SourceError(f"{path} is {found.says}", found.instead) if found else None
+    summary = next((each for line in head.lines() for each in SUMMARIES if each.heading.match(line)), None)
+    return SourceError(f"{path} is {summary.says}", summary.instead) if summary else None

@@ -132,12 +132,12 @@ def _files(source: str) -> list[str]:
     if source == STDIN:
         return [source]
     if os.path.isdir(source):
-        found = sorted(os.path.join(source, name) for name in os.listdir(source))
+        paths = sorted(os.path.join(source, name) for name in os.listdir(source))
     elif os.path.exists(source):
         return [source]
     else:
-        found = sorted(glob.glob(source))
-    files = [path for path in found if os.path.isfile(path)]
+        paths = sorted(glob.glob(source))
+    files = [path for path in paths if os.path.isfile(path)]
     if not files:
         raise SourceError(f"{source}: no such file", "give a trace, a folder of traces or a pattern")
     return files

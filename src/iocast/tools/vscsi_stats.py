@@ -76,33 +76,35 @@ def _disks(path: str, warnings: list[str]) -> list[Row]:
 
 def _histograms(path: str, text: str, warnings: list[str]) -> list[_Histogram]:
     """The whole histograms of a file. Raises SourceError for a line that does not fit."""
-    found: list[_Histogram] = []
+    histograms: list[_Histogram] = []
     lines = text.splitlines()
     if lines and not text.endswith(("\n", "\r")) and lines[-1].strip() != "}":
         lines.pop()
     for at, raw in enumerate(lines, 1):
         line = raw.strip()[:400]
         if head := _HEAD.match(line):
-            found.append(_Histogram(at, head[1].strip(), head[2].strip(), {}, []))
-        elif line and found:
-            _take(path, at, line, found[-1])
-    whole = [each for each in found if _is_whole(path, each)]
+            histograms.append(_Histogram(at, head[1].strip(), head[2].strip(), {}, []))
+        elif line and histograms:
+            _take(path, at, line, histograms[-1])
+    whole = [each for each in histograms if _is_whole(path, each)]
     warnings += [
-        f"{path}:{each.line}: this histogram is cut: left out" for each in found if each not in whole and each.figures
+        f"{path}:{each.line}: this histogram is cut: left out"
+        for each in histograms
+        if each not in whole and each.figures
     ]
-    if found and not found[-1].figures:
-        warnings.append(f"{path}:{found[-1].line}: the file is cut after the heading of a histogram")
+    if histograms and not histograms[-1].figures:
+        warnings.append(f"{path}:{histograms[-1].line}: the file is cut after the heading of a histogram")
     return whole
 
 
 def _take(path: str, at: int, line: str, into: _Histogram) -> None:
-    if found := _FIGURE.match(line):
-        into.figures[found[1]] = _signed(found[2])
-    elif found := _TEXT_ROW.match(line):
-        count = whole(path, at, found[1], "the count")
-        into.rows.append((count, _signed(found[3]) if found[2] == "<=" else None))
-    elif found := _CSV_ROW.match(line):
-        count, limit = whole(path, at, found[1], "the count"), _signed(found[2])
+    if match := _FIGURE.match(line):
+        into.figures[match[1]] = _signed(match[2])
+    elif match := _TEXT_ROW.match(line):
+        count = whole(path, at, match[1], "the count")
+        into.rows.append((count, _signed(match[3]) if match[2] == "<=" else None))
+    elif match := _CSV_ROW.match(line):
+        count, limit = whole(path, at, match[1], "the count"), _signed(match[2])
         # With -c the bucket above the last edge has that edge once more.
         above = bool(into.rows) and into.rows[-1][1] == limit
         into.rows.append((count, None if above else limit))

@@ -95,11 +95,11 @@ class _Pages:
         self.lines = RunLines(self.folders)
         self.tapes = Tapes()
 
-    def _made_here(self, page: str, *asked: Any) -> str:
+    def _made_here(self, page: str, *arguments: Any) -> str:
         """One page at a time: each takes the memory of a run and of its charts, and more share what there is."""
         with _MAKING:
-            made: str = getattr(self.folders, page)(*asked)
-            return made
+            page_text: str = getattr(self.folders, page)(*arguments)
+            return page_text
 
     def own(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         async def page(_request: Request) -> Response:
@@ -127,9 +127,9 @@ class _Pages:
         return await _answer(lambda name: safe(self.folders.progress(name)), request.path_params["name"])
 
     async def watch(self, request: Request) -> Response:
-        asked = request.query_params
-        after, width = _number(asked.get("after", "")), _number(asked.get("width", ""))
-        at = _number(asked["at"]) if "at" in asked else None
+        parameters = request.query_params
+        after, width = _number(parameters.get("after", "")), _number(parameters.get("width", ""))
+        at = _number(parameters["at"]) if "at" in parameters else None
 
         def told(name: str) -> dict[str, Any]:
             if name:
@@ -138,7 +138,7 @@ class _Pages:
                 frames = self.live
             else:
                 raise SpecError("nothing is watched live", "start `iocast serve --watch`, or open a tape")
-            return frames.told(after, at, width, asked.get("chosen", ""))
+            return frames.told(after, at, width, parameters.get("chosen", ""))
 
         return await _answer(told, request.path_params["name"])
 
@@ -166,14 +166,14 @@ class _Pages:
         return await _report(request, self.make, "comparison", names)
 
     async def trend(self, request: Request) -> Response:
-        asked = tuple(request.query_params.get(key, "") for key in ("target", "host", "job"))
+        identity = tuple(request.query_params.get(key, "") for key in ("target", "host", "job"))
         kept = {"list": back} if (back := request.query_params.get("list", "")) else {}
 
-        def page(*asked: str) -> tuple[str, list[tuple[str, str]]]:
-            runs, beside = self.folders.of_trend(*asked), self.folders.trends_beside(*asked)
+        def page(*parameters: str) -> tuple[str, list[tuple[str, str]]]:
+            runs, beside = self.folders.of_trend(*parameters), self.folders.trends_beside(*parameters)
             return self.make("trend", runs), [(name, f"/trend?{urlencode({**to, **kept})}") for name, to in beside]
 
-        return await _report(request, page, *asked)
+        return await _report(request, page, *identity)
 
     async def notes(self, request: Request) -> Response:
         def told(name: str) -> dict[str, Any]:
@@ -185,16 +185,16 @@ class _Pages:
         return await _change(request, Notes, self.folders.note)
 
     async def rename(self, request: Request) -> Response:
-        def rename(name: str, asked: NewName) -> dict[str, str]:
-            return {"name": self.folders.rename(name, asked.to)}
+        def rename(name: str, new_name: NewName) -> dict[str, str]:
+            return {"name": self.folders.rename(name, new_name.to)}
 
         return await _change(request, NewName, rename)
 
     async def delete(self, request: Request) -> Response:
-        def delete(name: str, asked: Confirmation) -> dict[str, Any]:
-            if asked.confirm != name:
+        def delete(name: str, confirmation: Confirmation) -> dict[str, Any]:
+            if confirmation.confirm != name:
                 raise SpecError("not deleted: the name does not match", f"confirm with the name of the run: {name}")
-            return {"left": self.folders.delete(name, unproven=asked.unproven)}
+            return {"left": self.folders.delete(name, unproven=confirmation.unproven)}
 
         return await _change(request, Confirmation, delete)
 
@@ -207,10 +207,10 @@ def _number(text: str) -> int:
 async def _answer(make: Callable[..., Any], *what: Any, refused: int = 404) -> Response:
     try:
         with starting():  # a thread of the pool
-            found = await run_in_threadpool(make, *what)
+            answer = await run_in_threadpool(make, *what)
     except IocastError as error:
         return _json({"error": error.message, "hint": error.hint}, _status(error, refused))
-    return Response(status_code=204) if found is None else _json(found)
+    return Response(status_code=204) if answer is None else _json(answer)
 
 
 async def _change(request: Request, kind: type[Any], change: Callable[[str, Any], Any]) -> Response:
@@ -227,19 +227,19 @@ async def _change(request: Request, kind: type[Any], change: Callable[[str, Any]
     except TimeoutError:
         return _json({"error": "the request did not end in time", "hint": "try again"}, 408)
     try:
-        asked = msgspec.json.decode(body, type=kind)
+        form = msgspec.json.decode(body, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _json({"error": f"the request is not understood: {error}", "hint": "reload the page"}, 400)
-    return await _answer(change, request.path_params["name"], asked, refused=400)
+    return await _answer(change, request.path_params["name"], form, refused=400)
 
 
 async def _report(request: Request, make: Callable[..., Any], *what: Any) -> Response:
     try:
         with starting():
-            made = await run_in_threadpool(make, *what)
+            document = await run_in_threadpool(make, *what)
     except IocastError as error:
         return _refused(request, error.message, error.hint, _status(error, 404))
-    page, links = made if isinstance(made, tuple) else (made, [])
+    page, links = document if isinstance(document, tuple) else (document, [])
     return HTMLResponse(with_links(page, [("All runs", _list(request)), *links]))
 
 
@@ -294,14 +294,14 @@ class RunLines:
     def told(self) -> Lines:
         """Those of now. Raises ArchiveError."""
         with self._making:
-            found = self._folders.runs()
-            if found is not self._of:
+            runs = self._folders.runs()
+            if runs is not self._of:
                 before, self._made = self._made, {}
-                for run in found:
+                for run in runs:
                     known = before.get(run.folder)
                     self._made[run.folder] = known if known and known[0] is run else (run, _encoded(run))
                 self._all = Lines(secrets.token_hex(8), tuple(line for _, line in self._made.values()))
-                self._of = found
+                self._of = runs
             return self._all
 
 

@@ -39,11 +39,11 @@ class Folders:
     def runs(self) -> list[CatalogueEntry]:
         """All runs, the newest first; looked for again when the last look is older than a second."""
         with self._listing:
-            at, found = self._listed
-            if not found or time.monotonic() - at > FRESH_S:
-                found = self._catalogue.runs() if os.path.isdir(self.directory) else []
-                self._listed = (time.monotonic(), found)
-            return found
+            at, entries = self._listed
+            if not entries or time.monotonic() - at > FRESH_S:
+                entries = self._catalogue.runs() if os.path.isdir(self.directory) else []
+                self._listed = (time.monotonic(), entries)
+            return entries
 
     def folder(self, name: str) -> str:
         """The run folder of a name in the listing. Raises ArchiveError for anything else."""
@@ -97,15 +97,15 @@ class Folders:
 
     def of_trend(self, target: str, host: str = "", job: str = "") -> list[tuple[CatalogueEntry, Summary]]:
         """The newest runs of a job on a target; what is left open is that of the newest run. Raises ArchiveError."""
-        asked = {"target": target, "host": host, "job": job}
-        known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked)]
+        asked_for = {"target": target, "host": host, "job": job}
+        known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked_for)]
         if not known:
             raise ArchiveError(
                 f"no finished run on {target or 'a target without a name'}", "choose a target in the list"
             )
         newest = known[0][1]
-        asked = {"target": newest.target, "host": newest.host, "job": newest.name}
-        return [(run, line) for run, line in known if _is_asked(line, asked)][:MOST_OF_TREND]
+        asked_for = {"target": newest.target, "host": newest.host, "job": newest.name}
+        return [(run, line) for run, line in known if _is_asked(line, asked_for)][:MOST_OF_TREND]
 
     def trend(self, runs: list[tuple[CatalogueEntry, Summary]]) -> str:
         """Such runs over time as one HTML page. Raises IocastError."""
@@ -118,10 +118,10 @@ class Folders:
 
     def trends_beside(self, target: str, host: str = "", job: str = "") -> list[tuple[str, dict[str, str]]]:
         """The other jobs and hosts that have runs on the target, newest first: what to call them, what to ask for."""
-        asked = {"target": target, "host": host, "job": job}
+        asked_for = {"target": target, "host": host, "job": job}
         known = [line for _, line in self._of_trends()]
-        shown = next(((line.host, line.name) for line in known if _is_asked(line, asked)), None)
-        target = target or next((line.target for line in known if _is_asked(line, asked)), "")
+        shown = next(((line.host, line.name) for line in known if _is_asked(line, asked_for)), None)
+        target = target or next((line.target for line in known if _is_asked(line, asked_for)), "")
         others = dict.fromkeys((line.host, line.name) for line in known if line.target == target)
         hosts = {host for host, _ in others}
         return [
@@ -141,8 +141,8 @@ class Folders:
     def told(self, name: str) -> dict[str, Any]:
         """What is said of a run: its notes, and the facts by which one knows it. Raises ArchiveError."""
         folder = self.folder(name)
-        found = next((run for run in self.runs() if run.folder == folder), None)
-        summary = msgspec.to_builtins(found.summary) if found and found.summary else None
+        entry = next((run for run in self.runs() if run.folder == folder), None)
+        summary = msgspec.to_builtins(entry.summary) if entry and entry.summary else None
         notes = archive.load_notes(folder)
         return {"name": name, "note": notes.note, "tags": notes.tags, "summary": summary}
 
@@ -207,10 +207,10 @@ def _stamps(folder: str, *files: str) -> _Stamps:
 
 def _stamp(path: str) -> tuple[int, int]:
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=16)
@@ -225,9 +225,9 @@ def _rows(folder: str, _as_it_was: _Stamps) -> tuple[RowSoFar, ...]:
     return tuple(row_so_far(record) for record in archive.load(folder).measured)
 
 
-def _is_asked(line: Summary, asked: dict[str, str]) -> bool:
-    found = {"target": line.target, "host": line.host, "job": line.name}
-    return all(not value or found[key] == value for key, value in asked.items())
+def _is_asked(line: Summary, wanted: dict[str, str]) -> bool:
+    line_values = {"target": line.target, "host": line.host, "job": line.name}
+    return all(not value or line_values[key] == value for key, value in wanted.items())
 
 
 def _point(run: CatalogueEntry, line: Summary) -> RunPoint:

@@ -80,9 +80,9 @@ class Frames:
         with self._guard:
             moments, newest = self._moments.between(0, len(self._moments)), self._newest
         oldest = newest - len(moments) + 2
-        found: dict[str, Any] = {"says": self._says, "over": self._over, "newest": newest, "oldest": oldest}
+        frame: dict[str, Any] = {"says": self._says, "over": self._over, "newest": newest, "oldest": oldest}
         if len(moments) < 2:
-            return found | {"lines": [], "columns": [], "histograms": [], "at": newest}
+            return frame | {"lines": [], "columns": [], "histograms": [], "at": newest}
 
         def interval(number: int) -> Interval:
             place = number - oldest + 1
@@ -102,7 +102,7 @@ class Frames:
                 _column(number, interval(number), choice, grid) for number in range(max(oldest, after + 1), newest + 1)
             ]
         )
-        return found | {
+        return frame | {
             "at": shown,
             "clock": instant(here.after.time_ns),
             "lines": [[[harmless_line(piece.text), piece.style] for piece in each] for each in lines],
@@ -114,9 +114,9 @@ class Frames:
 
 
 @contextmanager
-def live_frames(asked: WatchedSources) -> Iterator[Frames]:
+def live_frames(sources: WatchedSources) -> Iterator[Frames]:
     """This machine, and the databases that are named, while entered. Raises IocastError where one cannot be."""
-    with watching(LiveRequest(asked=asked)) as live:
+    with watching(LiveRequest(asked=sources)) as live:
         frames = Frames(live, ", ".join(("This machine", *live.sources))).start()
         try:
             yield frames
@@ -162,13 +162,13 @@ def _chosen(name: str) -> Choice | None:
 
 
 def _column(number: int, interval: Interval, choice: Choice, grid: tuple[int, ...]) -> dict[str, Any]:
-    found: Latencies | None = latencies_of(interval, choice)
+    latencies: Latencies | None = latencies_of(interval, choice)
     heat = HeatMap(grid, 1)
-    heat.add(found)
+    heat.add(latencies)
     return {
         "number": number,
         "clock": instant(interval.after.time_ns),
         "frequency": heat.frequencies()[0],
         "intensity": heat.intensities()[0],
-        "mean_ns": None if found is None else found.mean_ns,
+        "mean_ns": None if latencies is None else latencies.mean_ns,
     }

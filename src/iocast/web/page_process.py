@@ -48,19 +48,19 @@ class PageProcess:
         child = self._child
         return child.pid if child is not None and child.poll() is None else None
 
-    def make(self, page: str, *asked: Any) -> str:
+    def make(self, page: str, *arguments: Any) -> str:
         """The page, one of `PAGES`. Raises IocastError."""
         with self._making:
-            made = self._asked(page, asked)
-            if made is None:  # it ended between two requests, because it was idle
-                made = self._asked(page, asked)
-        if isinstance(made, Exception):
-            raise made
-        if made is None:
+            page_text = self._asked(page, arguments)
+            if page_text is None:  # it ended between two requests, because it was idle
+                page_text = self._asked(page, arguments)
+        if isinstance(page_text, Exception):
+            raise page_text
+        if page_text is None:
             raise LoadError("the page was not made: the process that makes it ended", "try again")
-        return str(made)
+        return str(page_text)
 
-    def _asked(self, page: str, asked: tuple[Any, ...]) -> object:
+    def _asked(self, page: str, arguments: tuple[Any, ...]) -> object:
         """What the process answers: a page or an exception; None where it had ended by itself."""
         if self._over:
             return None
@@ -68,7 +68,7 @@ class PageProcess:
             self.end()
         asking = self._asking or self._start()
         try:
-            asking.send((page, asked))
+            asking.send((page, arguments))
             return asking.recv()
         except (EOFError, OSError):
             code = self.end()
@@ -113,19 +113,19 @@ def _died(code: int) -> LoadError:
     )
 
 
-def serve_pages(directory: str, asked: Connection, idle_s: float) -> None:
+def serve_pages(directory: str, connection: Connection, idle_s: float) -> None:
     """Makes pages until nobody has asked for a while, or nobody can ask any more."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")  # rather it than a measurement
     with contextlib.suppress(EOFError, ConnectionError):
-        while asked.poll(idle_s):
-            asked.send(_made(directory, *asked.recv()))
+        while connection.poll(idle_s):
+            connection.send(_made(directory, *connection.recv()))
 
 
-def _made(directory: str, page: str, asked: tuple[Any, ...]) -> object:
+def _made(directory: str, page: str, arguments: tuple[Any, ...]) -> object:
     try:
         assert page in PAGES, page
-        return getattr(Folders(directory), page)(*asked)  # a fresh listing: the server may have renamed a run
+        return getattr(Folders(directory), page)(*arguments)  # a fresh listing: the server may have renamed a run
     except IocastError as error:
         return error
     except Exception:

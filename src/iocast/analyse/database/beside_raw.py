@@ -55,13 +55,13 @@ def reads_beside(raw: Facts, loaded: Facts, test: str, block_bytes: int) -> list
     alone = {
         row.workload.users: row for row in raw.rows if row.record.phase.test == test and _is_plain(row, block_bytes)
     }
-    found = []
+    beside = []
     for row in _rows(loaded, commits=False):
         did, other = row.measurement.database, alone.get(row.workload.users)
         if did is None or did.below is None or other is None or not other.measurement.rate_per_s:
             continue
         below, shares = did.below, memory_shares(row)
-        found.append(
+        beside.append(
             ReadsBeside(
                 sessions=row.workload.users,
                 rows=(other.name, row.name),
@@ -76,19 +76,19 @@ def reads_beside(raw: Facts, loaded: Facts, test: str, block_bytes: int) -> list
                 cpu_idle=row.processors.idle_share,
             )
         )
-    return sorted(found, key=lambda each: each.sessions)
+    return sorted(beside, key=lambda each: each.sessions)
 
 
 def commits_beside(raw: Facts, loaded: Facts, test: str) -> list[CommitsBeside]:
     """The same for commits."""
     alone = {row.workload.users: row for row in raw.rows if row.record.phase.test == test}
-    found = []
+    beside = []
     for row in _rows(loaded, commits=True):
         did, other = row.measurement.database, alone.get(row.workload.users)
         if did is None or did.commit is None or other is None or not other.measurement.rate_per_s:
             continue
         path = did.commit
-        found.append(
+        beside.append(
             CommitsBeside(
                 sessions=row.workload.users,
                 rows=(other.name, row.name),
@@ -100,7 +100,7 @@ def commits_beside(raw: Facts, loaded: Facts, test: str) -> list[CommitsBeside]:
                 commits_per_sync=path.commits / path.syncs if path.syncs else None,
             )
         )
-    return sorted(found, key=lambda each: each.sessions)
+    return sorted(beside, key=lambda each: each.sessions)
 
 
 def _mean(row: RowFacts, op: str) -> float:

@@ -46,13 +46,13 @@ def _delivered(row: RowFacts, did: Statements, device: DeviceIo, block_bytes: in
     """The device's part of the blocks that the engine read, at most: by its bytes; where each read is of one block,
     which the kernel's read-ahead makes longer, also by its reads, and by the calls that took as long as a block I/O."""
     missed = (did.table_misses or 0) + did.index_misses
-    found = [(device.read_bytes or 0) / (missed * block_bytes)]
+    shares = [(device.read_bytes or 0) / (missed * block_bytes)]
     work = row.record.phase.database
     if not did.scans and isinstance(work, DatabaseLoad) and work.work_unit == 1:
-        found += [] if device.reads is None else [device.reads / missed]
+        shares += [] if device.reads is None else [device.reads / missed]
         cached = cached_calls_share(row)
-        found += [] if cached is None else [1 - cached]
-    return min(found)
+        shares += [] if cached is None else [1 - cached]
+    return min(shares)
 
 
 def engine_ns_per_block(row: RowFacts) -> float | None:

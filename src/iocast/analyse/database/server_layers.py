@@ -11,8 +11,8 @@ QUICKEST = 0.01  # of the block I/Os: a call that is quicker than all others wai
 
 def server_layers(row: RowFacts) -> LayerTimes:
     """All that was seen; computed once."""
-    found: LayerTimes = row.keep("database layers", lambda: layer_times(row.record.samples, _devices(row)))
-    return found
+    times: LayerTimes = row.keep("database layers", lambda: layer_times(row.record.samples, _devices(row)))
+    return times
 
 
 def cached_calls_share(row: RowFacts) -> float | None:
@@ -22,10 +22,10 @@ def cached_calls_share(row: RowFacts) -> float | None:
     calls, blocks = layers.get("read_call"), layers.get("bio_read")
     if calls is None or blocks is None or blocks.count < LEAST_BIOS or not calls.count:
         return None
-    seen, quick_ns = 0, 0
+    cached_calls, quick_ns = 0, 0
     for upper_ns in sorted(upper for upper in blocks.buckets if upper is not None):
-        seen += blocks.buckets[upper_ns]
-        if seen > QUICKEST * blocks.count:
+        cached_calls += blocks.buckets[upper_ns]
+        if cached_calls > QUICKEST * blocks.count:
             break
         quick_ns = upper_ns
     bounds = sorted(upper for upper in blocks.buckets if upper is not None and upper > quick_ns)

@@ -35,15 +35,15 @@ class AsmRow(Struct, frozen=True):
     writes: AsmDirection
 
 
-def asm_rows(seen: Readings) -> tuple[AsmRow, ...]:
+def asm_rows(readings: Readings) -> tuple[AsmRow, ...]:
     """Each group of each instance with its disks after it, the busiest first."""
     groups: dict[tuple[str, str, str], list[tuple[str, View]]] = {}
-    for view in views_of(seen, "oracle", "asm_disk_iostat"):
+    for view in views_of(readings, "oracle", "asm_disk_iostat"):
         parts = view.subject.split("|")
         if len(parts) == _PARTS:
             instance, database_instance, _, group, disk = parts
             groups.setdefault((instance, database_instance, group), []).append((disk, view))
-    group_names, disk_names = _group_names(seen), _disk_names(seen)
+    group_names, disk_names = _group_names(readings), _disk_names(readings)
     rows = []
     for (instance, database_instance, group), disks in sorted(groups.items()):
         name = group_names.get(group, group)
@@ -59,15 +59,15 @@ def _ordinal(disk: str) -> tuple[int, str]:
     return whole_of(disk) or 0, disk
 
 
-def _group_names(seen: Readings) -> dict[str, str]:
+def _group_names(readings: Readings) -> dict[str, str]:
     """By number; a name has no `|` in it."""
-    subjects = (view.subject.split("|") for view in views_of(seen, "oracle", "asm_diskgroup_stat"))
+    subjects = (view.subject.split("|") for view in views_of(readings, "oracle", "asm_diskgroup_stat"))
     return {parts[1]: parts[2] for parts in subjects if len(parts) == 3 and parts[2]}
 
 
-def _disk_names(seen: Readings) -> dict[tuple[str, str], tuple[str, str]]:
+def _disk_names(readings: Readings) -> dict[tuple[str, str], tuple[str, str]]:
     """Group and number of a disk → its name and failure group."""
-    subjects = (view.subject.split("|") for view in views_of(seen, "oracle", "asm_disk_stat"))
+    subjects = (view.subject.split("|") for view in views_of(readings, "oracle", "asm_disk_stat"))
     return {(parts[1], parts[2]): (parts[3], parts[4]) for parts in subjects if len(parts) == 5 and parts[3]}
 
 

@@ -9,25 +9,25 @@ from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
 
-def is_seen(seen: Readings, database: str) -> bool:
+def is_seen(readings: Readings, database: str) -> bool:
     """Whether anything of a kind of database was seen at both ends."""
-    return any(_is_of(observer.partition(".")[0], database) for observer in seen.observers)
+    return any(_is_of(observer.partition(".")[0], database) for observer in readings.observers)
 
 
-def observers_of(seen: Readings, database: str, name: str) -> tuple[str, ...]:
+def observers_of(readings: Readings, database: str, name: str) -> tuple[str, ...]:
     """Who sampled one view of the database: an observer an instance, or one for all."""
-    found = []
-    for observer in seen.observers:
+    observers = []
+    for observer in readings.observers:
         connection, _, view = observer.partition(".")
         if view == name and _is_of(connection, database):
-            found.append(observer)
-    return tuple(found)
+            observers.append(observer)
+    return tuple(observers)
 
 
-def views_of(seen: Readings, database: str, name: str) -> Iterator[View]:
+def views_of(readings: Readings, database: str, name: str) -> Iterator[View]:
     """Every subject of one view of the database, instance by instance."""
-    for observer in observers_of(seen, database, name):
-        yield from seen.views(observer).values()
+    for observer in observers_of(readings, database, name):
+        yield from readings.views(observer).values()
 
 
 def rate_of(views: Iterable[View], metric: str) -> float | None:

@@ -22,14 +22,14 @@ class EventRow(Struct, frozen=True):
         return None if self.found is None else self.found.total * 1e9 / self.found.elapsed_ns
 
 
-def event_rows(seen: Readings) -> list[EventRow]:
+def event_rows(readings: Readings) -> list[EventRow]:
     """Those that took most time first. Observers of databases have a dot in their names, those of the kernel none."""
     rows = []
-    for observer in seen.observers:
+    for observer in readings.observers:
         if observer != LATENCY_MAP and "." not in observer:
             continue
-        for subject, view in seen.views(observer).items():
-            found = latencies(view)
-            if (found is not None and found.total) or (found is None and observer == LATENCY_MAP):
-                rows.append(EventRow(observer, subject, found))
+        for subject, view in readings.views(observer).items():
+            times = latencies(view)
+            if (times is not None and times.total) or (times is None and observer == LATENCY_MAP):
+                rows.append(EventRow(observer, subject, times))
     return sorted(rows, key=lambda row: (-(row.found.waited_ns if row.found else 0.0), row.observer, row.subject))

@@ -24,18 +24,18 @@ class FileTimes(Struct, frozen=True):
     write_max_ns: float | None
 
 
-def file_times(seen: Readings) -> tuple[FileTimes, ...]:
+def file_times(readings: Readings) -> tuple[FileTimes, ...]:
     """By the longest read, then the longest write."""
-    found = []
+    files = []
     for name, kind in _KINDS:
-        for observer in observers_of(seen, "oracle", name):
-            stood = seen.values(observer)
-            for subject, view in seen.views(observer).items():
+        for observer in observers_of(readings, "oracle", name):
+            stood = readings.values(observer)
+            for subject, view in readings.views(observer).items():
                 instance, _, number = subject.partition("|")
                 if not number:
                     continue
                 longest = stood.get(subject, {})
-                found.append(
+                files.append(
                     FileTimes(
                         instance,
                         kind,
@@ -48,4 +48,4 @@ def file_times(seen: Readings) -> tuple[FileTimes, ...]:
                         longest.get("maxiowtm_ns"),
                     )
                 )
-    return tuple(sorted(found, key=lambda each: (-(each.read_max_ns or 0), -(each.write_max_ns or 0))))
+    return tuple(sorted(files, key=lambda each: (-(each.read_max_ns or 0), -(each.write_max_ns or 0))))

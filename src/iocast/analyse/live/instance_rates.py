@@ -40,24 +40,24 @@ class InstanceFigure(Struct, frozen=True):
     value: float | None
 
 
-def instance_rates(seen: Readings, database: str) -> tuple[InstanceFigure, ...]:
+def instance_rates(readings: Readings, database: str) -> tuple[InstanceFigure, ...]:
     """The figures of one kind of database; none of a kind that is not known here."""
-    return _RATES[database](seen) if database in _RATES else ()
+    return _RATES[database](readings) if database in _RATES else ()
 
 
-def _postgresql(seen: Readings) -> tuple[InstanceFigure, ...]:
-    bases = [view for subject, view in seen.views("postgresql.pg_stat_database").items() if subject]
-    wal = seen.views("postgresql.pg_stat_wal").get("")
+def _postgresql(readings: Readings) -> tuple[InstanceFigure, ...]:
+    bases = [view for subject, view in readings.views("postgresql.pg_stat_database").items() if subject]
+    wal = readings.views("postgresql.pg_stat_wal").get("")
     # 18 counts the log among all other I/O; before, the view of the log does.
-    of_log = [view for subject, view in seen.views("postgresql.pg_stat_io").items() if "|wal|" in subject]
-    of_data = [view for subject, view in seen.views("postgresql.pg_stat_io").items() if "|wal|" not in subject]
+    of_log = [view for subject, view in readings.views("postgresql.pg_stat_io").items() if "|wal|" in subject]
+    of_data = [view for subject, view in readings.views("postgresql.pg_stat_io").items() if "|wal|" not in subject]
     syncs, sync_ns = _sum(of_log, "fsyncs"), _sum(of_log, "fsync_time_ns")
     if wal is not None and wal.delta("wal_sync") is not None:
         syncs, sync_ns, of_log = wal.delta("wal_sync"), wal.delta("wal_sync_time_ns"), [wal]
     return (
         InstanceFigure("commits", _rate(bases, "xact_commit")),
         InstanceFigure("rollbacks", _rate(bases, "xact_rollback")),
-        InstanceFigure("statements", _rate(list(seen.views("postgresql.pg_stat_statements").values()), "calls")),
+        InstanceFigure("statements", _rate(list(readings.views("postgresql.pg_stat_statements").values()), "calls")),
         InstanceFigure("blocks_read", _rate(bases, "blks_read")),
         InstanceFigure("blocks_hit", _rate(bases, "blks_hit")),
         InstanceFigure("wait_a_block", _mean(_sum(bases, "blk_read_time_ns"), _sum(bases, "blks_read"))),
@@ -69,8 +69,8 @@ def _postgresql(seen: Readings) -> tuple[InstanceFigure, ...]:
     )
 
 
-def _mysql(seen: Readings) -> tuple[InstanceFigure, ...]:
-    status = list(seen.views("mysql.global_status").values())
+def _mysql(readings: Readings) -> tuple[InstanceFigure, ...]:
+    status = list(readings.views("mysql.global_status").values())
     return (
         InstanceFigure("commits", _rate(status, "com_commit")),
         InstanceFigure("rollbacks", _rate(status, "com_rollback")),
@@ -81,9 +81,9 @@ def _mysql(seen: Readings) -> tuple[InstanceFigure, ...]:
     )
 
 
-def _oracle(seen: Readings) -> tuple[InstanceFigure, ...]:
+def _oracle(readings: Readings) -> tuple[InstanceFigure, ...]:
     """Statistics have their names in lower case; I/Os are those of all sizes, as MOATS has them."""
-    stats = list(views_of(seen, "oracle", "sysstat"))
+    stats = list(views_of(readings, "oracle", "sysstat"))
     parses, hard_parses = _rate(stats, "parse count (total)"), _rate(stats, "parse count (hard)")
     return (
         InstanceFigure("commits", _rate(stats, "user commits")),

@@ -33,15 +33,15 @@ class IoFunction(Struct, frozen=True):
         return self.figures.get(_END)
 
 
-def io_functions(seen: Readings) -> tuple[IoFunction, ...]:
+def io_functions(readings: Readings) -> tuple[IoFunction, ...]:
     """Those of each instance, by name."""
-    found = []
-    for observer in observers_of(seen, "oracle", "iofuncmetric"):
-        for subject, figures in seen.values(observer).items():
+    functions = []
+    for observer in observers_of(readings, "oracle", "iofuncmetric"):
+        for subject, figures in readings.values(observer).items():
             instance, _, function = subject.partition("|")
             if function:
-                found.append(IoFunction(instance, function, figures))
-    return tuple(sorted(found, key=lambda each: (each.instance, each.function)))
+                functions.append(IoFunction(instance, function, figures))
+    return tuple(sorted(functions, key=lambda each: (each.instance, each.function)))
 
 
 def summed(functions: Sequence[IoFunction], kinds: Sequence[str], unit: str) -> float | None:
@@ -53,8 +53,8 @@ def summed(functions: Sequence[IoFunction], kinds: Sequence[str], unit: str) -> 
 
 def minutes(functions: Sequence[IoFunction]) -> dict[str, tuple[float, float]]:
     """Begin and end of the minute of each instance that tells them."""
-    found = {}
+    by_name = {}
     for each in functions:
         if each.begin_s is not None and each.end_s is not None:
-            found[each.instance] = (each.begin_s, each.end_s)
-    return found
+            by_name[each.instance] = (each.begin_s, each.end_s)
+    return by_name

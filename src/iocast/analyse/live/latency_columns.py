@@ -75,13 +75,13 @@ def latencies(view: View) -> Latencies | None:
     return Latencies(view.elapsed_ns, counts, view.delta(SUM_NS)) if has_buckets else None
 
 
-def on_grid(found: Latencies, bounds: Sequence[int]) -> list[int]:
+def on_grid(times: Latencies, bounds: Sequence[int]) -> list[int]:
     """Counts on coarser bounds, ascending, and one for what lies above the last; a bucket goes where its bound lies.
 
     A bound between two of the grid goes to the next higher one: no count ever moves below its own bound.
     """
     counts = [0] * (len(bounds) + 1)
-    for upper_ns, count in found.counts.items():
+    for upper_ns, count in times.counts.items():
         counts[next((at for at, bound_ns in enumerate(bounds) if upper_ns <= bound_ns), len(bounds))] += count
     return counts
 
@@ -104,9 +104,9 @@ class HeatMap:
         self._columns: deque[Latencies | None] = deque(maxlen=width)
         self.taken = 0
 
-    def add(self, found: Latencies | None) -> None:
+    def add(self, times: Latencies | None) -> None:
         """A column; None where the interval is unknown: it stays blank."""
-        self._columns.append(found)
+        self._columns.append(times)
         self.taken += 1
 
     @property
@@ -126,13 +126,13 @@ class HeatMap:
         return [None if each is None else _spent(each, self.bounds) for each in self._columns]
 
 
-def _spent(found: Latencies, bounds: Sequence[int]) -> list[float]:
+def _spent(times: Latencies, bounds: Sequence[int]) -> list[float]:
     """ms per second: ns of waiting per ns of time, times a thousand."""
     spent = [0.0] * (len(bounds) + 1)
-    for upper_ns in found.counts:
+    for upper_ns in times.counts:
         at = next((at for at, bound_ns in enumerate(bounds) if upper_ns <= bound_ns), len(bounds))
-        spent[at] += found.spent_ns(upper_ns)
-    return [each * 1000 / found.elapsed_ns for each in spent]
+        spent[at] += times.spent_ns(upper_ns)
+    return [each * 1000 / times.elapsed_ns for each in spent]
 
 
 def shade(value: float, most: float) -> int:

@@ -45,14 +45,14 @@ class LayerRow(Struct, frozen=True):
         return None if self.size_bytes is None or not self.found.total else self.size_bytes / self.found.total
 
 
-def layer_rows(seen: Readings, commands: Iterable[str] = ()) -> list[LayerRow]:
+def layer_rows(readings: Readings, commands: Iterable[str] = ()) -> list[LayerRow]:
     """System calls, reads first, then the clocks of each device and operation; rows without I/Os are left out.
 
     `commands`: only their calls; none named: all that are watched.
     """
     wanted = frozenset(commands)
     calls: dict[tuple[str, str], list[View]] = {}
-    for subject, view in seen.views(SYSTEM_CALLS).items():
+    for subject, view in readings.views(SYSTEM_CALLS).items():
         command, _, rest = subject.partition(PART)
         if rest and (not wanted or command in wanted):
             calls.setdefault(("", rest.partition(PART)[0]), []).append(view)
@@ -60,25 +60,25 @@ def layer_rows(seen: Readings, commands: Iterable[str] = ()) -> list[LayerRow]:
     order = {call: at for at, call in enumerate((*READING, *WRITING, *SYNCING))}
     rows.sort(key=lambda row: order.get(row.op, len(order)))
     for clock in _CLOCKS:
-        rows += sorted(_rows(clock, _of_clock(seen, clock)), key=lambda row: (row.where, row.op))
+        rows += sorted(_rows(clock, _of_clock(readings, clock)), key=lambda row: (row.where, row.op))
     return rows
 
 
-def _of_clock(seen: Readings, clock: ClockCode) -> dict[tuple[str, str], list[View]]:
-    found: dict[tuple[str, str], list[View]] = {}
-    for subject, view in seen.views(BLOCK_LAYER).items():
+def _of_clock(readings: Readings, clock: ClockCode) -> dict[tuple[str, str], list[View]]:
+    by_subject: dict[tuple[str, str], list[View]] = {}
+    for subject, view in readings.views(BLOCK_LAYER).items():
         parts = subject.split(PART)
         if len(parts) >= 3 and parts[1] == clock:
-            found.setdefault((parts[0], parts[2]), []).append(view)
-    return found
+            by_subject.setdefault((parts[0], parts[2]), []).append(view)
+    return by_subject
 
 
 def _rows(layer: ClockCode, views: dict[tuple[str, str], list[View]]) -> Iterator[LayerRow]:
     for (where, op), each in views.items():
-        found = together([one for view in each if (one := latencies(view)) is not None])
-        if found is not None and found.total:
+        all_times = together([one for view in each if (one := latencies(view)) is not None])
+        if all_times is not None and all_times.total:
             sizes = [view.delta(BYTES) for view in each]
-            yield LayerRow(layer, op, where, found, _sum(sizes))
+            yield LayerRow(layer, op, where, all_times, _sum(sizes))
 
 
 def _sum(sizes: Iterable[int | None]) -> int | None:

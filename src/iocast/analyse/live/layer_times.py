@@ -89,8 +89,8 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
 
     def mean_ns(self, layer: LayerCode) -> float | None:
         """None where the layer was not seen, or did nothing."""
-        found = self.layers.get(layer)
-        return found.mean_ns if found else None
+        layer_time = self.layers.get(layer)
+        return layer_time.mean_ns if layer_time else None
 
     @property
     def cached_share(self) -> float | None:
@@ -126,13 +126,13 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
 
     def count(self, layer: LayerCode) -> int:
         """0 where it was not seen."""
-        found = self.layers.get(layer)
-        return found.count if found else 0
+        layer_time = self.layers.get(layer)
+        return layer_time.count if layer_time else 0
 
     def sum_ns(self, layer: LayerCode) -> int | None:
         """None where the layer was not seen."""
-        found = self.layers.get(layer)
-        return found.sum_ns if found else None
+        layer_time = self.layers.get(layer)
+        return layer_time.sum_ns if layer_time else None
 
 
 class _ByObserver:
@@ -166,44 +166,44 @@ def layer_times(
     Of a stack name one device: what goes through a loop device or a multipath is seen below it as well.
     `given` are layers that other samples tell of: the database, its client.
     """
-    seen = _ByObserver(samples)
+    by_observer = _ByObserver(samples)
     blocks = {
         view.subject: view
-        for view in seen.views(metrics.BLOCK_LAYER)
+        for view in by_observer.views(metrics.BLOCK_LAYER)
         if not devices or view.subject.split(metrics.PART)[0] in devices
     }
     calls = {
         view.subject: view
-        for view in seen.views(metrics.SYSTEM_CALLS)
+        for view in by_observer.views(metrics.SYSTEM_CALLS)
         if not commands or view.subject.split(metrics.PART)[0] in commands
     }
-    found: dict[LayerCode, LayerTime] = {}
+    layers: dict[LayerCode, LayerTime] = {}
     for clock, layer in _BLOCK.items():
-        _add(found, layer, blocks.values(), (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
+        _add(layers, layer, blocks.values(), (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
     for layer, names in _CALLS.items():
-        _add(found, layer, calls.values(), (1, names))
+        _add(layers, layer, calls.values(), (1, names))
     processes = [
         view
-        for view in seen.views(metrics.PROCESSES)
+        for view in by_observer.views(metrics.PROCESSES)
         if not commands or view.subject.partition(metrics.PART)[2] in commands
     ]
-    for time in (_run_queue(seen, commands, processes), *_nfs(seen), *given):
+    for time in (_run_queue(by_observer, commands, processes), *_nfs(by_observer), *given):
         if time is not None:
-            found[time.layer] = time
-    elapsed_ns = seen.elapsed_ns
-    limits = _limits(seen, devices, blocks, elapsed_ns)
+            layers[time.layer] = time
+    elapsed_ns = by_observer.elapsed_ns
+    limits = _limits(by_observer, devices, blocks, elapsed_ns)
     return LayerTimes(
         elapsed_ns=elapsed_ns,
-        layers=found,
+        layers=layers,
         limits=limits,
-        quota_share=_quota_share(seen),
+        quota_share=_quota_share(by_observer),
         own_read_bytes=_sum(processes, metrics.READ_BYTES),
         own_asked_bytes=_sum(processes, metrics.RCHAR),
     )
 
 
 def _add(
-    found: dict[LayerCode, LayerTime],
+    layers: dict[LayerCode, LayerTime],
     layer: LayerCode,
     of: Iterable[View],
     *parts: tuple[int, frozenset[str]],
@@ -228,16 +228,16 @@ def _add(
             upper_ns = metrics.bucket_upper_ns(metric)
             if upper_ns is not None or metric == metrics.NO_BOUND:
                 buckets[upper_ns] = buckets.get(upper_ns, 0) + went
-    found[layer] = LayerTime(layer=layer, count=count, sum_ns=sum_ns, bytes=size, buckets=buckets)
+    layers[layer] = LayerTime(layer=layer, count=count, sum_ns=sum_ns, bytes=size, buckets=buckets)
 
 
-def _run_queue(seen: _ByObserver, commands: Sequence[str], processes: Sequence[View]) -> LayerTime | None:
+def _run_queue(by_observer: _ByObserver, commands: Sequence[str], processes: Sequence[View]) -> LayerTime | None:
     """By tracepoints where they were on; else by the schedstat of the processes, which has no distribution."""
-    found: dict[LayerCode, LayerTime] = {}
+    layers: dict[LayerCode, LayerTime] = {}
     wanted = ((0, frozenset(commands)),) if commands else ()
-    _add(found, "run_queue", seen.views(metrics.RUN_DELAYS), *wanted)
-    if found:
-        return found["run_queue"]
+    _add(layers, "run_queue", by_observer.views(metrics.RUN_DELAYS), *wanted)
+    if layers:
+        return layers["run_queue"]
     stated = [view for view in processes if view.delta(metrics.RUN_DELAY_NS) is not None]
     if not stated:
         return None
@@ -252,11 +252,11 @@ def _sum(of: Iterable[View], metric: str) -> int | None:
     return sum(known) if known else None
 
 
-def _nfs(seen: _ByObserver) -> Iterable[LayerTime]:
+def _nfs(by_observer: _ByObserver) -> Iterable[LayerTime]:
     """READ, WRITE and COMMIT of all mounts together."""
     data = [
         view
-        for view in seen.views(metrics.NFS_CLIENT)
+        for view in by_observer.views(metrics.NFS_CLIENT)
         if view.subject.rpartition(metrics.PART)[2] in ("READ", "WRITE", "COMMIT") and view.delta(metrics.OPS)
     ]
     count = sum(view.delta(metrics.OPS) or 0 for view in data)
@@ -268,16 +268,16 @@ def _nfs(seen: _ByObserver) -> Iterable[LayerTime]:
 
 
 def _limits(
-    seen: _ByObserver, devices: Sequence[str], blocks: Mapping[str, View], elapsed_ns: int
+    by_observer: _ByObserver, devices: Sequence[str], blocks: Mapping[str, View], elapsed_ns: int
 ) -> tuple[ReachedLimit, ...]:
     """Limits that a group came near to, by what it did itself; by the bios of the device where that is not counted."""
     limits = {
         (sample.subject, sample.metric): sample.value
-        for sample in seen.samples(metrics.THROTTLING)
+        for sample in by_observer.samples(metrics.THROTTLING)
         if sample.metric in metrics.LIMITED and sample.value > 0
     }
-    groups = {view.subject: view for view in seen.views(metrics.THROTTLING)}
-    found = []
+    groups = {view.subject: view for view in by_observer.views(metrics.THROTTLING)}
+    reached = []
     for (subject, metric), limit in sorted(limits.items()):
         device = subject.rpartition(metrics.PART)[2]
         if devices and device not in devices:
@@ -287,8 +287,8 @@ def _limits(
         if done is None:
             done = _bios_per_s(blocks, (device, "bio", op), total, elapsed_ns)
         if done >= REACHED * limit:
-            found.append(ReachedLimit(device=device, metric=metric, limit_per_s=limit, rate_per_s=done))
-    return tuple(found)
+            reached.append(ReachedLimit(device=device, metric=metric, limit_per_s=limit, rate_per_s=done))
+    return tuple(reached)
 
 
 def _bios_per_s(blocks: Mapping[str, View], of: tuple[str, str, str], total: str, elapsed_ns: int) -> float:
@@ -305,9 +305,9 @@ _COUNTERS = {
 }
 
 
-def _quota_share(seen: _ByObserver) -> float | None:
+def _quota_share(by_observer: _ByObserver) -> float | None:
     """Of the group that was held the longest; None without a quota."""
-    held = [view for view in seen.views(metrics.THROTTLING) if metrics.PART not in view.subject]
+    held = [view for view in by_observer.views(metrics.THROTTLING) if metrics.PART not in view.subject]
     shares = [
         view.deltas[metrics.THROTTLED_NS] / view.elapsed_ns for view in held if metrics.THROTTLED_NS in view.deltas
     ]

@@ -56,12 +56,12 @@ def row_layers(run: Run, record: PhaseRecord) -> RowLayers | None:
 def _commands(samples: list[Sample]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The commands of the load itself, and of the others whose calls were seen."""
     ours = {sample.subject for sample in samples if sample.observer == metrics.LOAD}
-    seen = {
+    commands = {
         sample.subject.partition(metrics.PART)[0]
         for sample in samples
         if sample.observer == metrics.SYSTEM_CALLS and sample.subject
     }
-    return tuple(sorted(ours)), tuple(sorted(seen - ours))
+    return tuple(sorted(ours)), tuple(sorted(commands - ours))
 
 
 def _of_others(
@@ -69,26 +69,26 @@ def _of_others(
 ) -> LayerTimes | None:
     if not commands:
         return None
-    found = layer_times(samples, devices, commands, () if database is None else (database,))
-    return found if any(found.count(layer) for layer in ("read_call", "write_call", "sync_call", "database")) else None
+    times = layer_times(samples, devices, commands, () if database is None else (database,))
+    return times if any(times.count(layer) for layer in ("read_call", "write_call", "sync_call", "database")) else None
 
 
 def _devices(target: Target, samples: list[Sample]) -> tuple[str, ...]:
     """The topmost devices of the target whose requests were seen: what goes through one is seen below it again."""
-    seen = {
+    watched = {
         sample.subject.partition(metrics.PART)[0]
         for sample in samples
         if sample.observer == metrics.BLOCK_LAYER and sample.subject
     }
     by_name = {layer.name: layer for layer in target.layers}
-    found = [name for layer in top_layers(target) for name in _topmost(layer, by_name, seen)]
-    return tuple(dict.fromkeys(found))
+    names = [name for layer in top_layers(target) for name in _topmost(layer, by_name, watched)]
+    return tuple(dict.fromkeys(names))
 
 
-def _topmost(layer: Layer, by_name: dict[str, Layer], seen: set[str]) -> Iterator[str]:
-    if layer.name in seen:
+def _topmost(layer: Layer, by_name: dict[str, Layer], names: set[str]) -> Iterator[str]:
+    if layer.name in names:
         yield layer.name
         return
     for name in layer.lower:
         if name in by_name:
-            yield from _topmost(by_name[name], by_name, seen)
+            yield from _topmost(by_name[name], by_name, names)

@@ -32,35 +32,35 @@ class Activity(Struct, frozen=True):
     @property
     def wait_classes(self) -> tuple[Share, ...]:
         """Waits by their class, as MOATS has them; CPU is one."""
-        found: dict[str, tuple[float, float]] = {}
+        classes: dict[str, tuple[float, float]] = {}
         for each in self.waits:
             name = each.subject.partition("|")[0]
-            share, active_mean = found.get(name, (0.0, 0.0))
-            found[name] = share + each.share, active_mean + each.active_mean
-        ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
+            share, active_mean = classes.get(name, (0.0, 0.0))
+            classes[name] = share + each.share, active_mean + each.active_mean
+        ordered = sorted(classes.items(), key=lambda item: (-item[1][0], item[0]))
         return tuple(Share(name, *figures) for name, figures in ordered)
 
 
-def watched_databases(seen: Readings) -> tuple[str, ...]:
+def watched_databases(readings: Readings) -> tuple[str, ...]:
     """The databases whose sessions are looked at: "postgresql", "oracle"; by the names of their observers."""
-    names = (observer.rpartition(".") for observer in seen.observers)
+    names = (observer.rpartition(".") for observer in readings.observers)
     return tuple(dict.fromkeys(database for database, _, kind in names if kind in _KINDS))
 
 
-def activity(seen: Readings, database: str) -> Activity | None:
+def activity(readings: Readings, database: str) -> Activity | None:
     """None where nobody looked in this seen."""
-    waits = seen.views(f"{database}.waits")
+    waits = readings.views(f"{database}.waits")
     polls = waits[""].delta("polls") if "" in waits else None
     if not polls:
         return None
-    found = {kind: _counted(seen, f"{database}.{kind}") for kind in _KINDS}
-    total = sum(found["waits"].values())
-    waits_of, statements, sessions = (_shares(found[kind], total, polls) for kind in _KINDS)
+    counts = {kind: _counted(readings, f"{database}.{kind}") for kind in _KINDS}
+    total = sum(counts["waits"].values())
+    waits_of, statements, sessions = (_shares(counts[kind], total, polls) for kind in _KINDS)
     return Activity(polls, total / polls, waits_of, statements, sessions)
 
 
-def _counted(seen: Readings, observer: str) -> dict[str, int]:
-    views = seen.views(observer).items()
+def _counted(readings: Readings, observer: str) -> dict[str, int]:
+    views = readings.views(observer).items()
     return {subject: gained for subject, view in views if subject and (gained := view.delta("samples"))}
 
 

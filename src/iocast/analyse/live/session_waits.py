@@ -31,11 +31,11 @@ class EventSessions(Struct, frozen=True):
     active: float
 
 
-def session_waits(seen: Readings) -> tuple[SessionWait, ...]:
+def session_waits(readings: Readings) -> tuple[SessionWait, ...]:
     """By instance; who was found most often first."""
-    found = []
-    for observer in observers_of(seen, "oracle", SESSION_WAITS):
-        views = seen.views(observer)
+    waits = []
+    for observer in observers_of(readings, "oracle", SESSION_WAITS):
+        views = readings.views(observer)
         polls = (views[""].delta(POLLS) if "" in views else None) or 0
         for subject, view in views.items():
             looks = view.delta(SAMPLES)
@@ -43,8 +43,8 @@ def session_waits(seen: Readings) -> tuple[SessionWait, ...]:
             if looks and polls and len(parts) > _PARTS:
                 state = parts[_PARTS:]
                 wait_class, event = ("", ON_CPU) if state == [ON_CPU] else (state[0], PART.join(state[1:]))
-                found.append(SessionWait(parts[0], ",".join(parts[1:_PARTS]), wait_class, event, looks, polls))
-    return tuple(sorted(found, key=lambda each: (each.instance, -each.looks, each.event, each.session)))
+                waits.append(SessionWait(parts[0], ",".join(parts[1:_PARTS]), wait_class, event, looks, polls))
+    return tuple(sorted(waits, key=lambda each: (each.instance, -each.looks, each.event, each.session)))
 
 
 def by_event(waits: tuple[SessionWait, ...]) -> tuple[EventSessions, ...]:
@@ -52,8 +52,8 @@ def by_event(waits: tuple[SessionWait, ...]) -> tuple[EventSessions, ...]:
     groups: dict[tuple[str, str], list[SessionWait]] = {}
     for each in waits:
         groups.setdefault((each.event, each.instance), []).append(each)
-    found = [
+    sessions = [
         EventSessions(instance, event, len(members), sum(each.looks / each.polls for each in members))
         for (event, instance), members in groups.items()
     ]
-    return tuple(sorted(found, key=lambda each: (-each.active, each.event, each.instance)))
+    return tuple(sorted(sessions, key=lambda each: (-each.active, each.event, each.instance)))

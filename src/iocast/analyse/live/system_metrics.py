@@ -58,17 +58,17 @@ class MetricRow(Struct, frozen=True):
         return sum(self.by_instance.values()) if known else None
 
 
-def metric_rows(seen: Readings) -> tuple[MetricRow, ...]:
+def metric_rows(readings: Readings) -> tuple[MetricRow, ...]:
     """Those that the server tells, in the order above."""
-    found: dict[str, dict[str, float]] = {}
-    for observer in observers_of(seen, "oracle", "sysmetric"):
-        for instance, values in seen.values(observer).items():
+    by_metric: dict[str, dict[str, float]] = {}
+    for observer in observers_of(readings, "oracle", "sysmetric"):
+        for instance, values in readings.values(observer).items():
             if instance:
-                found[instance] = dict(values)
+                by_metric[instance] = dict(values)
     rows = []
     for metric in METRICS:
         key = metric.name.lower()  # as samples have it
-        by_instance = {instance: values[key] for instance, values in sorted(found.items()) if key in values}
+        by_instance = {instance: values[key] for instance, values in sorted(by_metric.items()) if key in values}
         if by_instance:
-            rows.append(MetricRow(metric, by_instance, len(found)))
+            rows.append(MetricRow(metric, by_instance, len(by_metric)))
     return tuple(rows)

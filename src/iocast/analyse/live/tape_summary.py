@@ -70,10 +70,10 @@ class _Sums:
 
     def views(self) -> dict[str, dict[str, View]]:
         """By observer and subject."""
-        found: dict[str, dict[str, View]] = {}
+        by_observer: dict[str, dict[str, View]] = {}
         for (observer, subject), deltas in self._deltas.items():
-            found.setdefault(observer, {})[subject] = View(subject, self._elapsed_ns[observer, subject], deltas)
-        return found
+            by_observer.setdefault(observer, {})[subject] = View(subject, self._elapsed_ns[observer, subject], deltas)
+        return by_observer
 
 
 class _Means:
@@ -94,10 +94,10 @@ class _Means:
 
     def means(self) -> dict[str, dict[str, dict[str, float]]]:
         """By observer, subject and metric."""
-        found: dict[str, dict[str, dict[str, float]]] = {}
+        by_observer: dict[str, dict[str, dict[str, float]]] = {}
         for (observer, subject, metric), (whole, count) in self._found.items():
-            found.setdefault(observer, {}).setdefault(subject, {})[metric] = whole / count
-        return found
+            by_observer.setdefault(observer, {}).setdefault(subject, {})[metric] = whole / count
+        return by_observer
 
 
 def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> TapeSummary | None:
@@ -141,11 +141,11 @@ def summarise(moments: Iterable[Moment], interval_ns: int, length_ns: int) -> Ta
 
 
 def _stretch(start_ns: int, end_ns: int, part: _Sums) -> Stretch:
-    seen = part.views()
-    found = {
+    observer_views = part.views()
+    figures = {
         (observer, subject): one
-        for observer, views in seen.items()
+        for observer, views in observer_views.items()
         for subject, view in views.items()
         if (one := latencies(view)) is not None and one.total
     }
-    return Stretch(start_ns, end_ns, seen.get(metrics.DISKSTATS, {}), found)
+    return Stretch(start_ns, end_ns, observer_views.get(metrics.DISKSTATS, {}), figures)

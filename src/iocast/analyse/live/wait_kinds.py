@@ -34,21 +34,21 @@ class KindWaits(Struct, frozen=True):
     mean_ns: float | None
 
 
-def waits_by_kind(seen: Readings) -> dict[WaitKindCode, KindWaits] | None:
+def waits_by_kind(readings: Readings) -> dict[WaitKindCode, KindWaits] | None:
     """All kinds; None where nothing of Oracle was seen. Events are found by name, never by position.
 
     Oracle lists an event once there was one: an event that is not listed had no waits, where others are known.
     """
-    views = list(views_of(seen, "oracle", "system_event"))
+    views = list(views_of(readings, "oracle", "system_event"))
     if not views:
         return None
     known = any(view.deltas for view in views)
-    found: dict[WaitKindCode, list[View]] = {kind: [] for kind in WAIT_KINDS}
+    by_kind: dict[WaitKindCode, list[View]] = {kind: [] for kind in WAIT_KINDS}
     for view in views:
         kind = _EVENTS.get(view.subject.partition("|")[2])
         if kind is not None:
-            found[kind].append(view)
-    return {kind: _together(each) if known else KindWaits(None, None) for kind, each in found.items()}
+            by_kind[kind].append(view)
+    return {kind: _together(each) if known else KindWaits(None, None) for kind, each in by_kind.items()}
 
 
 def _together(views: list[View]) -> KindWaits:

@@ -92,9 +92,9 @@ def loop_of(profile: Profile) -> Loop:
         return Loop("unknown", "no_latency")
     if under_way is None or flight.events < FEW:
         return Loop("unknown", "few")
-    found = flight.found_by_arrivals
-    mode = max(range(len(found)), key=found.__getitem__)
-    near = sum(found[max(0, mode - 1) : mode + 2]) / sum(found)
+    by_arrivals = flight.found_by_arrivals
+    mode = max(range(len(by_arrivals)), key=by_arrivals.__getitem__)
+    near = sum(by_arrivals[max(0, mode - 1) : mode + 2]) / sum(by_arrivals)
     if near >= NEAR_MODE and under_way.mean >= BUSY * (mode + 1) and mode + 1 >= BUSY * under_way.p99:
         return Loop("closed", "constant_depth", mode + 1, _pause(flight, mode + 1))
     return _by_waiting(flight, under_way)
@@ -128,9 +128,9 @@ def _think(flight: InFlightFacts) -> float | None:
 
 
 def _at_share(times: tuple[int, ...], share: float) -> int:
-    wanted, seen = share * sum(times), 0
+    wanted, passed = share * sum(times), 0
     for level, held in enumerate(times):
-        seen += held
-        if seen >= wanted:
+        passed += held
+        if passed >= wanted:
             return level
     return len(times) - 1

@@ -182,8 +182,8 @@ def table_facts(table: EventTable, *, called: str = "", may_be_empty: bool = Fal
 
 def references_of(table: EventTable, block_bytes: int) -> int:
     """References of all reads and writes, cut into blocks."""
-    ((found,),) = table.rows(REFERENCES, {"bytes": block_bytes})
-    return int(found)
+    ((references,),) = table.rows(REFERENCES, {"bytes": block_bytes})
+    return int(references)
 
 
 def footprint(
@@ -228,8 +228,8 @@ def _opened(path: str, columns: Sequence[str] | None = None) -> Tables:
 
 
 def _metadata(facts: list[tuple[str, str]]) -> dict[str, Any]:
-    found = {key.removeprefix("iocast."): value for key, value in facts if key.startswith("iocast.")}
-    return {key: _plain(value) for key, value in found.items()}
+    fields = {key.removeprefix("iocast."): value for key, value in facts if key.startswith("iocast.")}
+    return {key: _plain(value) for key, value in fields.items()}
 
 
 def _names(said: object) -> list[str]:

@@ -110,15 +110,15 @@ def _shares(profile: Profile) -> dict[tuple[int, int | None], float]:
 
 
 def _bands(first: Histogram, other: Histogram) -> tuple[BandDifference, ...]:
-    found = []
+    differences = []
     for band, (one, two) in zip(BANDS, zip(_split(first), _split(other), strict=True), strict=True):
         (share, mean), (other_share, other_mean) = one, two
         # A band that one side does not have has the other's time: its absence is a matter of shares.
         mean, other_mean = mean or other_mean or 0.0, other_mean or mean or 0.0
         by_share = (other_share - share) * (mean + other_mean) / 2
         by_time = (other_mean - mean) * (share + other_share) / 2
-        found.append(BandDifference(band, share, other_share, by_share, by_time))
-    return tuple(found)
+        differences.append(BandDifference(band, share, other_share, by_share, by_time))
+    return tuple(differences)
 
 
 def _split(times: Histogram) -> list[tuple[float, float | None]]:

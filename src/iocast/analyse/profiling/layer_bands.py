@@ -38,12 +38,12 @@ def layer_of(location_ns: float) -> LikelyLayerCode:
 
 def latency_modes(profile: Profile) -> tuple[LatencyMode, ...]:
     """The modes of every operation and size with enough latencies, from fast to slow."""
-    found = []
+    latencies = []
     for cell in profile.order.by_size:
         if cell.op > 3 or cell.others:
             continue
-        found += [_told(cell.op, cell.size, mode, profile.tick_ns) for mode in modes(cell.latency)]
-    return tuple(found)
+        latencies += [_told(cell.op, cell.size, mode, profile.tick_ns) for mode in modes(cell.latency)]
+    return tuple(latencies)
 
 
 def _told(op: int, size: int | None, mode: Mode, tick_ns: int | None) -> LatencyMode:

@@ -151,22 +151,22 @@ def pauses_vary(profile: Profile) -> bool:
 
 def _counts(profile: Profile, op: int) -> dict[int, float]:
     """Requests by size, in whole units."""
-    found: dict[int, float] = {}
+    counts: dict[int, float] = {}
     unit = unit_of(profile)
     for each in profile.sizes:
         if each.op == op and each.size:
             size = -(-each.size // unit) * unit
-            found[size] = found.get(size, 0.0) + each.events
-    return found
+            counts[size] = counts.get(size, 0.0) + each.events
+    return counts
 
 
 def _streams(profile: Profile, op: int, counts: dict[int, float]) -> list[Part]:
     """The sequential parts of an operation; what they take leaves `counts`."""
-    found = profile.order.streams.of(op)
-    if found is None or not counts:
+    streams = profile.order.streams.of(op)
+    if streams is None or not counts:
         return []
     seconds = profile.length_ns / 1e9
-    if found.sequential_requests >= SEQUENTIAL * found.requests:
+    if streams.sequential_requests >= SEQUENTIAL * streams.requests:
         items = [Item(NAMES[op], size, n) for size, n in sorted(counts.items())]
         region = max(size * n for size, n in counts.items())
         total = sum(counts.values())
@@ -223,23 +223,23 @@ def _durable(profile: Profile, items: Sequence[Item]) -> tuple[bool, float]:
     return sync.sync_writes >= SYNC * sync.writes, 0.0
 
 
-def _region(profile: Profile, found: Footprint | None) -> int:
+def _region(profile: Profile, footprint: Footprint | None) -> int:
     """What there is to choose from, at most from the first to the last byte of all targets."""
-    if found is None:
+    if footprint is None:
         return _whole(1 << 30)
     span = sum((each.end or 0) - (each.first or 0) for each in profile.by_target if each.op < 2)
-    return _whole(min(population(found) * found.block_bytes, max(span, found.block_bytes)))
+    return _whole(min(population(footprint) * footprint.block_bytes, max(span, footprint.block_bytes)))
 
 
 def population(footprint: Footprint) -> float:
     """How many blocks there are to choose from: more than were touched where most were touched once."""
-    drawn, seen = footprint.references, footprint.blocks
-    if drawn >= 4 * seen:
-        return seen
-    low, high = float(seen), 1e4 * seen
+    drawn, touched = footprint.references, footprint.blocks
+    if drawn >= 4 * touched:
+        return touched
+    low, high = float(touched), 1e4 * touched
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if -math.expm1(-drawn / middle) * middle < seen else (low, middle)
+        low, high = (middle, high) if -math.expm1(-drawn / middle) * middle < touched else (low, middle)
     return low
 
 
@@ -248,12 +248,12 @@ def fitted_skew(footprint: Footprint | None) -> Skew:
     if footprint is None or footprint.references < ONCE * footprint.blocks:
         return Skew("random")
     curve = share_curve(footprint)
-    seen = [share_of_busiest(curve, part) for part in TOLD]
+    shares = [share_of_busiest(curve, part) for part in TOLD]
     mean_uses = footprint.references / footprint.blocks
-    plain = _error(seen, [_uniform_share(mean_uses, part) for part in TOLD])
+    plain = _error(shares, [_uniform_share(mean_uses, part) for part in TOLD])
     thetas = [LEAST_THETA * (MOST_THETA / LEAST_THETA) ** (at / 60) for at in range(61)]
-    zipf_error, theta = min((_error(seen, _zipf_shares(theta, footprint.blocks)), theta) for theta in thetas)
-    hot_error, hot = _hot_part(curve, seen)
+    zipf_error, theta = min((_error(shares, _zipf_shares(theta, footprint.blocks)), theta) for theta in thetas)
+    hot_error, hot = _hot_part(curve, shares)
     if plain <= min(zipf_error, hot_error) + ALIKE:
         return Skew("random")
     if zipf_error <= hot_error + ALIKE:
@@ -265,23 +265,23 @@ def fitted_skew(footprint: Footprint | None) -> Skew:
     )
 
 
-def _hot_part(curve: tuple[SharePoint, ...], seen: Sequence[float]) -> tuple[float, SharePoint]:
+def _hot_part(curve: tuple[SharePoint, ...], shares: Sequence[float]) -> tuple[float, SharePoint]:
     """The hot part whose curve is nearest: at the knee, unless another is clearly nearer (a few very hot blocks)."""
 
     def error(point: SharePoint) -> float:
         space, access = point.blocks_share, point.references_share
         if not (0 < space < 1 and access > space):
             return math.inf
-        return _error(seen, [min(1.0, _hot_share(space, access, part)) for part in TOLD])
+        return _error(shares, [min(1.0, _hot_share(space, access, part)) for part in TOLD])
 
     knee = max(curve, key=lambda point: point.references_share - point.blocks_share)
-    least, best = min(((error(point), point) for point in thinned(curve)), key=lambda found: found[0])
+    least, best = min(((error(point), point) for point in thinned(curve)), key=lambda pair: pair[0])
     at_knee = error(knee)
     return (at_knee, knee) if at_knee <= least + ALIKE else (least, best)
 
 
-def _error(seen: Sequence[float], made: Sequence[float]) -> float:
-    return sum(abs(one - other) for one, other in zip(seen, made, strict=True)) / len(seen)
+def _error(wanted: Sequence[float], reached: Sequence[float]) -> float:
+    return sum(abs(one - other) for one, other in zip(wanted, reached, strict=True)) / len(wanted)
 
 
 def _hot_share(space: float, access: float, part: float) -> float:
@@ -327,16 +327,16 @@ def _whole(size: float) -> int:
 
 
 def _missing(profile: Profile, loop: str) -> list[Missing]:
-    found: list[Missing] = []
+    missing: list[Missing] = []
     arrivals = profile.order.arrivals
     spread = [each.index for each in arrivals.dispersion if each.width_ns >= 1 << 30] if arrivals else []
     if (loop != "closed" or pauses_vary(profile)) and spread and spread[0] > BURSTY:
-        found.append("bursts")
-    found += ["loop"] if loop == "unknown" else []
-    found += ["pauses"] if loop == "closed" and pauses_vary(profile) else []
-    found += ["targets"] if profile.targets > 1 else []
-    found += (
+        missing.append("bursts")
+    missing += ["loop"] if loop == "unknown" else []
+    missing += ["pauses"] if loop == "closed" and pauses_vary(profile) else []
+    missing += ["targets"] if profile.targets > 1 else []
+    missing += (
         ["reuse"] if profile.footprint is not None and profile.footprint.references > profile.footprint.blocks else []
     )
-    found += ["places"] if profile.footprint is None else []
-    return found
+    missing += ["places"] if profile.footprint is None else []
+    return missing

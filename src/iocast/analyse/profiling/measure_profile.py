@@ -179,12 +179,12 @@ def _characterise(table: EventTable, options: dict[str, Any], room: Path) -> Cha
 def _resolved(order: Characteristics, tick_ns: int | None) -> Characteristics:
     """Without windows that are shorter than a step of the stamps: there, all I/Os of a step seem to come together."""
 
-    def told(found: ArrivalFacts | None) -> ArrivalFacts | None:
-        if found is None:
+    def told(facts: ArrivalFacts | None) -> ArrivalFacts | None:
+        if facts is None:
             return None
-        peaks = tuple(each for each in found.peaks if each.width_ns >= (tick_ns or 0))
-        scales = tuple(each for each in found.dispersion if each.width_ns >= (tick_ns or 0))
-        return replace(found, peaks=peaks, dispersion=scales)
+        peaks = tuple(each for each in facts.peaks if each.width_ns >= (tick_ns or 0))
+        scales = tuple(each for each in facts.dispersion if each.width_ns >= (tick_ns or 0))
+        return replace(facts, peaks=peaks, dispersion=scales)
 
     return replace(
         order,

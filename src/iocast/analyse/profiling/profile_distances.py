@@ -75,17 +75,17 @@ def likeness(original: Profile, generated: Profile, halves: tuple[Profile, Profi
     """The distances of a generated load, of two halves of the original, and of the control."""
     values, noise = profile_distances(original, generated), profile_distances(*halves)
     others = profile_distances(original, control)
-    found = []
+    checks = []
     for code, value in values.items():
         cap = CAPS[code]
         limit = None if cap is None else max(cap, NOISE * noise.get(code, 0.0))
-        found.append(Distance(code, value, noise.get(code), others.get(code), limit))
-    return LikenessCheck(tuple(found))
+        checks.append(Distance(code, value, noise.get(code), others.get(code), limit))
+    return LikenessCheck(tuple(checks))
 
 
 def profile_distances(first: Profile, other: Profile) -> dict[DistanceCode, float]:
     """All distances that both profiles know enough for."""
-    found: dict[DistanceCode, float | None] = {
+    distances: dict[DistanceCode, float | None] = {
         "rate": _rates(first, other),
         "operations": _operations(first, other),
         "sizes": mix_distance(first, other),
@@ -96,7 +96,7 @@ def profile_distances(first: Profile, other: Profile) -> dict[DistanceCode, floa
         "misses": _misses(first.order.references.all, other.order.references.all),
         "places": _places(first, other),
     }
-    return {code: value for code, value in found.items() if value is not None}
+    return {code: value for code, value in distances.items() if value is not None}
 
 
 def _rates(first: Profile, other: Profile) -> float | None:

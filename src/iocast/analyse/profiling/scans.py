@@ -38,18 +38,18 @@ def scans(profile: Profile) -> tuple[Scan, ...]:
     for run in profile.order.streams.longest:
         if run.bytes >= LEAST_BYTES:
             groups.setdefault((run.op, run.target), []).append(run)
-    found = [_scan(alike) for runs in groups.values() for alike in _alike(runs)]
+    scan_list = [_scan(alike) for runs in groups.values() for alike in _alike(runs)]
     if not profile.order.streams.all_told:
-        found = [_of_more(profile, scan) for scan in found]
-    return tuple(sorted(found, key=lambda scan: -scan.total_bytes))
+        scan_list = [_of_more(profile, scan) for scan in scan_list]
+    return tuple(sorted(scan_list, key=lambda scan: -scan.total_bytes))
 
 
 def _of_more(profile: Profile, scan: Scan) -> Scan:
     """A scan of which only the longest runs are told: more of them are like it, and their period is unknown."""
     facts = profile.order.streams.of(scan.op)
-    told = sum(run.bytes for run in profile.order.streams.longest if run.op == scan.op)
-    moved = sum(facts.bytes_by_requests[RUN_POWER:]) if facts else told
-    total = scan.total_bytes * max(1.0, moved / told)
+    scanned = sum(run.bytes for run in profile.order.streams.longest if run.op == scan.op)
+    moved = sum(facts.bytes_by_requests[RUN_POWER:]) if facts else scanned
+    total = scan.total_bytes * max(1.0, moved / scanned)
     return replace(scan, period_ns=None, total_bytes=total, all_told=False)
 
 

@@ -80,13 +80,13 @@ def session_model(events: str, room: Path, block_bytes: int) -> SessionModel | N
     grounds = _grounds(facts, spent)
     files = 1 + max(ground.file for ground in grounds.values())
     size = max(sum(g.size_bytes for g in grounds.values() if g.file == file) for file in range(files))
-    found = []
+    session_steps = []
     for number, role in enumerate(roles):
         own = [each for each in facts if each.role == number]
         if own:
             steps = tuple(_step(each, own, grounds, size) for each in own)
-            found.append(Role(steps, role.users, not waits[number]))
-    return SessionModel(tuple(found), files, size, left_out)
+            session_steps.append(Role(steps, role.users, not waits[number]))
+    return SessionModel(tuple(session_steps), files, size, left_out)
 
 
 def _appends(each: StepFacts) -> bool:

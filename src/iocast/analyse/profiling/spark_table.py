@@ -41,12 +41,12 @@ class SparkTable(EventTable):
             from pyspark.sql import SparkSession
         except ImportError as missing:
             raise AnalysisError(f"--engine spark needs {missing.name}, which is not installed", REMEDY) from missing
-        if found := SparkSession.getActiveSession():
-            return found
+        if session := SparkSession.getActiveSession():
+            return session
         if shutil.which("java") is None:
             raise AnalysisError("--engine spark needs Java, which is not installed", REMEDY)
         try:
-            made = (
+            started = (
                 SparkSession.builder.appName("iocast")
                 .config("spark.ui.enabled", "false")
                 .config("spark.local.dir", str(spill))
@@ -56,8 +56,8 @@ class SparkTable(EventTable):
         except (PySparkException, OSError, RuntimeError) as error:
             raise AnalysisError(f"Spark does not start: {str(error).partition(chr(10))[0]}", REMEDY) from error
         self._started = True
-        made.sparkContext.setLogLevel("ERROR")
-        return made
+        started.sparkContext.setLogLevel("ERROR")
+        return started
 
     def close(self) -> None:
         """Lets go of the table, and ends a session that was made for it."""
@@ -80,5 +80,5 @@ def for_spark(query: str) -> str:
     """A statement of ours in the language of Spark."""
     import sqlglot
 
-    (found,) = sqlglot.transpile(query, read="duckdb", write="spark")
-    return found
+    (translated,) = sqlglot.transpile(query, read="duckdb", write="spark")
+    return translated

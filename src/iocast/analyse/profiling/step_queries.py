@@ -179,21 +179,21 @@ def roles_of(table: EventTable) -> list[RoleFacts]:
         if totals[session] < LEAST_SESSION * whole:
             little.append(session)
             continue
-        found = next((role for role in roles if _alike(role[0], session, counts, totals)), None)
-        if found is None:
+        alike = next((role for role in roles if _alike(role[0], session, counts, totals)), None)
+        if alike is None:
             roles.append([session])
         else:
-            found.append(session)
-    told = [RoleFacts(tuple(role), len(role)) for role in roles]
-    told += [RoleFacts(tuple(little), 1)] if sum(totals[each] for each in little) >= 2 * len(little) + 20 else []
+            alike.append(session)
+    roles_found = [RoleFacts(tuple(role), len(role)) for role in roles]
+    roles_found += [RoleFacts(tuple(little), 1)] if sum(totals[each] for each in little) >= 2 * len(little) + 20 else []
     table.rows("CREATE TEMP TABLE role_of (session BIGINT, role INTEGER)")
-    for number, role in enumerate(told):
+    for number, role in enumerate(roles_found):
         for session in role.sessions:
             table.rows("INSERT INTO role_of VALUES (?, ?)", [session, number])
-    if told and told[-1].sessions == tuple(little):  # one session: their I/Os follow one another
+    if roles_found and roles_found[-1].sessions == tuple(little):  # one session: their I/Os follow one another
         table.rows("UPDATE named SET session = -1000 WHERE list_contains(?, session)", [list(little)])
-        table.rows("INSERT INTO role_of VALUES (-1000, ?)", [len(told) - 1])
-    return told
+        table.rows("INSERT INTO role_of VALUES (-1000, ?)", [len(roles_found) - 1])
+    return roles_found
 
 
 def _alike(first: int, other: int, counts: dict[int, dict[tuple[int, int], int]], totals: dict[int, int]) -> bool:
@@ -249,7 +249,7 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
     for step, role in table.rows("SELECT step, role FROM kind WHERE op < 2 GROUP BY ALL HAVING count(*) > 1"):
         mixed.setdefault(role, set()).add(step)
     most = {role: max(2, min(SIZES, MIXED_SIZES // len(own))) for role, own in mixed.items()}
-    found = []
+    facts = []
     rows = table.rows(text)
     for (
         step,
@@ -270,7 +270,7 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
         files,
     ) in rows:
         times = table.rows(AGAIN, {"step": step, "bytes": again})[0][0] if again else 0
-        found.append(
+        facts.append(
             StepFacts(
                 number=step,
                 role=role,
@@ -293,7 +293,7 @@ def step_facts(table: EventTable, *, between: bool) -> list[StepFacts]:
                 targets=files,
             )
         )
-    return found
+    return facts
 
 
 def _fewer(sizes: Sequence[tuple[int, int]], most: int) -> tuple[tuple[int, float], ...]:

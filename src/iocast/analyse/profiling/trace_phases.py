@@ -40,8 +40,8 @@ def trace_phases(profile: Profile) -> tuple[TracePhase, ...]:
         together *= 2
     else:
         return (_phase(moments, 0, len(moments), width),)
-    found = change_points([level or 1.0 for level in levels])
-    reported = sorted(found.reported, key=lambda change: -abs(change.shift))[: MOST - 1] if found else []
+    changes = change_points([level or 1.0 for level in levels])
+    reported = sorted(changes.reported, key=lambda change: -abs(change.shift))[: MOST - 1] if changes else []
     cuts = [0, *sorted(change.at * together for change in reported), len(moments)]
     return tuple(_phase(moments, start, end, width) for start, end in pairwise(cuts))
 

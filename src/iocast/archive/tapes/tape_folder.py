@@ -78,8 +78,8 @@ class TapeFolder:
     def close(self, warnings: tuple[str, ...] = ()) -> None:
         """All reels become tables; the tape is whole. Closing again adds nothing. Raises ArchiveError."""
         if self._full is not None:
-            reel, made = self._full
-            if made.exception() is not None:  # a disk that was full may have room again
+            reel, written = self._full
+            if written.exception() is not None:  # a disk that was full may have room again
                 self._begin_table(reel)
             self._keep_table()
         if self._open is not None:
@@ -118,8 +118,8 @@ class TapeFolder:
     def _keep_table(self) -> None:
         """The reel is a table: it becomes a phase of the run. Waits until it is; raises ArchiveError."""
         assert self._full is not None
-        reel, made = self._full
-        made.result()
+        reel, written = self._full
+        written.result()
         phases = (*self._run.phases, reel.phase)
         plan = replace(self._run.plan, phases=tuple(each.phase for each in phases))
         self._run = replace(self._run, phases=phases, plan=plan)

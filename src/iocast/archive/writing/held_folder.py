@@ -190,13 +190,13 @@ class HeldFolder:
         """A folder in this one; it is made where it is missing, and held from then on. Raises OSError, ForeignFile."""
         if name not in self._below:
             try:
-                made = _made(self, name, 0o700 if self.private else 0o777)
+                descriptor = _made(self, name, 0o700 if self.private else 0o777)
             except FileExistsError:
                 below = self._open_below(name)
                 if self._is_new:
                     raise _foreign(self.path / name, "was put there by another program") from None
             else:
-                below = HeldFolder(self.path / name, made, knows=self._knows)
+                below = HeldFolder(self.path / name, descriptor, knows=self._knows)
                 below._is_new = True
                 self.made.add(name)
             self._below[name] = below
@@ -443,27 +443,27 @@ def _made(above: HeldFolder, name: str, mode: int) -> int:
     if moved or room._status.st_uid != os.geteuid() or not room.private:
         raise _foreign(room.path, "was put there by another program")
     try:
-        made = _made_in(room.descriptor, name, mode)
+        descriptor = _made_in(room.descriptor, name, mode)
         try:
             rename_to_free_name(room.descriptor, name, name, above.descriptor)
         except BaseException:
-            os.close(made)
+            os.close(descriptor)
             os.rmdir(name, dir_fd=room.descriptor)
             raise
     finally:
         with contextlib.suppress(OSError):
             if (identity(room.descriptor).born_ns or 0) >= since_ns:
                 above.remove_folder(hidden, room)
-    return made
+    return descriptor
 
 
 def _made_in(folder: int, name: str, mode: int) -> int:
     os.mkdir(name, mode, dir_fd=folder)
-    made = _below(folder, name)
-    if os.listdir(made):
-        os.close(made)
+    descriptor = _below(folder, name)
+    if os.listdir(descriptor):
+        os.close(descriptor)
         raise PermissionError(errno.EPERM, "another folder was put in its place", name)
-    return made
+    return descriptor
 
 
 def _closes_folders(folder: HeldFolder) -> bool:

@@ -106,9 +106,9 @@ def run(request: LoadRequest, conf: str, times: int, form: str, ask: Any) -> int
     request = replace(request, ramp=ramp, ask=ask)
     listener = TerminalListener(form)
     if times > 1:
-        made = session.repeat_run(request, times, listener)
-        if made is not None:
-            deliver_measured(made, "terminal" if form == "screen" else form, None)
+        ran = session.repeat_run(request, times, listener)
+        if ran is not None:
+            deliver_measured(ran, "terminal" if form == "screen" else form, None)
         return listener.exit_code
     return _code(session.run(request, listener), listener)
 

@@ -25,10 +25,10 @@ def read(conf: str) -> ConfLoad:
     """The settings; what does nothing here is said. Raises SpecError."""
     from iocast.sessions.database.load_by_conf import read_conf
 
-    found = read_conf(conf)
-    for note in found.notes:
+    conf_file = read_conf(conf)
+    for note in conf_file.notes:
         say(f"note: {conf}: {note}")
-    return found
+    return conf_file
 
 
 def data_set_of(conf: str, size: str | None, tables: int | None, filling: Any, seed: int) -> DataSet:
@@ -39,8 +39,8 @@ def data_set_of(conf: str, size: str | None, tables: int | None, filling: Any, s
     from iocast.units import parse_size
 
     if conf:
-        asked = replace(read(conf).data_set(tables, seed), filling=filling)
-        return asked if size is None else replace(asked, size_bytes=parse_size(size))
+        wanted = replace(read(conf).data_set(tables, seed), filling=filling)
+        return wanted if size is None else replace(wanted, size_bytes=parse_size(size))
     if size is None:
         raise SpecError("the size of the data set is missing", "give --size 64GiB, or --conf FILE")
     return DataSet(size_bytes=parse_size(size), tables=tables or 1, filling=filling, seed=seed)
@@ -68,9 +68,9 @@ def changed(ramp: LoadRamp, options: LoadRamp) -> LoadRamp:
     from iocast.sessions.requests.load_db import LoadOptions
 
     given = [name for name in LoadOptions.__struct_fields__ if _is_given(name)]
-    told = {name: getattr(options.load, name) for name in given if name in DatabaseLoad.__struct_fields__}
-    own = {name: getattr(options, name) for name in given if name not in told}
-    return replace(ramp, load=replace(ramp.load, **told), **own)
+    given_fields = {name: getattr(options.load, name) for name in given if name in DatabaseLoad.__struct_fields__}
+    own = {name: getattr(options, name) for name in given if name not in given_fields}
+    return replace(ramp, load=replace(ramp.load, **given_fields), **own)
 
 
 def _is_given(name: str) -> bool:

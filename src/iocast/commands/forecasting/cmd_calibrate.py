@@ -37,9 +37,9 @@ def calibrate(request: CalibrateRequest, times: int | None, form: str) -> int:
         return listener.exit_code
     from iocast.sessions.forecasting.repeat_calibration import repeat_calibration
 
-    made = repeat_calibration(request, times, listener)
-    if made is not None:
-        folder = os.path.relpath(made.folder)
+    repeats = repeat_calibration(request, times, listener)
+    if repeats is not None:
+        folder = os.path.relpath(repeats.folder)
         say(f"run folders: {folder}")
         say(f"to see this again: iocast report {shlex.quote(folder)}")
     return listener.exit_code

@@ -31,7 +31,7 @@ def forecast(request: ForecastRequest, explain: bool, directory: str, into: Into
     if request.folder is not None:
         request = replace(request, folder=find_run(directory, request.folder))
     listener = TerminalListener(form)
-    found = foretell(request, listener)
-    if found is not None:
-        deliver_report(found.report(charts=into is not None, explain=explain), form, into)
+    forecasted = foretell(request, listener)
+    if forecasted is not None:
+        deliver_report(forecasted.report(charts=into is not None, explain=explain), form, into)
     return listener.exit_code

@@ -30,8 +30,8 @@ class _OrionCommand(click.RichCommand):
         """Refuses `-num_disk` as a whole: click would take it for the short options -n, -u, -m …"""
         known = {name for param in self.params for name in (*param.opts, *param.secondary_opts)}
         for word in args:
-            if (found := _LIKE_OPTION.match(word)) and found[0] not in known:
-                raise click.NoSuchOption(found[0], ctx=ctx)
+            if (match := _LIKE_OPTION.match(word)) and match[0] not in known:
+                raise click.NoSuchOption(match[0], ctx=ctx)
         return list(super().parse_args(ctx, args))
 
 
@@ -110,10 +110,10 @@ def _orion_options(command: Command) -> Command:
         settings = checked(Settings(**{name: given.pop(dest) for name, dest in names.items()}))
         return command(*args, settings=settings, **given)
 
-    made: Command = with_settings
+    decorated: Command = with_settings
     for option in reversed(_ORION):
-        made = option(made)
-    return made
+        decorated = option(decorated)
+    return decorated
 
 
 _PLAN = click.option("--plan", "dry", is_flag=True, help="Show the data points without running them.")

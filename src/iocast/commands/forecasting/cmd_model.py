@@ -27,10 +27,10 @@ def model() -> None:
 def _law(name: str, says: str, *asks: Callable[[Asked], Asked]) -> None:
     """A law as a command. What it asks stands in help before what all laws take."""
 
-    def shown(into: Into | None, form: str, **asked: Any) -> int:
+    def shown(into: Into | None, form: str, **values: Any) -> int:
         from iocast.sessions.forecasting import model_laws
 
-        deliver_report(model_laws.told(name, **asked), form, into)
+        deliver_report(model_laws.told(name, **values), form, into)
         return 0
 
     shown.__doc__ = says

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--count", type=click.IntRange(1), metavar="N", help="With --plain or --json: stop after N intervals.")
 def top(
     tape: str | None,
-    asked: WatchedSources,
+    sources: WatchedSources,
     interval: str,
     record: str | None,
     speed: float,
@@ -49,13 +49,13 @@ def top(
     as_lines = plain or as_json or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if count is not None and not as_lines:
         raise SpecError("--count needs --plain", "add --plain; on the screen, q quits")
-    if tape is not None and (is_named(asked) or record):
+    if tape is not None and (is_named(sources) or record):
         raise SpecError("a tape plays what was recorded", "omit what names sources, and --record")
     request: LiveRequest | TapeRequest
     if tape is not None:
         request = TapeRequest(folder=tape, speed=0.0 if as_lines and speed == 1.0 else speed)
     else:
-        request = LiveRequest(asked=asked, interval_ns=interval_of(interval), count=count, record_to=record or "")
+        request = LiveRequest(asked=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
     listener = TerminalListener()
     if as_lines:
         return _print(request, listener, as_json)

@@ -59,7 +59,7 @@ _HERE = ("127.", "localhost:", "[::1]:")
 @anonymous_option
 def watch(
     mode: str | None,
-    asked: WatchedSources,
+    sources: WatchedSources,
     interval: str,
     count: int | None,
     as_json: bool,
@@ -96,12 +96,12 @@ def watch(
     if chosen is None and not (record or listen):
         chosen = LINE_MODES[0]
     if chosen is not None and chosen.DATABASE and not (record or listen):
-        asked = replace(asked, observers=chosen.OBSERVERS)  # nobody reads the counters of this machine
-    request = _request(asked, interval, count, record, tape, speed, bool(listen))
+        sources = replace(sources, observers=chosen.OBSERVERS)  # nobody reads the counters of this machine
+    request = _request(sources, interval, count, record, tape, speed, bool(listen))
     if chosen is not None and chosen.DATABASE and tape is None:
         from iocast.sessions.live.sources import require_database
 
-        require_database(chosen.DATABASE, asked, f"watch {chosen.NAME}")
+        require_database(chosen.DATABASE, sources, f"watch {chosen.NAME}")
     printer = _Printer(chosen, "json" if as_json else "csv" if as_csv else "")
     with ExitStack() as open_now:
         latest = None
@@ -136,7 +136,7 @@ def _print_script() -> int:
 
 
 def _request(
-    asked: WatchedSources,
+    sources: WatchedSources,
     interval: str,
     count: int | None,
     record: str | None,
@@ -149,10 +149,10 @@ def _request(
     from iocast.sessions.requests.run_options import interval_of
 
     if tape is not None:
-        if is_named(asked) or record or listens or count is not None:
+        if is_named(sources) or record or listens or count is not None:
             raise SpecError("--tape plays what was recorded", "omit what names sources, --count, --record and --listen")
         return TapeRequest(folder=tape, speed=speed)
-    return LiveRequest(asked=asked, interval_ns=interval_of(interval), count=count, record_to=record or "")
+    return LiveRequest(asked=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
 
 
 class _Printer:

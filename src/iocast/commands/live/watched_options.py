@@ -37,10 +37,10 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
         from iocast.sessions.live.watched_sources import WatchedSources
 
         ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
-        asked: WatchedSources = WatchedSources(
+        sources: WatchedSources = WatchedSources(
             databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask
         )
-        return command(asked=asked, **rest)
+        return command(asked=sources, **rest)
 
     for option in reversed(_OPTIONS):
         with_asked = option(with_asked)
@@ -80,6 +80,6 @@ def _ask(question: str) -> str:
     return str(click.prompt(question, hide_input=True, err=True))
 
 
-def is_named(asked: WatchedSources) -> bool:
+def is_named(sources: WatchedSources) -> bool:
     """True when anything was named: a tape has what was recorded."""
-    return bool(asked.databases or asked.devices or asked.pids or asked.every_io or asked.packs)
+    return bool(sources.databases or sources.devices or sources.pids or sources.every_io or sources.packs)

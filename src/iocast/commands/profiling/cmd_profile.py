@@ -50,26 +50,26 @@ def profile(request: ProfileRequest, to: str | None, check: bool, into: Into | N
         from iocast.sessions.profiling.profile_job import check_job_file
 
         check_job_file(to, force=force)
-    found = profile_traces(request)
+    profiled = profile_traces(request)
     if to is not None:
-        return _write_job(found, to, force)
-    deliver_report(found.report(charts=into is not None), form, into)
-    if found.folder:
-        say(f"profile: {found.folder}")
+        return _write_job(profiled, to, force)
+    deliver_report(profiled.report(charts=into is not None), form, into)
+    if profiled.folder:
+        say(f"profile: {profiled.folder}")
     return 0
 
 
-def _write_job(found: Profiled, to: str, force: bool) -> int:
+def _write_job(profiled: Profiled, to: str, force: bool) -> int:
     """The job into its file, or on stdout; notes on stderr."""
     from iocast.sessions.profiling.profile_job import generate_job
 
-    made = generate_job(found, to, force=force)
-    for note in made.notes:
+    generated = generate_job(profiled, to, force=force)
+    for note in generated.notes:
         say(f"note: {note}")
-    if found.folder:
-        say(f"profile: {found.folder}")
-    if made.path:
-        say(f"wrote {made.path}")
+    if profiled.folder:
+        say(f"profile: {profiled.folder}")
+    if generated.path:
+        say(f"wrote {generated.path}")
     else:
-        sys.stdout.write(harmless(made.text))
+        sys.stdout.write(harmless(generated.text))
     return 0

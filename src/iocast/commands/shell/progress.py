@@ -82,10 +82,10 @@ class LiveProgress:
         if left is not None and not seconds and part:
             left += elapsed / part * (1 - part)
         shown = elapsed_ns > _RATE_AFTER_NS and ios
-        seen = View("", elapsed_ns, {metrics.IOS: ios, metrics.BYTES: bytes_moved})
-        speed = f"{rate(seen.per_s(metrics.IOS) or 0.0)} IOPS" if shown and self._phase.role != "fill" else ""
+        view = View("", elapsed_ns, {metrics.IOS: ios, metrics.BYTES: bytes_moved})
+        speed = f"{rate(view.per_s(metrics.IOS) or 0.0)} IOPS" if shown and self._phase.role != "fill" else ""
         if shown and self._phase.role == "fill":
-            speed = f"{megabytes_per_s(seen.per_s(metrics.BYTES) or 0.0)} MB/s"
+            speed = f"{megabytes_per_s(view.per_s(metrics.BYTES) or 0.0)} MB/s"
         wrong = counted(errors, "error") if errors else ""
         end = "stopping" if self._stopped() else "" if left is None else _left(left)
         name = harmless_line(self._phase.name)

@@ -26,21 +26,21 @@ def asked_by(
     options may be called after fields `without` options.
     """
     fields = tuple(fields_of(request))
-    asked = [field for field in fields if field.name not in without]
+    asked_fields = [field for field in fields if field.name not in without]
 
     def bundle(command: Command) -> Command:
         @wraps(command)
         def with_request(*args: Any, **given: Any) -> Any:
             values = {field.name: given.pop(field.name) for field in fields if field.name in given}
-            told = {name: value for name, value in values.items() if value is not None}
-            return command(*args, request=filled(request, told), **given)
+            said = {name: value for name, value in values.items() if value is not None}
+            return command(*args, request=filled(request, said), **given)
 
-        made: Command = with_request
-        for field in reversed(asked):
-            made = _asking(field)(made)
+        decorated: Command = with_request
+        for field in reversed(asked_fields):
+            decorated = _asking(field)(decorated)
             for own in reversed(above.get(field.name, ())):
-                made = own(made)
-        return made
+                decorated = own(decorated)
+        return decorated
 
     return bundle
 
@@ -67,23 +67,23 @@ def _asking(field: Field) -> Callable[[Command], Command]:
 
 
 def _of_argument(field: Field, given: Option) -> dict[str, Any]:
-    told: dict[str, Any] = {"metavar": given.metavar, "required": field.default is NODEFAULT}
+    settings: dict[str, Any] = {"metavar": given.metavar, "required": field.default is NODEFAULT}
     if get_origin(field.kind) is tuple:
-        return {**told, "nargs": -1}
-    return {**told, "type": _type(field, given), **_default(field, given)}
+        return {**settings, "nargs": -1}
+    return {**settings, "type": _type(field, given), **_default(field, given)}
 
 
 def _of_option(field: Field, given: Option) -> dict[str, Any]:
-    told: dict[str, Any] = {"help": given.says, "required": field.default is NODEFAULT, **_default(field, given)}
-    default = told.get("default")
+    settings: dict[str, Any] = {"help": given.says, "required": field.default is NODEFAULT, **_default(field, given)}
+    default = settings.get("default")
     if not given.quiet and (default or default == 0) and default is not False:
-        told["show_default"] = True
+        settings["show_default"] = True
     if field.kind is bool:
-        return {**told, "is_flag": True}
+        return {**settings, "is_flag": True}
     # What is read is one text, with commas where it has several values.
     several = get_origin(field.kind) is tuple and given.read is None
-    told |= {"metavar": given.metavar, "type": _type(field, given), "multiple": several}
-    return {**told, "callback": _reading(given) if given.read else None}
+    settings |= {"metavar": given.metavar, "type": _type(field, given), "multiple": several}
+    return {**settings, "callback": _reading(given) if given.read else None}
 
 
 def _default(field: Field, given: Option) -> dict[str, Any]:

@@ -88,21 +88,21 @@ def present(report: Report, form: str) -> None:
     RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=width())
 
 
-def deliver(made: Comparison | Repeats, form: str, into: Into | None) -> None:
+def deliver(outcome: Comparison | Repeats, form: str, into: Into | None) -> None:
     """Prints a report, or writes it into a file with charts. Raises IocastError."""
-    deliver_report(made.report(charts=into is not None), form, into)
+    deliver_report(outcome.report(charts=into is not None), form, into)
 
 
-def deliver_measured(made: Comparison | Repeats, form: str, into: Into | None) -> None:
+def deliver_measured(outcome: Comparison | Repeats, form: str, into: Into | None) -> None:
     """The same for runs that were just made; where they are is said even if nothing can be printed or written."""
     from shlex import quote
 
     try:
         with work_goes_on():
-            deliver(made, form, into)
+            deliver(outcome, form, into)
     finally:
-        folder = os.path.relpath(made.folder)
-        say(f"run folders: {folder}" + ("/A and B" if os.path.isdir(os.path.join(made.folder, "A")) else ""))
+        folder = os.path.relpath(outcome.folder)
+        say(f"run folders: {folder}" + ("/A and B" if os.path.isdir(os.path.join(outcome.folder, "A")) else ""))
         say(f"to see this again: iocast report {quote(folder)}")
 
 

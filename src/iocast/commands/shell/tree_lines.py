@@ -26,14 +26,14 @@ def tree_lines(plan: Plan, layout: Layout, make_seconds: float | None) -> Iterat
     before: set[str] = set()
     for tree in plan.trees:
         file = places.get(tree.name, layout.files[0])
-        made = "made in place of the one before" if tree.name in before else "to be made" if file.fill else "made"
-        yield from _of_tree(plan, tree, file.path, made if plan.target.kind != "sim" else "simulated")
+        fate = "made in place of the one before" if tree.name in before else "to be made" if file.fill else "made"
+        yield from _of_tree(plan, tree, file.path, fate if plan.target.kind != "sim" else "simulated")
         before.add(tree.name)
     if make_seconds is not None:
         yield f"making  about {about(make_seconds)} on this device (simulated)"
 
 
-def _of_tree(plan: Plan, tree: Tree, path: str, made: str) -> Iterator[str]:
+def _of_tree(plan: Plan, tree: Tree, path: str, fate: str) -> Iterator[str]:
     """One tree at a path, and what becomes of it first."""
     from iocast.text import capacity
 
@@ -41,7 +41,7 @@ def _of_tree(plan: Plan, tree: Tree, path: str, made: str) -> Iterator[str]:
     shared = f"{plan.most_users} trees, one for each user" if tree.own else "shared by all users"
     mean = f"of {capacity(tree.mean_bytes)}"
     sizes = f"{mean} on average" if len(tree.sizes) > 1 else mean
-    yield f"tree    {path}, {made}, {shared}"
+    yield f"tree    {path}, {fate}, {shared}"
     yield (
         f"files   {sums.files:,} {sizes if tree.sizes else 'without data'} in {sums.directories:,} directories: "
         f"{capacity(sums.size_bytes)}, {sums.inodes:,} inodes{_free(plan)}"

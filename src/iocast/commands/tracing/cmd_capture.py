@@ -41,19 +41,19 @@ def capture(request: CaptureRequest, iostat: bool, interval: str | None, as_json
     return 0
 
 
-def _log_counters(asked: CaptureRequest, interval: str, listener: TerminalListener, as_json: bool) -> int:
+def _log_counters(capture_request: CaptureRequest, interval: str, listener: TerminalListener, as_json: bool) -> int:
     """The counters of disks instead of their I/Os."""
     from iocast.sessions.requests.run_options import interval_of
     from iocast.sessions.tracing.capture_trace import log_counters
 
-    if asked.command or asked.pids or asked.path or asked.ring_kb:
+    if capture_request.command or capture_request.pids or capture_request.path or capture_request.ring_kb:
         raise SpecError("--iostat logs disk counters: no process, path or command", "give --device, or nothing")
     request = CountersRequest(
-        to=asked.to or "counters.log",
-        devices=asked.devices,
+        to=capture_request.to or "counters.log",
+        devices=capture_request.devices,
         interval_ns=interval_of(interval),
-        seconds=asked.seconds,
-        names=asked.names,
+        seconds=capture_request.seconds,
+        names=capture_request.names,
     )
     logged = log_counters(request, listener)
     if as_json:

@@ -76,8 +76,8 @@ class _MySQL:
 
     def queries(self, session: Session) -> tuple[Query, ...]:
         """By what is switched on."""
-        found = session.rows(mysql_queries.HISTOGRAMS)
-        self._histograms = frozenset(str(row["name"]).lower() for row in found)
+        rows = session.rows(mysql_queries.HISTOGRAMS)
+        self._histograms = frozenset(str(row["name"]).lower() for row in rows)
         return mysql_queries.queries_of(instrumented=self._instrumented, histograms=self._histograms)
 
     def unseen(self, session: Session) -> list[str]:
@@ -129,23 +129,23 @@ class _MySQL:
     def active(self, session: Session) -> list[Active]:
         """Sessions that run a statement; by their event where it is known, else by their state."""
         sql = mysql_queries.ACTIVE if self._instrumented else mysql_queries.ACTIVE_WITHOUT
-        found = {}
+        sessions = {}
         for row in session.rows(sql):
             event, state = str(row["event"] or ""), str(row["state"] or "")
-            found[str(row["id"])] = Active(
+            sessions[str(row["id"])] = Active(
                 str(row["id"]), event or (f"State|{state}" if state else ON_CPU), str(row["digest"] or "")
             )
-        return [each for session_id, each in found.items() if session_id not in self._own]
+        return [each for session_id, each in sessions.items() if session_id not in self._own]
 
     def texts(self, session: Session, counts: ActivityCounts, known: Mapping[str, str]) -> dict[str, str]:
         """Settings, statements by digest, sessions."""
-        found = {
+        by_name = {
             f"setting|{str(row['variable_name']).lower()}": str(row["value"])
             for row in session.rows(mysql_queries.SETTINGS)
         }
         for row in session.rows(mysql_queries.SESSIONS):
-            found[f"session|{row['id']}"] = f"{row['user']}@{row['host']} {row['db'] or ''}".strip()
+            by_name[f"session|{row['id']}"] = f"{row['user']}@{row['host']} {row['db'] or ''}".strip()
         if self._instrumented:
             for row in session.rows(mysql_queries.DIGEST_TEXTS):
-                found[f"sql|{row['digest']}"] = str(row["text"] or "")[:_TEXT_CHARACTERS]
-        return found
+                by_name[f"sql|{row['digest']}"] = str(row["text"] or "")[:_TEXT_CHARACTERS]
+        return by_name

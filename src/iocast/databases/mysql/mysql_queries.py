@@ -109,14 +109,14 @@ DIGEST_TEXTS: Final = (
 
 def queries_of(*, instrumented: bool, histograms: frozenset[str]) -> tuple[Query, ...]:
     """What a server is asked: with or without performance_schema, and by the histograms that it has."""
-    found = [_status()]
+    queries = [_status()]
     if instrumented:
-        found += [_file_events(), _files(), _digests(), _threads()]
+        queries += [_file_events(), _files(), _digests(), _threads()]
         if "events_statements_histogram_global" in histograms:
-            found.append(_statement_histogram())
+            queries.append(_statement_histogram())
     if "query_response_time" in histograms:
-        found.append(_response_times())
-    return tuple(found)
+        queries.append(_response_times())
+    return tuple(queries)
 
 
 def _status() -> Query:

@@ -22,8 +22,8 @@ def dialler(url: str, ask: AskPassword | None) -> tuple[str, Callable[[], Sessio
 
     def dial() -> Session:
         rows_by_name = my_driver().cursors.DictCursor
-        pymysql, made = dialling.connect("iocast", read_timeout_s=STATEMENT_TIMEOUT_S * 2, cursorclass=rows_by_name)
-        return _prepared(MySession(made, pymysql))
+        pymysql, session = dialling.connect("iocast", read_timeout_s=STATEMENT_TIMEOUT_S * 2, cursorclass=rows_by_name)
+        return _prepared(MySession(session, pymysql))
 
     return dialling.redacted, dial
 
@@ -53,8 +53,8 @@ class MySession:
 
     def rows(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[Row]:
         """All rows by the names of their columns, in lower case: the two products differ in that."""
-        found: list[dict[str, Any]] = self.run(sql, parameters)
-        return [{name.lower(): value for name, value in row.items()} for row in found]
+        records: list[dict[str, Any]] = self.run(sql, parameters)
+        return [{name.lower(): value for name, value in row.items()} for row in records]
 
     def run(self, sql: str, parameters: tuple[Any, ...] = ()) -> list[dict[str, Any]]:
         """One statement."""

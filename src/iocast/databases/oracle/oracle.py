@@ -142,9 +142,9 @@ class _Oracle:
 
     def texts(self, session: Session, counts: ActivityCounts, known: Mapping[str, str]) -> dict[str, str]:
         """Parameters, and the statements that were seen running; never all of the shared pool."""
-        found = {f"setting|{name}": value for name, value in self._parameters.items()}
+        by_name = {f"setting|{name}": value for name, value in self._parameters.items()}
         wanted = [each for each in counts.subjects(ACTIVE_SQL) if f"sql|{each}" not in known]
         for sql_id in wanted[:_TEXTS_A_TIME]:
             for row in session.rows(oracle_statements.SQL_TEXT, (sql_id,)):
-                found[f"sql|{sql_id}"] = " ".join(str(row["sql_text"]).split())
-        return found
+                by_name[f"sql|{sql_id}"] = " ".join(str(row["sql_text"]).split())
+        return by_name

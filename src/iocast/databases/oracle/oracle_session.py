@@ -30,11 +30,13 @@ def dialler(url: str, ask: AskPassword | None) -> list[tuple[str, Callable[[], S
         raise SpecError(f"the URL has an option that iocast does not know: {unknown[0]}", ", ".join(sorted(_OPTIONS)))
     if not address.hosts or not address.database:
         raise SpecError("the URL names no host or no service", "oracle://user@host:1521/service")
-    asked: list[str] = []
-    return [_of_host(address, at, ask, asked) for at in range(len(address.hosts))]
+    failures: list[str] = []
+    return [_of_host(address, at, ask, failures) for at in range(len(address.hosts))]
 
 
-def _of_host(address: Address, at: int, ask: AskPassword | None, asked: list[str]) -> tuple[str, Callable[[], Session]]:
+def _of_host(
+    address: Address, at: int, ask: AskPassword | None, failures: list[str]
+) -> tuple[str, Callable[[], Session]]:
     one = Address(
         scheme=address.scheme,
         user=address.user,
@@ -44,7 +46,7 @@ def _of_host(address: Address, at: int, ask: AskPassword | None, asked: list[str
     )
 
     def dial() -> Session:
-        return _dial(one, ask, asked)
+        return _dial(one, ask, failures)
 
     return one.redacted, dial
 
@@ -56,7 +58,7 @@ def _driver() -> Any:
     return oracledb
 
 
-def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Session:
+def _dial(address: Address, ask: AskPassword | None, failures: list[str]) -> Session:
     oracledb = _driver()
     host, port = address.hosts[0]
     settings: dict[str, Any] = {
@@ -75,10 +77,10 @@ def _dial(address: Address, ask: AskPassword | None, asked: list[str]) -> Sessio
     if address.options.get("mode") == "sysdba":
         settings["mode"] = oracledb.AUTH_MODE_SYSDBA
     given = password_of("ORACLE_PASSWORD")
-    if given is None and not asked and ask is not None:
-        asked.append(ask(f"password for {address.redacted}: "))
+    if given is None and not failures and ask is not None:
+        failures.append(ask(f"password for {address.redacted}: "))
     try:
-        connection = oracledb.connect(**settings, password=asked[0] if asked else given)
+        connection = oracledb.connect(**settings, password=failures[0] if failures else given)
         connection.call_timeout = STATEMENT_TIMEOUT_MS
         connection.module = "iocast"
         session = OracleSession(connection, oracledb)
@@ -100,8 +102,8 @@ def _refused(address: Address, error: Exception) -> DatabaseError:
 
 def _code(error: Exception) -> int:
     """The number behind ORA-; 0 for errors of the driver itself (DPY-)."""
-    found = re.search(r"\bORA-(\d{5})", str(error))
-    return int(found[1]) if found else 0
+    match = re.search(r"\bORA-(\d{5})", str(error))
+    return int(match[1]) if match else 0
 
 
 class OracleSession:

@@ -51,10 +51,10 @@ class SeveralInstances:
 
     def texts(self) -> dict[str, str]:
         """Those of all: statements have the same sql_id everywhere."""
-        found: dict[str, str] = {}
+        by_name: dict[str, str] = {}
         for each in self._observers:
-            found |= each.texts()
-        return found
+            by_name |= each.texts()
+        return by_name
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -58,8 +58,8 @@ class OwnPlace(NamedTuple):
             try:
                 if mark is None:
                     raise PermissionError(errno.EPERM, f"{MARK} in it was exchanged")
-                told = replace(mark, server=process_of(pid), data=tuple(identity(self.data.descriptor)))
-                _write_mark(descriptor, told)
+                noted = replace(mark, server=process_of(pid), data=tuple(identity(self.data.descriptor)))
+                _write_mark(descriptor, noted)
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -74,10 +74,10 @@ def made_place(path: str, user: pwd.struct_passwd | None, needed_bytes: int) -> 
     """The marked folder with its empty parts, which belong to `user`. Raises TargetError."""
     if not os.path.isdir(path):
         raise TargetError(f"{path} is not a directory: a database needs one", "give a directory on the storage")
-    if found := leftover_in(path):
-        why = found.why_not or "was left behind by an iocast that was killed"
-        way_out = f"iocast clean {path}" if not found.why_not else "give another directory"
-        raise TargetError(f"{found.folder} {why}", way_out)
+    if leftover := leftover_in(path):
+        why = leftover.why_not or "was left behind by an iocast that was killed"
+        way_out = f"iocast clean {path}" if not leftover.why_not else "give another directory"
+        raise TargetError(f"{leftover.folder} {why}", way_out)
     try:
         above = held_directory(Path(os.path.realpath(path)))
         _check_way(above.path, user)
@@ -103,17 +103,17 @@ def made_place(path: str, user: pwd.struct_passwd | None, needed_bytes: int) -> 
 def _made_folder(above: HeldFolder) -> HeldFolder:
     """Made and marked where nobody else comes, then named. Raises OSError."""
     with making_room(above.place) as room:
-        made = room.folder.folder(FOLDER)
-        known = identity(made.descriptor)
+        folder = room.folder.folder(FOLDER)
+        known = identity(folder.descriptor)
         mark = ServerMark(made_by=MAKER, owner=this_process(), sockets="", **known._asdict())
-        descriptor = made.create(MARK)
+        descriptor = folder.create(MARK)
         try:
             os.fchmod(descriptor, _FOR_ALL_TO_READ)
             _write_mark(descriptor, mark)
         finally:
             os.close(descriptor)
         room.give_name(FOLDER)
-        return HeldFolder(above.path / FOLDER, os.dup(made.descriptor), above)
+        return HeldFolder(above.path / FOLDER, os.dup(folder.descriptor), above)
 
 
 def _write_mark(descriptor: int, mark: ServerMark) -> None:

@@ -105,13 +105,13 @@ FILES: Final = (
 
 def queries_of(version: int, extensions: Mapping[str, tuple[str, str]]) -> tuple[Query, ...]:
     """What a server of this major version is asked; extensions: name → version and schema."""
-    found = [_database(), _wal(version), *_background(version), *_relations()]
+    queries = [_database(), _wal(version), *_background(version), *_relations()]
     if version >= 16:
-        found.append(_io(version))
+        queries.append(_io(version))
     for name, make in (("pg_stat_statements", _statements), ("pg_wait_sampling", _wait_sampling)):
         if name in extensions:
-            found.append(make(*extensions[name]))
-    return tuple(found)
+            queries.append(make(*extensions[name]))
+    return tuple(queries)
 
 
 def _select(columns: tuple[str, ...], view: str, reset: str = "stats_reset", where: str = "") -> str:
@@ -165,11 +165,11 @@ def _background(version: int) -> list[Query]:
     views = {"pg_stat_bgwriter": _BGWRITER if version >= 17 else _BGWRITER_14}
     if version >= 17:
         views["pg_stat_checkpointer"] = _CHECKPOINTER_18 if version >= 18 else _CHECKPOINTER_17
-    made = []
+    queries = []
     for view, spec in views.items():
         shape = Rows(key=(), counters=counters(spec))
-        made.append(Query(name=view, sql=_select(shape.columns, view), shape=shape, reset="reset_s"))
-    return made
+        queries.append(Query(name=view, sql=_select(shape.columns, view), shape=shape, reset="reset_s"))
+    return queries
 
 
 def _relations() -> list[Query]:

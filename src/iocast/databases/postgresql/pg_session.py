@@ -39,8 +39,8 @@ class PgSession:
         try:
             with self._connection.cursor(row_factory=self._dict_row) as cursor:
                 cursor.execute(sql.replace("select ", f"select {OURS} ", 1), parameters or None)
-                found: list[Row] = cursor.fetchall()
-                return found
+                records: list[Row] = cursor.fetchall()
+                return records
         except UnicodeDecodeError as error:
             raise RefusedError(f"a text that is not UTF-8: {error.reason}", lasting=False) from None
         except self._psycopg.Error as error:

@@ -121,17 +121,19 @@ class _PostgreSQL:
 
     def texts(self, session: Session, counts: ActivityCounts, known: Mapping[str, str]) -> dict[str, str]:
         """Settings, statements, sessions and files."""
-        found = {}
+        by_name = {}
         for row in session.rows(pg_queries.SETTINGS):
-            found[f"setting|{row['name']}"] = f"{row['setting']} {row['unit']}" if row["unit"] else str(row["setting"])
+            by_name[f"setting|{row['name']}"] = (
+                f"{row['setting']} {row['unit']}" if row["unit"] else str(row["setting"])
+            )
         for row in session.rows(pg_queries.FILES):
-            found[f"file|{row['path']}"] = str(row["name"])
+            by_name[f"file|{row['path']}"] = str(row["name"])
         pids = [pid for pid in map(whole_of, counts.subjects(SESSIONS)) if pid and f"session|{pid}" not in known]
         for row in session.rows(pg_queries.SESSION_TEXTS, (pids,)) if pids else ():
             who = f"{row['usename']}@{row['datname']}"
             parts = (who, row["application_name"], row["client"], row["backend_type"])
-            found[f"session|{row['pid']}"] = " ".join(str(part) for part in parts if part)
-        return found | self._statement_texts(session, counts, known)
+            by_name[f"session|{row['pid']}"] = " ".join(str(part) for part in parts if part)
+        return by_name | self._statement_texts(session, counts, known)
 
     def _statement_texts(self, session: Session, counts: ActivityCounts, known: Mapping[str, str]) -> dict[str, str]:
         if "pg_stat_statements" not in self._extensions:

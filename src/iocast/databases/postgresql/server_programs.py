@@ -65,17 +65,17 @@ def identity_of(user: pwd.struct_passwd | None) -> Identity:
 def find_programs(folder: str = "", root: Path = Path("/")) -> ServerPrograms:
     """The newest server that can be run here, or that of one folder. Raises DatabaseError with what was found."""
     unfit: list[str] = []
-    found: list[ServerPrograms] = []
+    programs: list[ServerPrograms] = []
     asked_for: list[tuple[Path, Origin]] = [(Path(folder), "as asked")]
     for place, origin in asked_for if folder else _places(root):
         if all((place / name).exists() for name in _NEEDED):
-            asked = _asked(place, origin)
-            if isinstance(asked, ServerPrograms):
-                found.append(asked)
+            candidate = _asked(place, origin)
+            if isinstance(candidate, ServerPrograms):
+                programs.append(candidate)
             else:
-                unfit.append(asked)
-    if found:
-        return max(found, key=lambda each: each.major)
+                unfit.append(candidate)
+    if programs:
+        return max(programs, key=lambda each: each.major)
     where = f"in {folder}" if folder else "on this machine"
     said = f"; {'; '.join(dict.fromkeys(unfit))}" if unfit else ""
     raise DatabaseError(f"no PostgreSQL server that iocast can run {where}{said}", WAY_OUT)

@@ -169,6 +169,6 @@ def untestable(run: Run, findings: Iterable[Finding]) -> Untestable:
         return candidate
 
     # What a diagnosis would test, and nothing else: a minor finding of the same kind does not make this one testable.
-    found = candidates(run, suspected, asked) if run.source is None else ()
-    testable = {each.finding.code for each in found if each.experiment is not None}
+    experiments = candidates(run, suspected, asked) if run.source is None else ()
+    testable = {each.finding.code for each in experiments if each.experiment is not None}
     return Untestable(frozenset(finding.code for finding in suspected) - testable, tuple(failed))

@@ -62,24 +62,24 @@ def _furthest(run: Run, decision: Decision) -> tuple[str, list[float]]:
     if not decision.or_others:
         return decision.other, _values(run, decision.other, decision)
     others = {name: _values(run, name, decision) for name in (decision.other, *decision.or_others)}
-    seen = {name: geometric_mean(values) for name, values in others.items() if values}
+    means = {name: geometric_mean(values) for name, values in others.items() if values}
     pick = min if decision.direction == "below" else max
-    name = pick(seen, key=lambda each: seen[each], default=decision.other)
+    name = pick(means, key=lambda each: means[each], default=decision.other)
     return name, others[name]
 
 
 def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decided:
-    found = ab_ratio(first, other)
+    ratio = ab_ratio(first, other)
     figures, rounds = _figures(decision, first, other), min(len(first), len(other))
-    if found.low is None or found.high is None:
-        return Decided(verdict="undecided", figures=figures, interval="", value=found.ratio, rounds=rounds)
+    if ratio.low is None or ratio.high is None:
+        return Decided(verdict="undecided", figures=figures, interval="", value=ratio.ratio, rounds=rounds)
     return Decided(
-        verdict=_of_interval(decision, found.low, found.high),
+        verdict=_of_interval(decision, ratio.low, ratio.high),
         figures=figures,
-        interval=f"95% interval {number(found.low)} to {number(found.high)}; {_limit(decision)}",
-        value=found.ratio,
-        low=found.low,
-        high=found.high,
+        interval=f"95% interval {number(ratio.low)} to {number(ratio.high)}; {_limit(decision)}",
+        value=ratio.ratio,
+        low=ratio.low,
+        high=ratio.high,
         rounds=rounds,
     )
 
@@ -139,10 +139,10 @@ def _dip(decision: Decision, values: list[float]) -> Decided:
     shown, rounds = _format(decision), len(values)
     ends = f"from {shown(min(values))} to {shown(max(values))}"
     figures = f"{rounds} identical rounds in sequence: {_statistic(decision)} {ends}"
-    found = change_points(values)
-    if found is None:
+    points = change_points(values)
+    if points is None:
         return Decided(verdict="undecided", figures=figures, interval="", value=1.0, rounds=rounds)
-    changes = found.reported
+    changes = points.reported
     if not changes or min(change.shift for change in changes) > -decision.limit:
         evenly = f"no lasting drop of {brief_percent(decision.limit)}"
         return Decided(verdict="rejected", figures=figures, interval=evenly, value=1.0, rounds=rounds)
@@ -165,8 +165,8 @@ def rate_of(run: Run, arm: str) -> float | None:
 
 def _values(run: Run, arm: str, decision: Decision) -> list[float]:
     records = [record for record in run.measured if record.phase.test == arm and record.measurement.ios]
-    found = [_value(record, decision) for record in records]
-    return [value for value in found if value > 0]
+    values = [_value(record, decision) for record in records]
+    return [value for value in values if value > 0]
 
 
 def _value(record: PhaseRecord, decision: Decision) -> float:

@@ -74,39 +74,40 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
     With several decisions all must be confirmed; one that is rejected rejects, and is the one that is reported. What
     was not met as it was seen is not rejected.
     """
-    found = [decide(decision, run) for decision in (experiment.decision, *experiment.also)]
-    verdict, told = _together(found)
-    first = found[0]
+    decided = [decide(decision, run) for decision in (experiment.decision, *experiment.also)]
+    verdict, sentence = _together(decided)
+    first = decided[0]
     evidence = {"ratio": first.value, "limit": experiment.decision.limit, "rounds": float(first.rounds)}
-    unlike = _unlike(experiment, run, found) if verdict == "rejected" else ""
+    unlike = _unlike(experiment, run, decided) if verdict == "rejected" else ""
     if unlike:
-        verdict, says = "undecided", f"{'. '.join(each.says for each in found)}. Undecided: {unlike}."
+        verdict, says = "undecided", f"{'. '.join(each.says for each in decided)}. Undecided: {unlike}."
     elif verdict == "undecided":
-        few = not all(each.interval for each in found)
-        says = f"{told}. Undecided: too few rounds." if few else f"{told}: undecided."
+        few = not all(each.interval for each in decided)
+        says = f"{sentence}. Undecided: too few rounds." if few else f"{sentence}: undecided."
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
-        says = f"{told}. {follows.format(ratio=f'{first.value:.2f}')}".strip()
+        says = f"{sentence}. {follows.format(ratio=f'{first.value:.2f}')}".strip()
     if verdict == "rejected" and not experiment.absence_proves:
         verdict = "undecided"
     return Outcome(verdict=verdict, says=says, ratio=first.value, low=first.low, high=first.high, evidence=evidence)
 
 
-def _unlike(experiment: Experiment, run: Run, found: list[Decided]) -> str:
+def _unlike(experiment: Experiment, run: Run, decided: list[Decided]) -> str:
     """Why what speaks against it does not reject it, "" where it does."""
-    if experiment.if_split and found[0].verdict != "rejected":
+    if experiment.if_split and decided[0].verdict != "rejected":
         return experiment.if_split
-    seen, name = experiment.seen_per_s, experiment.decision.first
-    met = rate_of(run, name) if seen else None
-    if not seen or not met or 1 / ALIKE <= met / seen <= ALIKE:
+    before_per_s, name = experiment.seen_per_s, experiment.decision.first
+    met = rate_of(run, name) if before_per_s else None
+    if not before_per_s or not met or 1 / ALIKE <= met / before_per_s <= ALIKE:
         return ""
-    return f'"{name}" did {number(met)} IOPS here, {number(seen)} in the run: what held it back there was not met again'
+    rates = f"{number(met)} IOPS here, {number(before_per_s)} in the run"
+    return f'"{name}" did {rates}: what held it back there was not met again'
 
 
-def _together(found: list[Decided]) -> tuple[VerdictCode, str]:
+def _together(decided: list[Decided]) -> tuple[VerdictCode, str]:
     worse: tuple[VerdictCode, ...] = ("rejected", "undecided")
     for verdict in worse:
-        those = [each for each in found if each.verdict == verdict]
+        those = [each for each in decided if each.verdict == verdict]
         if those:
             return verdict, those[0].says
-    return "confirmed", ". ".join(each.says for each in found)
+    return "confirmed", ". ".join(each.says for each in decided)

@@ -71,10 +71,10 @@ def candidates(run: Run, findings: tuple[Finding, ...], proposed: Proposer) -> I
         yield _first_planned(proposed(run, each) for each in alike)
 
 
-def _first_planned(asked: Iterator[Candidate]) -> Candidate:
+def _first_planned(candidates: Iterator[Candidate]) -> Candidate:
     """The first with an experiment; where none has one, the first."""
-    first = next(asked)
-    return first if first.experiment else next((each for each in asked if each.experiment), first)
+    first = next(candidates)
+    return first if first.experiment else next((each for each in candidates if each.experiment), first)
 
 
 def unaffordable(experiment: Experiment, left: Budget, moved_bytes: float) -> str:
@@ -136,7 +136,7 @@ def with_steps(
     A confirmed one rejects no rival by itself, but a rival that is only suggested becomes half as likely.
     """
     confirmed = {step.finding for step in diagnosis.steps if step.outcome.verdict == "confirmed"}
-    found = []
+    explained = []
     for finding in findings:
         about = [step for step in diagnosis.steps if step.finding == finding.code]
         step = next((each for each in reversed(about) if _tested(each, finding, findings, kinds or {})), None)
@@ -148,8 +148,8 @@ def with_steps(
             )
         elif finding.state == "suggested" and confirmed & set(finding.rivals):
             finding = replace(finding, confidence=finding.confidence / 2)
-        found.append(finding)
-    return tuple(found)
+        explained.append(finding)
+    return tuple(explained)
 
 
 def _tested(step: DiagnosisStep, finding: Finding, findings: tuple[Finding, ...], kinds: Mapping[str, str]) -> bool:

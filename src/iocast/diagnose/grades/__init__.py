@@ -29,8 +29,10 @@ def grade(
         return _hailey(facts, examination)
     parts = modern(facts, examination)
     if level is not None:
-        asked = against(level, facts, examination)
-        return _grades("slo", asked.letter, asked.says, (asked,), (asked, *parts), examination)
+        level_grades = against(level, facts, examination)
+        return _grades(
+            "slo", level_grades.letter, level_grades.says, (level_grades,), (level_grades, *parts), examination
+        )
     return _modern(parts, examination)
 
 

@@ -73,10 +73,10 @@ def by_load(facts: Facts, kind: Callable[[PhaseRecord], bool]) -> Curve:
     """The rows of a kind that did anything, of the size that has most of them and of the largest place of that size, by
     load; repeats are all kept.
     """
-    found = [row for row in facts.rows if kind(row.record) and row.measurement.ios and _is_stated(row)]
-    sizes = [only_size(row.record) for row in found]
+    rows = [row for row in facts.rows if kind(row.record) and row.measurement.ios and _is_stated(row)]
+    sizes = [only_size(row.record) for row in rows]
     common = max(dict.fromkeys(sizes), key=sizes.count, default=None)
-    same = [row for row in found if only_size(row.record) == common]
+    same = [row for row in rows if only_size(row.record) == common]
     place = max(map(_place, same), default=None)
     same = [row for row in same if _place(row) == place]
     # What ran beside others says less; where nothing ran alone, it is said of the letter.

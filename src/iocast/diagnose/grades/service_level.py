@@ -21,17 +21,17 @@ EXAMPLE = "for example --slo 'p99<5ms', or --slo 'p99<5ms@4000/s' for the load a
 
 def parse_slo(text: str) -> ServiceLevel:
     """ "p99<5ms" or "p99.9<20ms@4000/s". Raises SpecError."""
-    found = re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)\s*(?:<=?|=)\s*([^@]+?)\s*(?:@\s*(.+))?", text.strip())
-    if not found:
+    match = re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)\s*(?:<=?|=)\s*([^@]+?)\s*(?:@\s*(.+))?", text.strip())
+    if not match:
         raise SpecError(f'--slo "{text}" is not a service level', EXAMPLE)
     try:
-        limit_ns = parse_duration(found[2])
-        rate = float(parse_rate(found[3])) if found[3] else None
+        limit_ns = parse_duration(match[2])
+        rate = float(parse_rate(match[3])) if match[3] else None
     except SpecError as error:
         raise SpecError(f'--slo "{text}": {error.message}', EXAMPLE) from None
-    if limit_ns <= 0 or float(found[1]) <= 0:
+    if limit_ns <= 0 or float(match[1]) <= 0:
         raise SpecError(f'--slo "{text}": the percentile and the time must be above 0', EXAMPLE)
-    return ServiceLevel(float(found[1]) / 100, limit_ns, rate)
+    return ServiceLevel(float(match[1]) / 100, limit_ns, rate)
 
 
 def against(level: ServiceLevel, facts: Facts, examination: Examination) -> Graded:

@@ -138,18 +138,18 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     """Whether the load that was asked for was the load that the target got."""
     did = row.measurement
     if did.replay is not None and not did.asked_rate_per_s:
-        asked, got, what = float(did.replay.replayed), float(did.ios), "I/Os of the trace"
+        wanted, got, what = float(did.replay.replayed), float(did.ios), "I/Os of the trace"
     elif did.asked_rate_per_s:
-        asked, got, what = did.asked_rate_per_s, row.paced_rate_per_s, "IOPS"
+        wanted, got, what = did.asked_rate_per_s, row.paced_rate_per_s, "IOPS"
     else:
-        asked, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
-    share = got / asked if asked else 0.0
+        wanted, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
+    share = got / wanted if wanted else 0.0
     unsent = f"; {counted(did.unsent_arrivals, 'arrival')} due but never submitted" if did.unsent_arrivals else ""
     worst = TrustComponent(
         "load_achieved",
         limits.LOAD.grade(share),
-        f"{brief_percent(share)} of the requested load was achieved: {number(got)} of {number(asked)} {what}{unsent}",
-        {"asked": asked, "achieved": got, "unsent": did.unsent_arrivals},
+        f"{brief_percent(share)} of the requested load was achieved: {number(got)} of {number(wanted)} {what}{unsent}",
+        {"asked": wanted, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if row.facts.simulated:
         return worst
@@ -162,8 +162,8 @@ def load_achieved(row: RowFacts) -> TrustComponent:
 def _depth_expected(row: RowFacts) -> float:
     """The depth of a closed loop, less the part of the time that its users spend thinking."""
     served_ns, thought_ns = row.service().sum_ns, _thought_ns(row)
-    asked = float(row.measurement.asked_depth)
-    return asked * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else asked
+    depth = float(row.measurement.asked_depth)
+    return depth * served_ns / (served_ns + thought_ns) if thought_ns and served_ns > 0 else depth
 
 
 def _thought_ns(row: RowFacts) -> int:
@@ -196,23 +196,27 @@ def _lag(row: RowFacts) -> TrustComponent | None:
 
 def _preempted(row: RowFacts) -> TrustComponent | None:
     """The part of the I/Os' time in which their thread was ready to go on and had no processor."""
-    did, made = row.measurement, row.measurement.generator
+    did, generator = row.measurement, row.measurement.generator
     service_ns = row.service().sum_ns
-    if not made.threads or not service_ns:
+    if not generator.threads or not service_ns:
         return None
-    share = min(1.0, made.queued_ns * max(1.0, did.depth_mean / made.threads) / service_ns)
-    each = f"{brief_time(made.queued_ns / made.threads)} each" if made.threads > 1 else brief_time(made.queued_ns)
+    share = min(1.0, generator.queued_ns * max(1.0, did.depth_mean / generator.threads) / service_ns)
+    each = (
+        f"{brief_time(generator.queued_ns / generator.threads)} each"
+        if generator.threads > 1
+        else brief_time(generator.queued_ns)
+    )
     steal = row.processors.stolen_share or 0.0
     taken = f"; the hypervisor stole {brief_percent(steal)} of all CPU time" if steal > limits.STEAL_TOLD else ""
     cpus = row.run.host.cpus
-    crowd = f"its {made.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
-    why = crowd if made.threads > cpus > 0 else "other work shared this machine"
+    crowd = f"its {generator.threads} threads shared {counted(cpus, 'CPU')}, perhaps with other work"
+    why = crowd if generator.threads > cpus > 0 else "other work shared this machine"
     why = cpu_words(row) if held_by_quota(row) else why
     clause = (
-        f"{own_threads(made.threads)} waited {each} for a CPU, {brief_percent(share)} of the time of"
-        f" {'its' if made.threads == 1 else 'their'} I/Os: {why}{taken}"
+        f"{own_threads(generator.threads)} waited {each} for a CPU, {brief_percent(share)} of the time of"
+        f" {'its' if generator.threads == 1 else 'their'} I/Os: {why}{taken}"
     )
-    figures = {"queued_ns": made.queued_ns, "switches": made.involuntary_switches, "steal_share": steal}
+    figures = {"queued_ns": generator.queued_ns, "switches": generator.involuntary_switches, "steal_share": steal}
     return TrustComponent("load_achieved", limits.LAG.grade(share), clause, figures)
 
 

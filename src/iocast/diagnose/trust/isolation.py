@@ -70,11 +70,11 @@ def isolation(row: RowFacts) -> TrustComponent:
             "other I/O is unknown: the log and the pages that an engine writes are not the bytes of its statements"
         )
         return TrustComponent(CODE, "B", unknown)
-    seen = [place for place in every.places if _counted(place)]
-    if not seen:
+    places = [place for place in every.places if _counted(place)]
+    if not places:
         unseen = "other I/O is unknown: the device's counters were not seen"
         return TrustComponent(CODE, "B", unseen)
-    if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in seen):
+    if not any((place.io.read_bytes or 0) + (place.io.written_bytes or 0) for place in places):
         return TrustComponent(CODE, "B", "other I/O is unknown: the device counted nothing")
     if not every.is_really_direct and not every.waits_for_the_device:
         return TrustComponent(CODE, "B", "other I/O is unknown: with buffered I/O it looks the same as read-ahead")
@@ -82,9 +82,9 @@ def isolation(row: RowFacts) -> TrustComponent:
         # Beside nothing, every byte of others would be all there was.
         unknown = "other I/O is unknown: the row itself moved no bytes"
         return TrustComponent(CODE, "B", unknown)
-    found = [_foreign(every, place) for place in seen]
+    foreign = [_foreign(every, place) for place in places]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
-    worst = max(found, key=lambda each: (GRADES.index(each.grade), each.share))
+    worst = max(foreign, key=lambda each: (GRADES.index(each.grade), each.share))
     clause, more = _why(record, worst)
     return TrustComponent(CODE, worst.grade, clause, _figures(worst), more)
 

@@ -32,28 +32,28 @@ def steady(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "C", _without_series(record))
     if row.is_open_loop and sum(series.ios) < limits.SERIES_LEAST_IOS * len(series.ios):
         return TrustComponent(CODE, "C", "too few IOPS to judge steadiness")
-    found = row.steadiness
-    figures = _figures(found, series.interval_ns)
-    lasted_ns = found.length * series.interval_ns
+    steadiness = row.steadiness
+    figures = _figures(steadiness, series.interval_ns)
+    lasted_ns = steadiness.length * series.interval_ns
     over = f"steady over {brief_time(lasted_ns)}"
     end = record.steady if record.steady is not None and record.steady.reached else None
     if end is not None and end.rule == "snia":
         return TrustComponent(CODE, "C", "five rounds agree, which a slow drift can do too", figures)
     paired = end is not None and end.before is not None  # else it is of an older folder, and its figures are whole
     # A stall at one end of a row looks like a drift, or like halves that differ: the rest is judged without it.
-    dips = None if found.b3 or row.is_open_loop else row.lone_dips
-    rest = found if dips is None else row.steadiness_but_dips
-    if lasted_ns < limits.STEADY_B_NS or not found.judged:
+    dips = None if steadiness.b3 or row.is_open_loop else row.lone_dips
+    rest = steadiness if dips is None else row.steadiness_but_dips
+    if lasted_ns < limits.STEADY_B_NS or not steadiness.judged:
         return _short(row, rest, lasted_ns, figures)
     if dips is not None and rest.b3 and not paired:
         return TrustComponent(CODE, "C", f"{over} but for {_dips(dips, series.interval_ns)}", figures)
-    if not found.b3 and not paired:
-        found = rest
-        why = f"{_why_not(found, row)}"
-        if found.snia and found.change is None:
+    if not steadiness.b3 and not paired:
+        steadiness = rest
+        why = f"{_why_not(steadiness, row)}"
+        if steadiness.snia and steadiness.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
-        if _is_chance(found):
-            known = f"the mean is only known to ±{brief_percent(found.half_width)}"
+        if _is_chance(steadiness):
+            known = f"the mean is only known to ±{brief_percent(steadiness.half_width)}"
             return TrustComponent(
                 CODE, "C", f"too short to judge steadiness: {known} after {brief_time(lasted_ns)}", figures
             )
@@ -61,7 +61,7 @@ def steady(row: RowFacts) -> TrustComponent:
     fell = _fell_before(row) if not paired else ""
     if fell:
         return TrustComponent(CODE, "D", f"not steady: {fell}", figures)
-    since = f" from t={brief_time(found.cut * series.interval_ns)} on" if found.cut else ""
+    since = f" from t={brief_time(steadiness.cut * series.interval_ns)} on" if steadiness.cut else ""
     pair = _pair(row, end, figures) if end is not None and paired else ""
     if lasted_ns < limits.STEADY_A_NS:
         return TrustComponent(
@@ -91,11 +91,11 @@ def _pair(row: RowFacts, end: SteadyEnd, figures: dict[str, float]) -> str:
     whole_ns = end.warm_up_ns + row.record.series.elapsed_ns
     before, after = end.before or 0.0, end.after or 0.0
     figures |= {"before_doubling": before, "after_doubling": after, "warm_up_ns": end.warm_up_ns}
-    told = brief_time if row.is_open_loop else _iops
+    words = brief_time if row.is_open_loop else _iops
     warm_up = f" after a warm-up of {brief_time(end.warm_up_ns)}, left out" if end.warm_up_ns else ""
     return (
-        f"steady{warm_up}: {told(before)} until t={brief_time(whole_ns / 2)},"
-        f" {told(after)} from then to t={brief_time(whole_ns)}"
+        f"steady{warm_up}: {words(before)} until t={brief_time(whole_ns / 2)},"
+        f" {words(after)} from then to t={brief_time(whole_ns)}"
     )
 
 
@@ -103,10 +103,16 @@ def _iops(rate: float) -> str:
     return f"{number(rate)} IOPS"
 
 
-def _short(row: RowFacts, found: Steadiness, lasted_ns: int, figures: dict[str, float]) -> TrustComponent:
+def _short(row: RowFacts, steadiness: Steadiness, lasted_ns: int, figures: dict[str, float]) -> TrustComponent:
     """Less than can be judged; what plainly goes up or down is reported all the same."""
-    if found.length >= limits.STEADY_LEAST_SECONDS and abs(found.halves) > limits.PLAIN_DRIFT and not found.snia:
-        return TrustComponent(CODE, "D", f"not steady over {brief_time(lasted_ns)}: {_halves(found, row)}", figures)
+    if (
+        steadiness.length >= limits.STEADY_LEAST_SECONDS
+        and abs(steadiness.halves) > limits.PLAIN_DRIFT
+        and not steadiness.snia
+    ):
+        return TrustComponent(
+            CODE, "D", f"not steady over {brief_time(lasted_ns)}: {_halves(steadiness, row)}", figures
+        )
     needed_ns = max(LEAST_INTERVALS * row.record.series.interval_ns, limits.STEADY_B_NS)
     clause = f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(needed_ns)} needed"
     return TrustComponent(CODE, "C", clause, figures)
@@ -120,13 +126,19 @@ def _without_series(record: PhaseRecord) -> str:
     return f"too short to judge steadiness: {brief_time(lasted_ns)}; {brief_time(limits.STEADY_B_NS)} needed"
 
 
-def _is_chance(found: Steadiness) -> bool:
+def _is_chance(steadiness: Steadiness) -> bool:
     """True when what it moved is within what its own scatter moves it by.
 
     The halves of a series differ by twice the error of its mean, the ends of a line through it by the root of 12 times.
     """
-    scattered = found.change is None and found.lag_1 < 2 * LAG_MOST and found.half_width <= limits.PLAIN_DRIFT
-    return scattered and abs(found.halves) <= 2 * found.half_width and abs(found.drift) <= 3.5 * found.half_width
+    scattered = (
+        steadiness.change is None and steadiness.lag_1 < 2 * LAG_MOST and steadiness.half_width <= limits.PLAIN_DRIFT
+    )
+    return (
+        scattered
+        and abs(steadiness.halves) <= 2 * steadiness.half_width
+        and abs(steadiness.drift) <= 3.5 * steadiness.half_width
+    )
 
 
 def _dips(dips: LoneDips, interval_ns: int) -> str:
@@ -142,32 +154,32 @@ def _dips(dips: LoneDips, interval_ns: int) -> str:
     return f"{lasted} {when}, in which the rate was {most}{brief_percent(dips.deepest)} lower"
 
 
-def _why_not(found: Steadiness, row: RowFacts) -> str:
+def _why_not(steadiness: Steadiness, row: RowFacts) -> str:
     at_ns = row.record.series.interval_ns
-    if found.gradual:
-        return _ramp(found, row)
-    if found.change is not None:
-        moment = brief_time((found.cut + found.change.at) * at_ns)
-        return f"at t={moment} {_what(row)} {rose_or_fell(found.change.shift)} and stayed there"
+    if steadiness.gradual:
+        return _ramp(steadiness, row)
+    if steadiness.change is not None:
+        moment = brief_time((steadiness.cut + steadiness.change.at) * at_ns)
+        return f"at t={moment} {_what(row)} {rose_or_fell(steadiness.change.shift)} and stayed there"
     if there_and_back := _there_and_back(row):
         return there_and_back
-    if not found.cut_valid:
+    if not steadiness.cut_valid:
         return "it did not settle in the first half of its time"
-    if not abs(found.halves) <= WITHIN:
-        return _halves(found, row)
-    if not abs(found.drift) <= WITHIN:
-        return f"{_what(row)} drifted by {brief_percent(abs(found.drift))}"
-    if not found.half_width <= WITHIN:
-        return f"{_what(row)} varied: its mean is only known to ±{brief_percent(found.half_width)}"
-    alike = f"neighbouring intervals correlate by {number(found.lag_1)}, at most {number(LAG_MOST)} is steady"
+    if not abs(steadiness.halves) <= WITHIN:
+        return _halves(steadiness, row)
+    if not abs(steadiness.drift) <= WITHIN:
+        return f"{_what(row)} drifted by {brief_percent(abs(steadiness.drift))}"
+    if not steadiness.half_width <= WITHIN:
+        return f"{_what(row)} varied: its mean is only known to ±{brief_percent(steadiness.half_width)}"
+    alike = f"neighbouring intervals correlate by {number(steadiness.lag_1)}, at most {number(LAG_MOST)} is steady"
     return f"{_what(row)} swung slowly ({alike})"
 
 
-def _ramp(found: Steadiness, row: RowFacts) -> str:
+def _ramp(steadiness: Steadiness, row: RowFacts) -> str:
     """A level that never was one: by how much the line through it rises or falls, from its start to its end."""
-    first, last = 1 - found.drift / 2, 1 + found.drift / 2
-    way = "fell" if found.drift < 0 else "rose"
-    since = f" from t={brief_time(found.cut * row.record.series.interval_ns)} on" if found.cut else ""
+    first, last = 1 - steadiness.drift / 2, 1 + steadiness.drift / 2
+    way = "fell" if steadiness.drift < 0 else "rose"
+    since = f" from t={brief_time(steadiness.cut * row.record.series.interval_ns)} on" if steadiness.cut else ""
     if min(first, last) <= 0:  # steeper than a line can tell
         return f"{_what(row)} {way} gradually{since}"
     return f"{_what(row)} {way} gradually{since}, by about {brief_percent(abs(last / first - 1))} in all"
@@ -188,8 +200,8 @@ def _there_and_back(row: RowFacts) -> str:
     return f"{_what(row)} was {way} from t={brief_time(from_ns)} to t={brief_time(to_ns)}"
 
 
-def _halves(found: Steadiness, row: RowFacts) -> str:
-    change = 1 / (1 + found.halves) - 1 if found.halves > -1 else 1.0
+def _halves(steadiness: Steadiness, row: RowFacts) -> str:
+    change = 1 / (1 + steadiness.halves) - 1 if steadiness.halves > -1 else 1.0
     if change >= MANY_TIMES - 1:
         return f"{_what(row)} was {number(1 + change)} times as high in the second half as in the first"
     way = "lower" if change < 0 else "higher"
@@ -229,14 +241,14 @@ def _capacity(run: Run) -> int:
     return sum(size or 0 for size in sizes) if all(sizes) else 0
 
 
-def _figures(found: Steadiness, interval_ns: int) -> dict[str, float]:
+def _figures(steadiness: Steadiness, interval_ns: int) -> dict[str, float]:
     figures = {
-        "whole_intervals": float(found.length),
-        "steady_from_ns": float(found.cut * interval_ns),
-        "mean": found.mean,
-        "lowest_batch": found.low,
-        "highest_batch": found.high,
-        "half_width": found.half_width,
-        "drift": found.drift,
+        "whole_intervals": float(steadiness.length),
+        "steady_from_ns": float(steadiness.cut * interval_ns),
+        "mean": steadiness.mean,
+        "lowest_batch": steadiness.low,
+        "highest_batch": steadiness.high,
+        "half_width": steadiness.half_width,
+        "drift": steadiness.drift,
     }
     return {name: value for name, value in figures.items() if not math.isnan(value)}

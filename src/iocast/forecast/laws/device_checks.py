@@ -27,10 +27,10 @@ class QueueDepth(Struct, frozen=True):
         return "warn" if self.ratio < SHALLOW else "none"
 
 
-def queue_depth(time_in_queue_ms: float, elapsed_ms: float, asked: float) -> QueueDepth:
+def queue_depth(time_in_queue_ms: float, elapsed_ms: float, asked_depth: float) -> QueueDepth:
     """The growth of the kernel's weighted time over the time that passed."""
     mean = time_in_queue_ms / elapsed_ms
-    return QueueDepth(mean, mean / asked)
+    return QueueDepth(mean, mean / asked_depth)
 
 
 class RequestShape(Struct, frozen=True):

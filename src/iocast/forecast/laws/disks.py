@@ -87,9 +87,9 @@ def controller_service(size_bytes: float, overhead_s: float, bus_bytes_per_s: fl
 
 def raid_level(name: str) -> RaidLevel:
     """A level by its name: raid10, RAID-10 or 10. Raises SpecError."""
-    asked = "raid" + name.lower().replace("-", "").replace(" ", "").removeprefix("raid")
+    wanted = "raid" + name.lower().replace("-", "").replace(" ", "").removeprefix("raid")
     for level in WRITE_PENALTY:
-        if asked == level:
+        if wanted == level:
             return level
     raise SpecError(f"RAID level {name!r} is unknown", "give 0, 1, 10, 5 or 6")
 

@@ -49,10 +49,10 @@ def percentile_cliff(values: Sequence[tuple[float, int]], q: float, half_window:
 
 
 def _at(values: Sequence[tuple[float, int]], q: float, total: int) -> float:
-    rank, seen = max(1, math.ceil(q * total - 1e-9)), 0
+    rank, passed = max(1, math.ceil(q * total - 1e-9)), 0
     for value, count in values:
-        seen += count
-        if seen >= rank:
+        passed += count
+        if passed >= rank:
             return value
     return values[-1][0]
 
@@ -75,7 +75,7 @@ def beta_share(x: float, a: float, b: float) -> float:
         math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x) - math.log(a)
     )
     c, d = 1.0, 1 / _off_zero(1 - (a + b) * x / (a + 1))
-    found = d
+    value = d
     for m in range(1, 1000):
         for step in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -83,10 +83,10 @@ def beta_share(x: float, a: float, b: float) -> float:
         ):
             d = 1 / _off_zero(1 + step * d)
             c = _off_zero(1 + step / c)
-            found *= d * c
+            value *= d * c
         if abs(d * c - 1) < 1e-15:
             break
-    return front * found
+    return front * value
 
 
 def _off_zero(value: float) -> float:
@@ -99,11 +99,11 @@ def expected_interval(values: Sequence[float], interval: float) -> tuple[float, 
     no correction. Raises SpecError."""
     if not interval > 0:
         raise SpecError("an interval of 0 has no arrivals", "give the time between two arrivals")
-    found: list[float] = []
+    bounds: list[float] = []
     for value in values:
-        found.append(value)
+        bounds.append(value)
         missed = value - interval
         while missed >= interval:
-            found.append(missed)
+            bounds.append(missed)
             missed -= interval
-    return tuple(sorted(found))
+    return tuple(sorted(bounds))

@@ -42,10 +42,10 @@ class MeasuredSide(Struct, frozen=True):
     def mean_s(self, rate_per_s: float) -> float:
         """The upper end of the mean response to random arrivals; infinite where the ladder tells nothing."""
         try:
-            found = expected(self.levels, rate_per_s, self._varies)
+            expected_s = expected(self.levels, rate_per_s, self._varies)
         except TooClose:
             return math.inf
-        return found.interval_s(0.0, bracket(self.levels, self._varies).bursty)[1]
+        return expected_s.interval_s(0.0, bracket(self.levels, self._varies).bursty)[1]
 
     def quantile_s(self, rate_per_s: float, q: float) -> float:
         """A percentile: an arrival that finds n gets the times of the next measured load of more than n."""
@@ -66,10 +66,10 @@ class MeasuredSide(Struct, frozen=True):
     def _shares(self, rate_per_s: float) -> list[float]:
         """How much of the arrivals meets each load of the ladder; what is missing of 1 meets more."""
         within = bracket(self.levels, self._varies)
-        found = chances(self.levels, rate_per_s, max(within.base, within.high), within.from_users)
+        state_chances = chances(self.levels, rate_per_s, max(within.base, within.high), within.from_users)
         shares, start = [], 0
         for users in self.levels.users:
-            shares.append(sum(found[start : int(users)]))
+            shares.append(sum(state_chances[start : int(users)]))
             start = int(users)
         return shares
 
@@ -125,7 +125,7 @@ class MeasuredDevice(Struct, frozen=True, kw_only=True):
     def _sides(self, rates: Rates) -> list[tuple[float, MeasuredSide]]:
         """The ladders that a mix needs, with their shares. Raises AnalysisError where one is missing."""
         wanted = (("reads", rates.read_fraction, self.reads), ("writes", 1 - rates.read_fraction, self.writes))
-        found = []
+        sides = []
         for op, share, side in wanted:
             if share <= 1e-9:
                 continue
@@ -134,8 +134,8 @@ class MeasuredDevice(Struct, frozen=True, kw_only=True):
                     f"{self.name} has no ladder of random {op} with trust C or better: {LEAST_LEVELS} loads are needed",
                     f"measure random {op} at several loads, or size with a share of {op} of 0%",
                 )
-            found.append((share, side))
-        return found
+            sides.append((share, side))
+        return sides
 
 
 def measured_device(

@@ -224,12 +224,12 @@ def _by_law(need: StorageNeed, carrier: Carrier, layout: Layout) -> list[Count]:
         iops=carrier.iops_of(backend(need, layout), need.size_bytes),
         bytes_per_s=carrier.bytes_per_s_of(1.0),
     )
-    found = size_disks(demand, one, layout.level, layout.most_utilisation)
-    capacity = found.for_capacity
+    counts = size_disks(demand, one, layout.level, layout.most_utilisation)
+    capacity = counts.for_capacity
     if layout.group and capacity > layout.group:
         data = layout.group - PARITY_DISKS[layout.level]
-        capacity = layout.group * math.ceil((found.for_capacity - PARITY_DISKS[layout.level]) / data)
-    return [Count("capacity", capacity), Count("iops", found.for_iops), Count("throughput", found.for_throughput)]
+        capacity = layout.group * math.ceil((counts.for_capacity - PARITY_DISKS[layout.level]) / data)
+    return [Count("capacity", capacity), Count("iops", counts.for_iops), Count("throughput", counts.for_throughput)]
 
 
 def protected(layout: Layout) -> bool:

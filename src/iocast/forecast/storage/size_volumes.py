@@ -95,8 +95,8 @@ def _plan(
     size_gib = max(limits.least_gib, math.ceil(size - 1e-9))
     if limits.bucket_ios:  # gp2: IOPS come with the size and are not bought
         iops = min(limits.most_iops, max(limits.least_iops, int(limits.iops_per_gib * size_gib)))
-    asked = max(moved / layout.most_utilisation, limits.base_mib_per_s * MIB)
-    given = provisioned(device.volume, size_gib * GIB, iops, asked)
+    needed_per_s = max(moved / layout.most_utilisation, limits.base_mib_per_s * MIB)
+    given = provisioned(device.volume, size_gib * GIB, iops, needed_per_s)
     if size_gib > limits.most_gib or given.iops * layout.most_utilisation * devices + 1e-6 < need.iops * counted:
         return None
     if given.bytes_per_s + 1 < moved:

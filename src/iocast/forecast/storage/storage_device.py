@@ -171,8 +171,8 @@ def device_of(name: str, file: DeviceFile) -> StorageDevice:
     for field in ("price", "price_per_gib", "price_per_iops", "price_per_mib_per_s"):
         if (getattr(file, field) or 0) < 0:
             raise SpecError(f"{field} is negative", "leave it out where there is no price")
-    made = {"disk": _disk, "ssd": _ssd, "volume": _volume}[file.medium]
-    capacity, block, reads, writes = made(file)
+    build = {"disk": _disk, "ssd": _ssd, "volume": _volume}[file.medium]
+    capacity, block, reads, writes = build(file)
     return StorageDevice(
         name=name,
         medium=file.medium,

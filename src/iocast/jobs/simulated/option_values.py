@@ -36,10 +36,10 @@ def number(text: str, most: float, *, zero: bool = False) -> float:
 
 def count(text: str) -> float:
     """How many: "5400", "5.4M" (thousands)."""
-    found = _COUNT.fullmatch(text)
-    if not found or not float(found[1]):
+    match = _COUNT.fullmatch(text)
+    if not match or not float(match[1]):
         raise ValueError(f'expected a number such as 5400 or 5.4M, not "{text}"')
-    return float(found[1]) * _THOUSANDS[found[2]]
+    return float(match[1]) * _THOUSANDS[match[2]]
 
 
 def span(text: str, read: Callable[[str], Read]) -> tuple[Read, Read]:
@@ -52,10 +52,10 @@ def span(text: str, read: Callable[[str], Read]) -> tuple[Read, Read]:
 
 def parts(text: str, form: str) -> list[str]:
     """The values of "80%:200us", as many as `form` names."""
-    found = text.split(":")
-    if len(found) != form.count(":") + 1:
+    words = text.split(":")
+    if len(words) != form.count(":") + 1:
         raise ValueError(f"expected {form}")
-    return found
+    return words
 
 
 def switch(text: str) -> bool:

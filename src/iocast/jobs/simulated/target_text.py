@@ -29,11 +29,11 @@ def parse_target(text: str) -> Target:
         hint = f"devices: {', '.join(simulated_presets())}"
         raise SpecError(f"{text.removesuffix(':')}: {said}{meant(name, PRESETS)}", hint)
     device = PRESETS[name][1]
-    seen: set[str] = set()
+    keys: set[str] = set()
     for option in options:
         key, equals, value = (part.strip() for part in option.partition("="))
-        _refuse_unless_known(text, key, equals, seen)
-        seen.add(key)
+        _refuse_unless_known(text, key, equals, keys)
+        keys.add(key)
         try:
             device = OPTIONS[key].apply(device, value)
         except (SpecError, ValueError) as error:
@@ -45,7 +45,7 @@ def parse_target(text: str) -> Target:
     return Target(path=text, kind="sim", size_bytes=device.size_bytes, direct=True, simulated=device)
 
 
-def _refuse_unless_known(text: str, key: str, equals: str, seen: set[str]) -> None:
+def _refuse_unless_known(text: str, key: str, equals: str, keys: set[str]) -> None:
     hint = f"options: {', '.join(OPTIONS)}"
     if not key:
         raise SpecError(f"{text}: an option is missing between or after the commas", hint)
@@ -53,7 +53,7 @@ def _refuse_unless_known(text: str, key: str, equals: str, seen: set[str]) -> No
         raise SpecError(f'{text}: unknown option "{key}"{meant(key, OPTIONS)}', hint)
     if not equals:
         raise SpecError(f'{text}: option "{key}" has no value', f"written {key}={OPTIONS[key].form}")
-    if key in seen:
+    if key in keys:
         raise SpecError(f'{text}: option "{key}" is given twice')
 
 

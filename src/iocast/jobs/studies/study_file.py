@@ -49,8 +49,8 @@ def load_study(name: str) -> StudyPlan:
 def study_presets() -> dict[str, str]:
     """The text of every study that comes with iocast, by its name."""
     folder = resources.files("iocast.jobs.studies")
-    found = sorted(each.name for each in folder.iterdir() if each.name.endswith(".toml"))
-    return {name.removesuffix(".toml"): (folder / name).read_text(encoding="utf-8") for name in found}
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".toml"))
+    return {name.removesuffix(".toml"): (folder / name).read_text(encoding="utf-8") for name in names}
 
 
 def parse_study(text: str, source: str) -> StudyPlan:

@@ -232,11 +232,11 @@ def _texts(value: object) -> Iterator[Any]:
 
 def read_file_size(text: str | int) -> FileSize:
     """FileSize of "2GiB" or "2xRAM". Raises SpecError."""
-    found = _MULTIPLE.fullmatch(text) if isinstance(text, str) else None
-    if found:
-        if not 0 < float(found[1]) <= 1000:
+    match = _MULTIPLE.fullmatch(text) if isinstance(text, str) else None
+    if match:
+        if not 0 < float(match[1]) <= 1000:
             raise SpecError(f'"{text}" is not a plausible multiple of RAM', FILE_SIZES)
-        return FileSize(memory_multiple=float(found[1]))
+        return FileSize(memory_multiple=float(match[1]))
     try:
         return FileSize(size_bytes=_at_least_one(text))
     except SpecError as error:

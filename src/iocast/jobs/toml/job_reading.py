@@ -119,10 +119,10 @@ def _toml(text: str, source: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
-        line = (found[2] if found else "") or str(text.count("\n") + 1)
+        match = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        line = (match[2] if match else "") or str(text.count("\n") + 1)
         too_long = isinstance(error, ValueError) and not isinstance(error, tomllib.TOMLDecodeError)
-        said = found[1] if found else "a number has thousands of digits" if too_long else str(error)
+        said = match[1] if match else "a number has thousands of digits" if too_long else str(error)
         raise SpecError(
             f"{source}:{line}: not valid TOML: {said[:1].lower()}{said[1:]}",
             'put text in double quotes: size = "8k"; head tables with [[phase]]',

@@ -33,13 +33,13 @@ def key_lines(text: str) -> dict[Path, int]:
         if statement.startswith("[["):
             array = _resolve(_keys(statement[2:]), last)
             last[array] = last.get(array, -1) + 1
-            table = found = (*array, last[array])
+            table = place = (*array, last[array])
         elif statement.startswith("["):
-            table = found = _resolve(_keys(statement[1:]), last)
+            table = place = _resolve(_keys(statement[1:]), last)
         else:
-            found = (*table, *_keys(statement))
-        for depth in range(1, len(found) + 1):  # region.size = "4k" is the line of region too
-            lines.setdefault(found[:depth], line)
+            place = (*table, *_keys(statement))
+        for depth in range(1, len(place) + 1):  # region.size = "4k" is the line of region too
+            lines.setdefault(place[:depth], line)
     return lines
 
 

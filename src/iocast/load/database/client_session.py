@@ -27,10 +27,10 @@ class Statements(Protocol):
 class ClientSession:
     """See `load_server.LoadSession`. Its times are those of the client, exact to the nanosecond."""
 
-    def __init__(self, statements: Statements, asked: SessionPlan, load: DatabaseLoad) -> None:
-        self._statements, self._asked, self._load = statements, asked, load
-        self._places = places_of(load, asked.rows, asked.block_bytes)
-        self._blocks = {"read": load.work_unit, "update": load.work_unit, "scan": min(load.scan_blocks, asked.rows)}
+    def __init__(self, statements: Statements, session: SessionPlan, load: DatabaseLoad) -> None:
+        self._statements, self._asked, self._load = statements, session, load
+        self._places = places_of(load, session.rows, session.block_bytes)
+        self._blocks = {"read": load.work_unit, "update": load.work_unit, "scan": min(load.scan_blocks, session.rows)}
         self._number, self._due_ns, self._began_ns = 0, 0.0, 0
         self._free_ns = 0  # when the last statement had ended
         self.close: Callable[[], None] = statements.close
@@ -42,8 +42,8 @@ class ClientSession:
 
     def run(self, till_ns: int) -> Slice:
         """Statements until then."""
-        asked, response, service, lag = self._asked, no_times(), no_times(), Tally()
-        open_loop = asked.gap_ns > 0
+        plan, response, service, lag = self._asked, no_times(), no_times(), Tally()
+        open_loop = plan.gap_ns > 0
         ended_ns, crossing = 0, None
         self._free_ns = time.perf_counter_ns() - self._began_ns
         while crossing is None:
@@ -54,9 +54,9 @@ class ClientSession:
                 if self._due_ns >= till_ns:
                     break
                 self._wait_until(self._due_ns)
-            place = place_of(self._places, asked.stream, number, self._blocks[kind])
-            if asked.traced is not None:
-                asked.traced(kind, place)
+            place = place_of(self._places, plan.stream, number, self._blocks[kind])
+            if plan.traced is not None:
+                plan.traced(kind, place)
             start_ns = time.perf_counter_ns() - self._began_ns
             self._statements.execute(kind, place, self._blocks[kind])
             ended_ns = time.perf_counter_ns() - self._began_ns
@@ -88,6 +88,6 @@ class ClientSession:
 
     def _next_due(self, number: int) -> None:
         self._number = number + 1
-        asked = self._asked
-        if asked.gap_ns:
-            self._due_ns = next_due_ns(asked.stream, self._number, self._due_ns, asked.gap_ns, even=asked.even)
+        plan = self._asked
+        if plan.gap_ns:
+            self._due_ns = next_due_ns(plan.stream, self._number, self._due_ns, plan.gap_ns, even=plan.even)

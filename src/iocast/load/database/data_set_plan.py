@@ -34,10 +34,10 @@ class BuiltDataSet(Struct, frozen=True):
     block_bytes: int
     state: str
 
-    def fits(self, asked: DataSet) -> bool:
+    def fits(self, data_set: DataSet) -> bool:
         """True when this is what was asked for."""
         same = (self.size_bytes, self.tables, self.filling, self.seed)
-        return self.format == FORMAT and same == (asked.size_bytes, asked.tables, asked.filling, asked.seed)
+        return self.format == FORMAT and same == (data_set.size_bytes, data_set.tables, data_set.filling, data_set.seed)
 
 
 class Chunk(NamedTuple):
@@ -55,11 +55,11 @@ class Holder(NamedTuple):
     ended_by: str
 
 
-def refuse_size(asked: DataSet, rows: int) -> None:
+def refuse_size(data_set: DataSet, rows: int) -> None:
     """Raises TargetError for tables that are too small to be measured, or that keys do not reach."""
     if rows < LEAST_BLOCKS:
         raise TargetError(
-            f"{asked.tables} tables of {rows} blocks are too small to be measured",
+            f"{data_set.tables} tables of {rows} blocks are too small to be measured",
             f"each needs {LEAST_BLOCKS} blocks: give a larger --size, or fewer --tables",
         )
     if rows > MOST_BLOCKS:
@@ -68,43 +68,50 @@ def refuse_size(asked: DataSet, rows: int) -> None:
         )
 
 
-def refuse_other(made: BuiltDataSet | None, asked: DataSet, place: str) -> None:
+def refuse_other(built_data_set: BuiltDataSet | None, data_set: DataSet, place: str) -> None:
     """Raises TargetError where `place` holds a data set that is complete, or that is not the beginning of this one."""
-    if made is not None and (made.state != "building" or not made.fits(asked)):
-        what = _STATES.get(made.state, "an unfinished data set of another shape")
+    if built_data_set is not None and (built_data_set.state != "building" or not built_data_set.fits(data_set)):
+        what = _STATES.get(built_data_set.state, "an unfinished data set of another shape")
         raise TargetError(f"{place} holds {what} already", "remove it first: iocast load-db drop URL")
 
 
-def complete(made: BuiltDataSet | None, place: str) -> BuiltDataSet:
+def complete(built_data_set: BuiltDataSet | None, place: str) -> BuiltDataSet:
     """The data set that `place` ("database", "server") has. Raises TargetError where none is complete."""
-    if made is None:
+    if built_data_set is None:
         raise TargetError(f"this {place} has no data set of iocast", "build one: iocast load-db build URL --size 4GiB")
-    if made.state != "complete" or made.format != FORMAT:
+    if built_data_set.state != "complete" or built_data_set.format != FORMAT:
         raise TargetError(
-            f"the data set of this {place} is not complete" if made.format == FORMAT else "another iocast built it",
+            f"the data set of this {place} is not complete"
+            if built_data_set.format == FORMAT
+            else "another iocast built it",
             "run `iocast load-db build` with the same options again, or `iocast load-db drop`",
         )
-    return made
+    return built_data_set
 
 
 def fill(
-    made: BuiltDataSet, table: int, done: int, chunk_bytes: int, on_build: OnBuild, write: Callable[[Chunk], None]
+    built_data_set: BuiltDataSet,
+    table: int,
+    done: int,
+    chunk_bytes: int,
+    on_build: OnBuild,
+    write: Callable[[Chunk], None],
 ) -> None:
     """Writes the rows that a table lacks, chunk by chunk, in the order of its keys. Raises LoadError when stopped."""
-    order = KeyOrder(made.rows, made.seed, table)
-    most = max(1, chunk_bytes // made.block_bytes)
-    while done < made.rows:
-        if not tell(on_build, "fill", made, table, done):
+    order = KeyOrder(built_data_set.rows, built_data_set.seed, table)
+    most = max(1, chunk_bytes // built_data_set.block_bytes)
+    while done < built_data_set.rows:
+        if not tell(on_build, "fill", built_data_set, table, done):
             raise BuildStoppedError
-        count = min(most, made.rows - done)
+        count = min(most, built_data_set.rows - done)
         write(Chunk(done, list(order.keys(done, count)), done + count))
         done += count
 
 
-def tell(on_build: OnBuild, step: str, made: BuiltDataSet, table: int, done: int) -> bool:
+def tell(on_build: OnBuild, step: str, built_data_set: BuiltDataSet, table: int, done: int) -> bool:
     """Tells how far a build is; False when it is to stop."""
-    before, whole = (table - 1) * made.rows, made.rows * made.tables
-    return on_build(step, table, (before + done) * made.block_bytes, whole * made.block_bytes)
+    before, whole = (table - 1) * built_data_set.rows, built_data_set.rows * built_data_set.tables
+    return on_build(step, table, (before + done) * built_data_set.block_bytes, whole * built_data_set.block_bytes)
 
 
 class BuildStoppedError(LoadError):

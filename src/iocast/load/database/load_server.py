@@ -141,7 +141,7 @@ class LoadServer(Protocol):
     def now(self) -> object:
         """The server's time, from which sessions count theirs."""
 
-    def session(self, asked: SessionPlan) -> LoadSession:
+    def session(self, wanted: SessionPlan) -> LoadSession:
         """A new connection for a session."""
 
     def counters(self) -> Counters:

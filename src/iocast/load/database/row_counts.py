@@ -93,13 +93,13 @@ def counted(sliced: Sliced, kinds: dict[Kind, tuple[Op, int]], interval_ns: int)
 
 
 def _classes(rows: tuple[IntervalRow, ...]) -> tuple[ClassResult, ...]:
-    found: dict[tuple[Op, int], tuple[Tally, Tally]] = {}
+    classes: dict[tuple[Op, int], tuple[Tally, Tally]] = {}
     for row in rows:
         _, op, size = row.key
-        response, service = found.setdefault((op, size), (Tally(), Tally()))
+        response, service = classes.setdefault((op, size), (Tally(), Tally()))
         response.merge(row.response)
         service.merge(row.service)
     return tuple(
         ClassResult(op, size, response.total, response.total * size, 0, response.histogram(), service.histogram())
-        for (op, size), (response, service) in sorted(found.items())
+        for (op, size), (response, service) in sorted(classes.items())
     )

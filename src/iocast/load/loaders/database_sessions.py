@@ -106,7 +106,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
     notes = server.prepare(row.work)
     sessions: list[LoadSession] = []
     try:
-        sessions.extend(server.session(asked) for asked in _asked(row))
+        sessions.extend(server.session(plan) for plan in _asked(row))
         began = server.now()
         for session in sessions:  # plans are made before the first statement that counts
             session.begin(began)
@@ -124,35 +124,35 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
             session.close()
     if crew.errors:
         raise _failure(crew.errors[0])
-    found = counted(crew.slices, _kinds(row), interval_ns)
-    result, statements = _result(row, server, before, found)
+    counts = counted(crew.slices, _kinds(row), interval_ns)
+    result, statements = _result(row, server, before, counts)
     more = resource.getrusage(resource.RUSAGE_SELF)
     measurement = Measurement(
         engine=_engine(row, notes),
         started_unix_ns=started_unix_ns,
-        elapsed_ns=max(crew.issuing_ns, found.last_ns),
+        elapsed_ns=max(crew.issuing_ns, counts.last_ns),
         asked_depth=row.plan.users,
         asked_rate_per_s=None if isinstance(row.plan.arrival, Closed) else row.plan.arrival.rate_per_s,
         issuing_ns=crew.issuing_ns,
-        depth_mean=_in_flight(found) / crew.issuing_ns,
-        in_flight_ns=_in_flight(found),
-        ios=sum(part.ios for part in found.classes),
-        bytes=sum(part.bytes for part in found.classes),
+        depth_mean=_in_flight(counts) / crew.issuing_ns,
+        in_flight_ns=_in_flight(counts),
+        ios=sum(part.ios for part in counts.classes),
+        bytes=sum(part.bytes for part in counts.classes),
         stopped="interrupted" if interrupted else "finished",
         abandoned_ios=0,
-        classes=found.classes,
-        lag=found.lag.histogram(),
+        classes=counts.classes,
+        lag=counts.lag.histogram(),
         errors=(),
         slow=(),
-        users=found.users,
+        users=counts.users,
         cpu_user_ns=round((more.ru_utime - used.ru_utime) * 1e9),
         cpu_system_ns=round((more.ru_stime - used.ru_stime) * 1e9),
         generator=Generator(threads=row.plan.users, user_ns=crew.ran_ns, queued_ns=crew.queued_ns),
         unsent_arrivals=_unsent(row, crew),
-        commit=_commits(row, found),
+        commit=_commits(row, counts),
         database=replace(result, statements=statements),
     )
-    return MeasuredPhase(row.plan, measurement, IntervalStream(found.intervals, interval_ns))
+    return MeasuredPhase(row.plan, measurement, IntervalStream(counts.intervals, interval_ns))
 
 
 def _asked(row: _Row) -> list[SessionPlan]:
@@ -215,46 +215,48 @@ def _kinds(row: _Row):  # type: ignore[no-untyped-def]
     return kinds_of(row.work, row.server.block_bytes, row.server.table_blocks)
 
 
-def _in_flight(found: RowCounts) -> float:
-    return float(sum(part.service.sum_ns for part in found.classes))
+def _in_flight(row_counts: RowCounts) -> float:
+    return float(sum(part.service.sum_ns for part in row_counts.classes))
 
 
 def _unsent(row: _Row, crew: SessionCrew) -> int:
     """Statements of an open loop that were due, and that no session came to."""
     return sum(
-        due_before(asked.stream, last.number, last.due_ns, asked.gap_ns, crew.issuing_ns, even=asked.even)
-        for asked, done in zip(_asked(row), crew.slices, strict=True)
+        due_before(plan.stream, last.number, last.due_ns, plan.gap_ns, crew.issuing_ns, even=plan.even)
+        for plan, done in zip(_asked(row), crew.slices, strict=True)
         for _, last in done[-1:]
-        if asked.gap_ns
+        if plan.gap_ns
     )
 
 
-def _commits(row: _Row, found: RowCounts) -> Histogram:
+def _commits(row: _Row, row_counts: RowCounts) -> Histogram:
     """The times of commits, of a commit test that waits for them to be durable."""
-    if isinstance(row.work, CommitLoad) and row.work.synchronous and found.classes:
-        return found.classes[0].response
+    if isinstance(row.work, CommitLoad) and row.work.synchronous and row_counts.classes:
+        return row_counts.classes[0].response
     return Histogram()
 
 
-def _result(row: _Row, server: LoadServer, before: Counters, found: RowCounts) -> tuple[DatabaseResult, Statements]:
+def _result(
+    row: _Row, server: LoadServer, before: Counters, row_counts: RowCounts
+) -> tuple[DatabaseResult, Statements]:
     """What the server says of the row, once it has told all of it: that comes a little later."""
     until = time.monotonic() + _SETTLE_S
     last, since = None, time.monotonic()
     while True:
         after = server.counters()
-        did = server.touched(before, after, found.statements, row.work)
-        told = server.below(before, after, did, row.work)
+        did = server.touched(before, after, row_counts.statements, row.work)
+        server_figures = server.below(before, after, did, row.work)
         if after != last:
             last, since = after, time.monotonic()
-        settled = did.table_blocks >= did.reads and not (told and told.late)
+        settled = did.table_blocks >= did.reads and not (server_figures and server_figures.late)
         if isinstance(row.work, CommitLoad) or did.updates:  # the log's counters have no sum to be held against
             settled = time.monotonic() - since > _STILL_S
         if settled or time.monotonic() > until:
             break
         time.sleep(0.05)
-    commits = sum(part.ios for part in found.classes) if isinstance(row.work, CommitLoad) else did.updates
+    commits = sum(part.ios for part in row_counts.classes) if isinstance(row.work, CommitLoad) else did.updates
     path = server.commits(before, after, commits) if commits else None
-    below = None if isinstance(row.work, CommitLoad) else told
+    below = None if isinstance(row.work, CommitLoad) else server_figures
     return DatabaseResult(below=below, commit=path), did
 
 

@@ -24,9 +24,9 @@ def anonymised(value: T, names: Pseudonyms) -> T:
     return typing.cast("T", _walked(value, names, UNDECLARED))
 
 
-def anonymised_fields(owner: str, found: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any]:
+def anonymised_fields(owner: str, fields: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any]:
     """The same of a structure that was decoded as a plain mapping."""
-    return {name: _walked(each, names, FIELDS.get(f"{owner}.{name}", UNDECLARED)) for name, each in found.items()}
+    return {name: _walked(each, names, FIELDS.get(f"{owner}.{name}", UNDECLARED)) for name, each in fields.items()}
 
 
 def _walked(value: Any, names: Pseudonyms, kind: str | tuple[str, str]) -> Any:
@@ -68,10 +68,10 @@ def subject(names: Pseudonyms, observer: str, text: str) -> str:
     return PART.join(pseudonym(names, kind, part) for kind, part in zip(kinds, parts, strict=False))
 
 
-def texts(names: Pseudonyms, found: Mapping[str, str]) -> dict[str, str]:
+def texts(names: Pseudonyms, by_name: Mapping[str, str]) -> dict[str, str]:
     """The texts of a tape, by subjects that are called as in its samples; a statement is called by its number."""
     fresh = {}
-    for key, text in found.items():
+    for key, text in by_name.items():
         what, part, name = key.partition(PART)
         of_name, of_text = TEXTS.get(what, (UNDECLARED, UNDECLARED))
         hidden = pseudonym(names, of_name, name)

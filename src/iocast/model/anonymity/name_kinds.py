@@ -63,12 +63,12 @@ def place(names: Pseudonyms, text: str) -> str:
 def _url(names: Pseudonyms, url: re.Match[str]) -> str:
     """Scheme, ports and options that are numbers or known stay."""
     scheme, user, servers, database, options = url.groups()
-    told = ",".join(_server(names, each) for each in servers.split(","))
+    shown = ",".join(_server(names, each) for each in servers.split(","))
     pairs = (each.partition("=") for each in (options or "").split("&") if each)
-    asked = "&".join(f"{key}{sign}{setting(names, value)}" for key, sign, value in pairs)
+    query = "&".join(f"{key}{sign}{setting(names, value)}" for key, sign, value in pairs)
     who = f"{names.named('user', user)}@" if user else ""
     where = "" if database is None else f"/{database_name(names, database)}"
-    return f"{scheme}://{who}{told}{where}" + (f"?{asked}" if asked else "")
+    return f"{scheme}://{who}{shown}{where}" + (f"?{query}" if query else "")
 
 
 def _server(names: Pseudonyms, text: str) -> str:
@@ -87,8 +87,8 @@ def process(names: Pseudonyms, text: str) -> str:
         return text
     if thread := well_known.KERNEL_THREAD.fullmatch(text):
         return thread["head"] + _KERNEL_WORD.sub(lambda word: _kernel_word(names, word[0]), thread["rest"])
-    if found := well_known.ORACLE_PROCESS.fullmatch(text):
-        return found["head"] + database_name(names, found["rest"])
+    if match := well_known.ORACLE_PROCESS.fullmatch(text):
+        return match["head"] + database_name(names, match["rest"])
     return "/".join(names.named("process", part) for part in text.split("/"))
 
 
@@ -151,8 +151,8 @@ def filesystem(names: Pseudonyms, text: str) -> str:
 
 def version(names: Pseudonyms, text: str) -> str:
     """The numbers at its beginning: who builds a kernel or a tool may put a name behind them."""
-    found = _VERSION.match(text)
-    return found[0] if found else names.named("version", text)
+    match = _VERSION.match(text)
+    return match[0] if match else names.named("version", text)
 
 
 def words(names: Pseudonyms, text: str) -> str:
@@ -179,10 +179,10 @@ def setting(names: Pseudonyms, text: str) -> str:
 
 def source(names: Pseudonyms, text: str) -> str:
     """ "PostgreSQL 18.6, app on db1"."""
-    found = _SOURCE.fullmatch(text)
-    if found is None:
+    match = _SOURCE.fullmatch(text)
+    if match is None:
         return names.named("source", text)
-    product, database, server = found.groups()
+    product, database, server = match.groups()
     return (
         product.strip()
         + (f", {database_name(names, database)}" if database else "")

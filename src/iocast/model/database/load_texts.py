@@ -21,10 +21,10 @@ def parse_think(text: str) -> Think:
     """MIN[..MAX][:EVERY]. Raises SpecError."""
     what, every = _every(text)
     least, _, most = what.partition("..")
-    found = Think(least_ns=parse_duration(least), most_ns=parse_duration(most or least), every=every)
-    if found.least_ns > found.most_ns:
+    think = Think(least_ns=parse_duration(least), most_ns=parse_duration(most or least), every=every)
+    if think.least_ns > think.most_ns:
         raise SpecError(f'"{text}": the shorter time comes first', "for example 1ms..5ms:10")
-    return found
+    return think
 
 
 def _every(text: str) -> tuple[str, int]:

@@ -22,10 +22,10 @@ class Moment(Struct, frozen=True, dict=True):
     @cached_property
     def by_observer(self) -> Mapping[str, tuple[Sample, ...]]:
         """The samples of each observer, in the order in which they were read."""
-        found: dict[str, list[Sample]] = {}
+        grouped: dict[str, list[Sample]] = {}
         for sample in self.samples:
-            found.setdefault(sample.observer, []).append(sample)
-        return {observer: tuple(samples) for observer, samples in found.items()}
+            grouped.setdefault(sample.observer, []).append(sample)
+        return {observer: tuple(samples) for observer, samples in grouped.items()}
 
     @cached_property
     def _values(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -38,10 +38,10 @@ class Moment(Struct, frozen=True, dict=True):
         return self._values[observer]
 
     def _as_they_stood(self, observer: str) -> dict[str, dict[str, float]]:
-        found: dict[str, dict[str, float]] = {}
+        by_subject: dict[str, dict[str, float]] = {}
         for sample in self.by_observer.get(observer, ()):
-            found.setdefault(sample.subject, {})[sample.metric] = sample.value
-        return found
+            by_subject.setdefault(sample.subject, {})[sample.metric] = sample.value
+        return by_subject
 
 
 class Interval(Struct, frozen=True, dict=True):
@@ -62,8 +62,10 @@ class Interval(Struct, frozen=True, dict=True):
     def views(self, observer: str) -> dict[str, View]:
         """How far the counters of each subject went. A subject that is new in this interval is not in it."""
         if observer not in self._views:
-            found = views((*self._at_the_start(observer), *self.after.by_observer.get(observer, ())), observer)
-            self._views[observer] = {subject: self._with_new_buckets(observer, view) for subject, view in found.items()}
+            by_subject = views((*self._at_the_start(observer), *self.after.by_observer.get(observer, ())), observer)
+            self._views[observer] = {
+                subject: self._with_new_buckets(observer, view) for subject, view in by_subject.items()
+            }
         return self._views[observer]
 
     def values(self, observer: str) -> Mapping[str, Mapping[str, float]]:

@@ -150,10 +150,10 @@ class PairTimes(Struct, frozen=True):
 
     def quantile_ns(self, q: float) -> int:
         """The upper end of the interval that holds a share `q`."""
-        wanted, seen = q * self.references, 0.0
+        wanted, passed = q * self.references, 0.0
         for upto_ns, count in zip(self.upto_ns, self.counts, strict=True):
-            seen += count
-            if seen >= wanted - 1e-9:
+            passed += count
+            if passed >= wanted - 1e-9:
                 return upto_ns
         return self.upto_ns[-1]
 

@@ -62,6 +62,6 @@ def _flags(target: Target, root: str, unseen: list[str]) -> Iterator[Maintenance
     layers = {layer.name for layer in target.layers}
     for each in samples:
         if each.value > 0 and each.metric not in (metrics.HOT, metrics.ZFS_DEGRADED):
-            found = Maintenance(task=each.metric, subject=each.subject)
+            work = Maintenance(task=each.metric, subject=each.subject)
             below = each.subject in layers | maintenance.btrfs_on(layers, root) or each.metric == metrics.BTRFS_SCRUB
-            yield replace(found, below_target=below)
+            yield replace(work, below_target=below)

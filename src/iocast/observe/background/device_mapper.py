@@ -24,17 +24,17 @@ def mapped_work(target: Target, root: str, ask: Ask) -> Iterator[Maintenance]:
     """Volumes of the device mapper that are moved, merged or synchronised; nothing is asked where there are none."""
     kernel_names = dict(_volumes(root))
     layers = {layer.name for layer in target.layers}
-    found: dict[str, Maintenance] = {}
-    told: str | None = ""
+    work: dict[str, Maintenance] = {}
+    output: str | None = ""
     for name in kernel_names:
         if PVMOVE.search(name):
-            found[name] = Maintenance(task=metrics.LVM_PVMOVE, subject=name)
+            work[name] = Maintenance(task=metrics.LVM_PVMOVE, subject=name)
     if kernel_names:
-        told = ask("dmsetup", "status")
-        found |= {each.subject: each for each in map(_work, (told or "").splitlines()) if each is not None}
-    for name, each in found.items():
+        output = ask("dmsetup", "status")
+        work |= {each.subject: each for each in map(_work, (output or "").splitlines()) if each is not None}
+    for name, each in work.items():
         yield replace(each, below_target=kernel_names.get(name) in layers)
-    if told is None and any(COPY in name for name in kernel_names):
+    if output is None and any(COPY in name for name in kernel_names):
         raise ValueError("synchronisation of LVM volumes: dmsetup cannot be asked")
 
 

@@ -23,29 +23,29 @@ def pool_work(target: Target, root: str, ask: Ask) -> Iterator[Maintenance]:
     """Every pool that works for itself at this moment; nothing is asked where there is no pool."""
     if not os.path.isdir(os.path.join(root, "proc/spl/kstat/zfs")):
         return
-    told = ask("zpool", "status")
-    if told is None:
+    output = ask("zpool", "status")
+    if output is None:
         raise ValueError("ZFS scrubs and resilvers: zpool cannot be asked")
     own = (target.mount_source or "").split("/")[0] if target.filesystem == "zfs" else ""
-    for each in works_of(told):
+    for each in works_of(output):
         yield replace(each, below_target=each.subject == own)
 
 
 def works_of(text: str) -> Iterator[Maintenance]:
     """The works that a status tells of, with the share that is done where it stands within the next lines."""
-    pool, found = "", None
+    pool, work = "", None
     for line in text.splitlines():
         if match := POOL.match(line):
             pool = match[1]
         if match := WORK.match(line):
-            if found is not None:
-                yield found
-            found = Maintenance(task=f"{metrics.ZFS}_{match[1] or match[2]}", subject=pool)
-        elif found is not None and (match := DONE.search(line)):
-            yield replace(found, done=float(match[1]) / 100)
-            found = None
-        elif found is not None and line.startswith("config:"):
-            yield found
-            found = None
-    if found is not None:
-        yield found
+            if work is not None:
+                yield work
+            work = Maintenance(task=f"{metrics.ZFS}_{match[1] or match[2]}", subject=pool)
+        elif work is not None and (match := DONE.search(line)):
+            yield replace(work, done=float(match[1]) / 100)
+            work = None
+        elif work is not None and line.startswith("config:"):
+            yield work
+            work = None
+    if work is not None:
+        yield work

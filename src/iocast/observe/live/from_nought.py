@@ -19,18 +19,18 @@ class FromNought:
 
         What is gone is forgotten, so that processes that come and go take no memory. None at all is a failed read.
         """
-        found: list[Sample] = []
+        done: list[Sample] = []
         still_there: set[tuple[str, str, str]] = set()
         for sample in samples:
             key = (sample.observer, sample.subject, sample.metric)
             still_there.add(key)
             if key not in self._seen:
-                found.append(Sample(self._before_ns, *key, 0.0))
-            found.append(sample)
+                done.append(Sample(self._before_ns, *key, 0.0))
+            done.append(sample)
         if still_there:
             self._seen = still_there
         self._before_ns = now_ns
-        return found
+        return done
 
     def known(self, samples: Iterable[Sample]) -> None:
         """These counted before the watch began: they did not start at 0."""

@@ -146,14 +146,14 @@ class Observer:
 
     def sample(self) -> list[Sample]:
         """Every counter that is above 0; one that is new is 0 at the time of the samples before."""
-        seen = self._read()
+        snapshot = self._read()
         now_ns = unix_ns()
-        found = (
+        samples = (
             Sample(now_ns, observer, metrics.PART.join(subject), metric, float(value))
-            for observer, subject, counters in self._told(seen)
+            for observer, subject, counters in self._told(snapshot)
             for metric, value in counters.items()
         )
-        return self._nought.completed(found, now_ns)
+        return self._nought.completed(samples, now_ns)
 
     def _read(self) -> _Snapshot:
         if self._watch is None:
@@ -163,18 +163,18 @@ class Observer:
         except _core.CoreError as error:
             raise BlindError(str(error.args[0]), str(error.args[1])) from error
 
-    def _told(self, seen: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
-        yield NAME, ("",), _of_the_watch(seen)
-        for block in seen.blocks or ():
+    def _told(self, counters: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
+        yield NAME, ("",), _of_the_watch(counters)
+        for block in counters.blocks or ():
             place = (self._name(block.device), block.clock, block.op, _size(block.size_bytes))
             yield metrics.BLOCK_LAYER, place, _counters(block.counts)
-        for call in seen.calls or ():
+        for call in counters.calls or ():
             yield metrics.SYSTEM_CALLS, (call.command, call.call, _size(call.size_bytes)), _counters(call.counts)
-        for each in seen.processes:
+        for each in counters.processes:
             yield metrics.CALLS_BY_PROCESS, (str(each.pid), each.command, each.call), _sums(each)
-        for file in seen.files:
+        for file in counters.files:
             yield metrics.CALLS_BY_FILE, (file.call, file.path), _sums(file)
-        for command, counts in seen.run_delays or ():
+        for command, counts in counters.run_delays or ():
             yield metrics.RUN_DELAYS, (command,), _counters(counts)
 
     def _name(self, device: DeviceNumber) -> str:
@@ -194,14 +194,14 @@ class Observer:
             self._watch = None
 
 
-def _of_the_watch(seen: _Snapshot) -> dict[str, int]:
+def _of_the_watch(counters: _Snapshot) -> dict[str, int]:
     """How far the counts can be trusted, and what reading them costs."""
-    blocks, calls = seen.blocks_apart, seen.calls_apart
+    blocks, calls = counters.blocks_apart, counters.calls_apart
     return {
-        metrics.LOST_EVENTS: seen.lost_events,
-        metrics.EVENTS: seen.events,
-        metrics.TRACED_NS: seen.watched_ns,
-        metrics.READER_CPU_NS: seen.cpu_ns,
+        metrics.LOST_EVENTS: counters.lost_events,
+        metrics.EVENTS: counters.events,
+        metrics.TRACED_NS: counters.watched_ns,
+        metrics.READER_CPU_NS: counters.cpu_ns,
         metrics.UNPAIRED: sum(blocks[clock] for clock in ("bio", "request", "driver")) + calls["without_beginning"],
         metrics.GIVEN_UP: blocks["given_up"] + calls["given_up"],
     }

@@ -54,16 +54,16 @@ class Observer:
     def sample(self) -> list[Sample]:
         """Subject: the interface, and "tcp" for the whole machine."""
         now_ns = unix_ns()
-        seen: dict[str, dict[str, int]] = parse_interfaces(self._read("proc/net/dev"))
-        if not seen:
+        interfaces: dict[str, dict[str, int]] = parse_interfaces(self._read("proc/net/dev"))
+        if not interfaces:
             raise BlindError("/proc/net/dev can no longer be read")
-        for name, counters in seen.items():
+        for name, counters in interfaces.items():
             speed = self._link_bytes_per_s(name)
             counters |= {} if speed is None else {metrics.LINK_BYTES_PER_S: speed}
-        seen[TCP] = parse_tcp(self._read("proc/net/snmp"), self._read("proc/net/netstat"))
+        interfaces[TCP] = parse_tcp(self._read("proc/net/snmp"), self._read("proc/net/netstat"))
         return [
             Sample(now_ns, NAME, subject, metric, float(value))
-            for subject, counters in seen.items()
+            for subject, counters in interfaces.items()
             for metric, value in counters.items()
         ]
 
@@ -102,18 +102,18 @@ _TCP = {
 
 def parse_interfaces(text: str) -> dict[str, dict[str, int]]:
     """Counters of each interface by name; the loopback is left out."""
-    found = {}
+    interfaces = {}
     for line in text.splitlines():
         name, colon, rest = line.partition(":")
         numbers = rest.split()
         if colon and len(numbers) >= _DEV_COLUMNS and name.strip() != "lo":
-            found[name.strip()] = {metric: int(numbers[column]) for column, metric in _DEV_FIELDS.items()}
-    return found
+            interfaces[name.strip()] = {metric: int(numbers[column]) for column, metric in _DEV_FIELDS.items()}
+    return interfaces
 
 
 def parse_tcp(*texts: str) -> dict[str, int]:
     """TCP's counters from snmp and netstat: a line of names, and one of numbers; what they lack is left out."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for text in texts:
         lines = [line.partition(":") for line in text.splitlines()]
         for (group, _, names), (same, _, numbers) in pairwise(lines):
@@ -122,5 +122,5 @@ def parse_tcp(*texts: str) -> dict[str, int]:
             values = dict(zip(names.split(), numbers.split(), strict=False))
             for (wanted, name), metric in _TCP.items():
                 if wanted == group and values.get(name, "").isdigit():
-                    found[metric] = int(values[name])
-    return found
+                    counts[metric] = int(values[name])
+    return counts

@@ -48,11 +48,11 @@ class Observer:
 
     def __enter__(self) -> Observer:
         now_ns = unix_ns()
-        found = self._read(now_ns)
-        if not found:
+        mounts = self._read(now_ns)
+        if not mounts:
             raise BlindError("this machine has no NFS mount")
         self._nought = FromNought(now_ns)
-        self._nought.known(found)
+        self._nought.known(mounts)
         return self
 
     def sample(self) -> list[Sample]:
@@ -110,10 +110,10 @@ def parse_mountstats(text: str) -> tuple[NfsMount, ...]:
     by_operation = False
     for line in text.splitlines():
         if line and not line[0].isspace():
-            found, by_operation = _MOUNT.match(line), False
+            match, by_operation = _MOUNT.match(line), False
             current = None
-            if found:
-                current = NfsMount(export=found[1], mounted_on=_unescaped(found[2]), sizes={}, operations={})
+            if match:
+                current = NfsMount(export=match[1], mounted_on=_unescaped(match[2]), sizes={}, operations={})
                 mounts.append(current)
         elif current is not None and by_operation:
             _take_operation(current, line)
@@ -130,10 +130,10 @@ def _take_options(mount: NfsMount, line: str) -> None:
 
 
 def _take_operation(mount: NfsMount, line: str) -> None:
-    found = _OPERATION.match(line)
-    counters = _counters([int(word) for word in found[2].split()]) if found else {}
-    if found and counters and counters[metrics.OPS]:
-        mount.operations[found[1]] = counters
+    match = _OPERATION.match(line)
+    counters = _counters([int(word) for word in match[2].split()]) if match else {}
+    if match and counters and counters[metrics.OPS]:
+        mount.operations[match[1]] = counters
 
 
 def _counters(numbers: list[int]) -> dict[str, int]:

@@ -46,12 +46,12 @@ class Observer:
         self._root = root
 
     def __enter__(self) -> Observer:
-        found = processes(self._watched, self._root)
-        if not found:
+        running = processes(self._watched, self._root)
+        if not running:
             raise BlindError("no process is there to be followed")
-        hidden = sum(1 for pid, _ in found if not self._io(pid))
+        hidden = sum(1 for pid, _ in running if not self._io(pid))
         if hidden:
-            of_all = f"{hidden} of {len(found)} processes"
+            of_all = f"{hidden} of {len(running)} processes"
             self.unseen = (f"bytes of {of_all}: /proc/PID/io is for root and the owner of a process",)
         return self
 

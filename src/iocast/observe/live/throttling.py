@@ -53,10 +53,10 @@ class Observer:
         samples: list[Sample] = []
         for folder in self._groups("blkio"):
             group = group_name(folder, self._root)
-            told: dict[str, dict[str, float]] = {number: dict(done) for number, done in _done(folder).items()}
+            by_group: dict[str, dict[str, float]] = {number: dict(done) for number, done in _done(folder).items()}
             for (number, metric), limit in limits_of(folder).items():
-                told.setdefault(number, {})[metric] = limit
-            for number, counters in told.items():
+                by_group.setdefault(number, {})[metric] = limit
+            for number, counters in by_group.items():
                 subject = f"{group}{metrics.PART}{self._device(number)}"
                 samples += [Sample(now_ns, NAME, subject, metric, float(at)) for metric, at in counters.items()]
         for folder in self._groups("cpu"):
@@ -67,10 +67,10 @@ class Observer:
     def _groups(self, controller: str) -> list[str]:
         followed = self._watched.pids or self._watched.commands
         whose = [str(pid) for pid, _ in processes(self._watched, self._root)] if followed else ["self"]
-        found: dict[str, None] = {}
+        groups: dict[str, None] = {}
         for process in whose[:_MOST_PROCESSES]:
-            found |= dict.fromkeys(groups_of(process, self._root, controller))
-        return list(found)
+            groups |= dict.fromkeys(groups_of(process, self._root, controller))
+        return list(groups)
 
     def _device(self, number: str) -> str:
         major, _, minor = number.partition(":")
@@ -83,11 +83,11 @@ class Observer:
 
 def _done(folder: str) -> DeviceCounters:
     """Of version 2, or of version 1."""
-    found = parse_io_stat(read_or_empty(f"{folder}/io.stat"))
+    by_device = parse_io_stat(read_or_empty(f"{folder}/io.stat"))
     for name, read, written in (
         ("blkio.throttle.io_serviced_recursive", metrics.READS, metrics.WRITES),
         ("blkio.throttle.io_service_bytes_recursive", metrics.READ_BYTES, metrics.WRITTEN_BYTES),
     ):
         for number, counters in parse_throttle_counts(read_or_empty(f"{folder}/{name}"), read, written).items():
-            found[number] = found.get(number, {}) | counters
-    return found
+            by_device[number] = by_device.get(number, {}) | counters
+    return by_device

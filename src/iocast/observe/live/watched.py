@@ -25,15 +25,15 @@ EVERYBODY = Watched()
 
 def processes(watched: Watched, root: str = "/") -> list[tuple[int, str]]:
     """(pid, command) of all that are followed now, in order; threads of the kernel are left out."""
-    found: dict[int, tuple[int, str]] = {}
+    by_pid: dict[int, tuple[int, str]] = {}
     for entry in os.listdir(os.path.join(root, "proc")):
         if entry.isdigit() and (stat := read_or_empty(os.path.join(root, "proc", entry, "stat"))):
             # The name stands in brackets, and may hold brackets and blanks itself.
             name, _, rest = stat.partition("(")[2].rpartition(")")
             words = rest.split()
             if len(words) > 1 and not _is_kernel_thread(int(entry), int(words[1])):
-                found[int(entry)] = (int(words[1]), name)
-    return [(pid, name) for pid, (_, name) in sorted(found.items()) if _follows(watched, pid, name, found)]
+                by_pid[int(entry)] = (int(words[1]), name)
+    return [(pid, name) for pid, (_, name) in sorted(by_pid.items()) if _follows(watched, pid, name, by_pid)]
 
 
 def _is_kernel_thread(pid: int, parent: int) -> bool:

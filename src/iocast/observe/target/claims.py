@@ -60,7 +60,7 @@ def claims(major: int, minor: int, root: Path = Path("/")) -> tuple[str, ...]:
 def claims_on(top: Path, uses: Uses, besides: Collection[Path] = ()) -> tuple[str, ...]:
     """The same; that the devices `besides` stand on it is no use, nor is what stands on these."""
     said: list[str] = []
-    waiting, seen = [top], {top, *besides}
+    waiting, devices = [top], {top, *besides}
     while waiting:
         device = waiting.pop(0)
         name = kernel_name(device)
@@ -68,8 +68,8 @@ def claims_on(top: Path, uses: Uses, besides: Collection[Path] = ()) -> tuple[st
         said += _uses_of(device, uses)
         said += [f"{kernel_name(above)} is built on {name}" for above in built if above not in besides]
         for above in [*partitions(device), *built]:
-            if above not in seen:
-                seen.add(above)
+            if above not in devices:
+                devices.add(above)
                 waiting.append(above)
     return tuple(dict.fromkeys(said))
 
@@ -77,8 +77,8 @@ def claims_on(top: Path, uses: Uses, besides: Collection[Path] = ()) -> tuple[st
 def mounted_on(major: int, minor: int, root: Path = Path("/")) -> Mount | None:
     """The first mount of the device itself, None when there is none (btrfs is found by its source)."""
     directory = device_directory(major, minor, root)
-    found = [mount for mount in read_mounts(root) if _is_of(mount, directory, (major, minor), root)]
-    return found[0] if found else None
+    mounts = [mount for mount in read_mounts(root) if _is_of(mount, directory, (major, minor), root)]
+    return mounts[0] if mounts else None
 
 
 def exports(root: Path) -> Iterator[tuple[str, str]]:
@@ -126,4 +126,4 @@ def _swap_devices(root: Path) -> set[Path]:
     except OSError:
         return set()
     sources = [unescape(line.split()[0]) for line in text.splitlines()[1:] if line.strip()]
-    return {found for source in sources if (found := source_directory(source, root)) is not None}
+    return {device for source in sources if (device := source_directory(source, root)) is not None}

@@ -27,11 +27,11 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
     Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast.
     """
     overlays = _overlays(root)
-    found = inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
+    users = inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
     for path in paths if root == Path("/") else ():
-        if path not in found and (unseen := _unseen_use(held_path(path))):
-            found[path] = [f"a process that cannot be seen from here (in another container?) {unseen}"]
-    return found
+        if path not in users and (unseen := _unseen_use(held_path(path))):
+            users[path] = [f"a process that cannot be seen from here (in another container?) {unseen}"]
+    return users
 
 
 def _unseen_use(path: str) -> str:
@@ -74,29 +74,29 @@ def inode_users(
     if inodes and root == Path("/"):
         said += _processes(inodes)
         said += _hidden_locks(inodes)
-    found: dict[str, list[str]] = {}
+    users: dict[str, list[str]] = {}
     for path, sentence in said:
-        if sentence not in found.setdefault(path, []):
-            found[path].append(sentence)
-    return found
+        if sentence not in users.setdefault(path, []):
+            users[path].append(sentence)
+    return users
 
 
 def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
     if root == Path("/"):
         path = held_path(path)
-    found = {inode for inode in (_inode(path),) if inode is not None}
+    inodes = {inode for inode in (_inode(path),) if inode is not None}
     own = find_mount(path, root)
     path = os.path.realpath(path)
     if own is not None and own.filesystem == "overlay":
         inside = os.path.relpath(path, own.mount_point)
-        found |= _inodes(Path(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
+        inodes |= _inodes(Path(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
     for seen_from, overlay in _overlays(root) if overlays is None else overlays:
         for upper in _uppers(overlay):
             below = _inside(path, upper)
             if below is not None:
-                found |= _inodes([seen_from / overlay.mount_point.lstrip("/") / below])
-    return found
+                inodes |= _inodes([seen_from / overlay.mount_point.lstrip("/") / below])
+    return inodes
 
 
 def _overlays(root: Path) -> list[tuple[Path, Mount]]:

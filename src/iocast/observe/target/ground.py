@@ -63,15 +63,15 @@ def ground_of(major: int, minor: int, root: Path = Path("/")) -> Ground | None:
         return None
     lower: list[Lower] = []
     files: list[Backing] = []
-    waiting, seen = [(top, False)], {top}
+    waiting, devices = [(top, False)], {top}
     while waiting:
         device, shared = waiting.pop(0)
         behind = backing(device, root)
         if behind is not None and behind.device is None:
             files.append(behind)
         for each in _steps(device, behind, shared, root):
-            if each.device not in seen:
-                seen.add(each.device)
+            if each.device not in devices:
+                devices.add(each.device)
                 lower.append(each)
                 waiting.append((each.device, each.shared))
     return Ground(top, tuple(lower), tuple(files))

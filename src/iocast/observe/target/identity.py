@@ -56,8 +56,8 @@ def _marks(directory: Path, disk: Path, part: int | None, root: Path, loop_mark:
     for mark in (*_disk_marks(disk), loop_mark):
         if mark:
             yield mark + end
-    if found := re.search(r"^PARTUUID=(\S+)$", read_text(directory / "uevent") or "", re.MULTILINE):
-        yield f"partuuid:{found[1]}"
+    if match := re.search(r"^PARTUUID=(\S+)$", read_text(directory / "uevent") or "", re.MULTILINE):
+        yield f"partuuid:{match[1]}"
     for folder, kind in (("by-partuuid", "partuuid:"), ("by-id", "id:")):
         yield from (kind + name for name in _links(root / "dev/disk" / folder, directory))
     above = os.path.realpath(root / "sys/devices")
@@ -123,8 +123,8 @@ def _links(folder: Path, directory: Path) -> list[str]:
         entries = list(folder.iterdir())
     except OSError:
         return []
-    found = [entry.name for entry in entries if Path(os.path.realpath(entry)).name == directory.name]
-    return sorted(found, key=lambda name: (len(name), name))
+    names = [entry.name for entry in entries if Path(os.path.realpath(entry)).name == directory.name]
+    return sorted(names, key=lambda name: (len(name), name))
 
 
 def _one_word(text: str) -> str:

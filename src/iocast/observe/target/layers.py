@@ -82,8 +82,8 @@ def _start_bytes(directory: Path) -> int | None:
 
 def active_scheduler(text: str | None) -> str | None:
     """The one in brackets: "none [mq-deadline] kyber" → "mq-deadline"; a lone name stands for itself."""
-    found = re.search(r"\[([^\]]+)\]", text or "")
-    return found[1] if found else text
+    match = re.search(r"\[([^\]]+)\]", text or "")
+    return match[1] if match else text
 
 
 def device_kind(directory: Path) -> str:
@@ -94,8 +94,8 @@ def device_kind(directory: Path) -> str:
         return "partition" if re.fullmatch(r"part\d+", prefix) else _DM_KINDS.get(prefix, "dm")
     if level := read_text(directory / "md/level"):
         return level
-    found = re.match(r"[a-z]+", directory.name)
-    return found[0] if found and found[0] in _SPECIAL_DISKS else "disk"
+    match = re.match(r"[a-z]+", directory.name)
+    return match[0] if match and match[0] in _SPECIAL_DISKS else "disk"
 
 
 def hardware_identity(directory: Path) -> tuple[str | None, str | None, str | None]:
@@ -171,7 +171,7 @@ class Stack:
             return self._below_file(kernel_name(directory), file)
         backing = read_text(directory / "backing_dev")
         if backing not in (None, "none"):  # zram with somewhere to write back to
-            return [found for found in [source_directory(str(backing), self._root)] if found is not None]
+            return [device for device in [source_directory(str(backing), self._root)] if device is not None]
         return linked_devices(directory / "slaves")
 
     def _below_file(self, loop: str, file: str) -> list[Path]:
@@ -201,17 +201,17 @@ class Stack:
         names = mount.source.split(":")
         if all(name.startswith("/dev/") for name in names):
             sources = [source_directory(name, self._root) for name in names]
-            if found := [source for source in sources if source is not None]:
-                return found
+            if paths := [source for source in sources if source is not None]:
+                return paths
         self.notes.append(no_device_note(mount))
         return []
 
     def _numbered(self, major: int, minor: int) -> list[Path]:
-        found = device_directory(major, minor, self._root)
-        if found is None:
+        device = device_directory(major, minor, self._root)
+        if device is None:
             self.notes.append(f"device {major}:{minor} is missing in sysfs: the devices below are unknown")
             return []
-        return [found]
+        return [device]
 
     def _btrfs_devices(self, source: str) -> list[Path]:
         """All members, the mount's source first; btrfs itself has no number of a device."""
@@ -226,15 +226,15 @@ class Stack:
         return [first]
 
     def _below_overlay(self, mount: Mount) -> list[Path]:
-        found = re.search(r"(?:^|,)upperdir=([^,]+)", mount.options)
-        if found is None:
+        match = re.search(r"(?:^|,)upperdir=([^,]+)", mount.options)
+        if match is None:
             self.notes.append("overlay without an upper directory: read-only and without a block device")
             return []
-        if not (self._root / found[1].lstrip("/")).exists():
-            self.notes.append(f"overlay without a block device; its upper directory {found[1]} is not visible")
+        if not (self._root / match[1].lstrip("/")).exists():
+            self.notes.append(f"overlay without a block device; its upper directory {match[1]} is not visible")
             return []
-        self.notes.append(f"overlay: writes go to {found[1]}; the devices shown are those below it")
-        return self._below_path(found[1])
+        self.notes.append(f"overlay: writes go to {match[1]}; the devices shown are those below it")
+        return self._below_path(match[1])
 
 
 def no_device_note(mount: Mount) -> str:

@@ -38,10 +38,10 @@ def pcie_link(speed: str, width: str) -> Link:
     >>> pcie_link("8.0 GT/s PCIe", "4")
     ('PCIe 8.0 GT/s x4', 3938461538)
     """
-    found = re.match(r"([\d.]+) GT/s", speed)
-    if found is None or not width.isdecimal() or not int(width):
+    match = re.match(r"([\d.]+) GT/s", speed)
+    if match is None or not width.isdecimal() or not int(width):
         return NO_LINK
-    transfers = float(found[1])
+    transfers = float(match[1])
     lanes = int(width)
     # PCIe 1 and 2 code 8 bits as 10, 3 to 5 code 128 as 130; 6 sends flits of 256 bytes with 242 of load.
     coding = 8 / 10 if transfers <= 5 else 128 / 130 if transfers <= 32 else 242 / 256
@@ -73,14 +73,14 @@ def _nvme_controllers(directory: Path) -> Iterator[Path]:
 
 def _sata_link(port: Path) -> Link:
     for shown in sorted(port.glob("link*/ata_link/link*/sata_spd")):
-        if found := re.match(r"([\d.]+) Gbps", read_text(shown) or ""):
-            return f"SATA {found[1]} Gbps", int(float(found[1]) * 1e9 / 10)  # 8b/10b
+        if match := re.match(r"([\d.]+) Gbps", read_text(shown) or ""):
+            return f"SATA {match[1]} Gbps", int(float(match[1]) * 1e9 / 10)  # 8b/10b
     return NO_LINK
 
 
 def _sas_link(port: Path) -> Link:
     shown = [read_text(path) or "" for path in port.glob("phy-*/sas_phy/phy-*/negotiated_linkrate")]
-    rates = [float(found[1]) for text in shown if (found := re.match(r"([\d.]+) Gbit", text))]
+    rates = [float(match[1]) for text in shown if (match := re.match(r"([\d.]+) Gbit", text))]
     if not rates:
         return NO_LINK
     # A wide port carries on all its lanes; up to 12 Gbit SAS codes 8 bits as 10, then 128 as 150.
@@ -89,6 +89,6 @@ def _sas_link(port: Path) -> Link:
 
 
 def _fibre_link(host: Path) -> Link:
-    found = re.match(r"(\d+) Gbit", read_text(host / "fc_host" / host.name / "speed") or "")
+    match = re.match(r"(\d+) Gbit", read_text(host / "fc_host" / host.name / "speed") or "")
     # The standard names its speeds after what they carry: 16 Gbit carries 1600 MB/s each way.
-    return (f"FC {found[1]} Gbit", int(found[1]) * 100_000_000) if found else NO_LINK
+    return (f"FC {match[1]} Gbit", int(match[1]) * 100_000_000) if match else NO_LINK

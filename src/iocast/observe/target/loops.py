@@ -54,12 +54,12 @@ def all_loops(root: Path = Path("/"), besides: str = "/") -> list[Backing]:
     one on which `besides` lies.
     """
     remote = remote_places(besides, root)
-    found: list[Backing] = []
+    backings: list[Backing] = []
     for entry in sorted(root.glob("sys/class/block/loop*")):
         loop = named_directory(entry.name, root)
         if loop is not None and not (_path(loop) or "").startswith(remote):
-            found += filter(None, [backing(loop, root)])
-    return found
+            backings += filter(None, [backing(loop, root)])
+    return backings
 
 
 def backing(device: Path, root: Path = Path("/")) -> Backing | None:

@@ -31,7 +31,7 @@ class Mount(Struct, frozen=True, kw_only=True):
 
 def unescape(text: str) -> str:
     """Undoes mountinfo's octal escapes: a space is written as \\040."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 8)), text)
 
 
 def parse_mountinfo(text: str) -> tuple[Mount, ...]:
@@ -101,17 +101,17 @@ class MountNamespace(NamedTuple):
 def other_namespaces(root: Path = Path("/")) -> dict[str, MountNamespace]:
     """The other mount namespaces of this machine that a process is in, as far as this user may look into them."""
     own = mount_namespace(root / "proc/self")
-    found: dict[str, MountNamespace] = {}
+    namespaces: dict[str, MountNamespace] = {}
     for folder in root.glob("proc/[0-9]*"):
         name = mount_namespace(folder)
-        if name in ("", own) or name in found:
+        if name in ("", own) or name in namespaces:
             continue
         try:
             mounts = parse_mountinfo(os.fsdecode((folder / "mountinfo").read_bytes()))
         except OSError:
             continue
-        found[name] = MountNamespace(int(folder.name), read_text(folder / "comm") or "?", folder / "root", mounts)
-    return found
+        namespaces[name] = MountNamespace(int(folder.name), read_text(folder / "comm") or "?", folder / "root", mounts)
+    return namespaces
 
 
 def mount_namespace(process: Path) -> str:
@@ -141,9 +141,9 @@ def find_mount(path: str, root: Path = Path("/")) -> Mount | None:
     mounts = read_mounts(root)
     if root != Path("/"):
         return choose_mount(mounts, os.path.normpath(path))
-    asked, device = _ask_kernel(path)
+    answer, device = _ask_kernel(path)
     for mount in mounts:
-        if mount.mount_id == asked:
+        if mount.mount_id == answer:
             return mount
     return choose_mount(mounts, os.path.realpath(path), device)
 
@@ -161,5 +161,5 @@ def _ask_kernel(path: str) -> tuple[int | None, tuple[int, int] | None]:
         return None, None
     finally:
         os.close(fd)
-    found = re.search(r"^mnt_id:\s*(\d+)", info, re.MULTILINE)
-    return int(found[1]) if found else None, (os.major(number), os.minor(number))
+    match = re.search(r"^mnt_id:\s*(\d+)", info, re.MULTILINE)
+    return int(match[1]) if match else None, (os.major(number), os.minor(number))

@@ -224,13 +224,13 @@ def _would(target: Target, writing: Sequence[str]) -> str:
     return f', and phase "{writing[0]}"{more} would overwrite {target.path}'
 
 
-def _require_given_up(target: Target, writing: Sequence[str], found: tuple[Signature, ...]) -> None:
+def _require_given_up(target: Target, writing: Sequence[str], held: tuple[Signature, ...]) -> None:
     """Refuses unless `--destroy` named the device."""
     if permission(target, own_file=False).may_write:
         return
     name = target.identity.name if target.identity is not None else ""
     more = f" and {len(writing) - 1} more" if len(writing) > 1 else ""
-    holds = "; ".join(_signature_text(each) for each in found)
+    holds = "; ".join(_signature_text(each) for each in held)
     raise TargetError(
         f'{target.path} is a block device: phase "{writing[0]}"{more} would overwrite it. '
         + (f"It holds {holds}" if holds else "No signature was found on it, but it may still hold data"),
@@ -247,7 +247,7 @@ def _why_nameless(target: Target) -> str:
     return target.identity.why_nameless if target.identity is not None else "it has no identity"
 
 
-def _signature_text(found: Signature) -> str:
-    label = f' "{found.label}"' if found.label else ""
-    where = "" if found.offset_bytes is None else f" at byte {found.offset_bytes:,}"
-    return f"{found.kind} {found.what}{label} (signature{where})"
+def _signature_text(signature: Signature) -> str:
+    label = f' "{signature.label}"' if signature.label else ""
+    where = "" if signature.offset_bytes is None else f" at byte {signature.offset_bytes:,}"
+    return f"{signature.kind} {signature.what}{label} (signature{where})"

@@ -41,7 +41,7 @@ def file_uses(
     """
     remote = remote_places(place)
     remote_there = {name: remote_places(place, mounts=there.mounts) for name, there in other_namespaces().items()}
-    found: list[FileUse] = []
+    uses_found: list[FileUse] = []
     unseen = 0
     seen_maps: dict[str, os.stat_result | None] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -52,8 +52,8 @@ def file_uses(
         if uses is None:
             unseen += 1
         else:
-            found += uses
-    return found, unseen
+            uses_found += uses
+    return uses_found, unseen
 
 
 def writes(use: FileUse) -> bool:
@@ -105,21 +105,21 @@ def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.sta
             yield int(name), status
 
 
-def _mapped(folder: Path, remote: tuple[str, ...], seen: dict[str, os.stat_result | None]) -> list[os.stat_result]:
+def _mapped(folder: Path, remote: tuple[str, ...], statuses: dict[str, os.stat_result | None]) -> list[os.stat_result]:
     """What is mapped, each file once. Libraries are mapped by every process: each is looked at once."""
-    found: dict[str, os.stat_result] = {}
+    by_name: dict[str, os.stat_result] = {}
     for line in (folder / "maps").read_bytes().decode("utf-8", "replace").splitlines():
         span, _, _, _, inode, *name = line.split(maxsplit=5)
         if inode == "0" or not name or name[0].startswith(remote):
             continue
         what = line.split(maxsplit=3)[3]
-        if what not in seen:
+        if what not in statuses:
             first, _, last = span.partition("-")
-            seen[what] = _status(f"{folder}/map_files/{first.lstrip('0')}-{last.lstrip('0')}")
-        status = seen[what]
+            statuses[what] = _status(f"{folder}/map_files/{first.lstrip('0')}-{last.lstrip('0')}")
+        status = statuses[what]
         if status is not None:
-            found[what] = status
-    return list(found.values())
+            by_name[what] = status
+    return list(by_name.values())
 
 
 def _status(entry: str) -> os.stat_result | None:

@@ -47,8 +47,8 @@ def source_directory(source: str, root: Path = Path("/")) -> Path | None:
         number = status.st_rdev if stat.S_ISBLK(status.st_mode) else 0
     except OSError:
         number = 0
-    found = device_directory(os.major(number), os.minor(number), root) if number else None
-    return found or (named_directory(node.name, root) if source.startswith("/dev/") else None)
+    device = device_directory(os.major(number), os.minor(number), root) if number else None
+    return device or (named_directory(node.name, root) if source.startswith("/dev/") else None)
 
 
 def kernel_name(directory: Path) -> str:
@@ -68,7 +68,7 @@ def linked_devices(folder: Path) -> list[Path]:
         entries = sorted(folder.iterdir())
     except OSError:
         return []
-    return [found for entry in entries if (found := _resolved(entry)) is not None]
+    return [target for entry in entries if (target := _resolved(entry)) is not None]
 
 
 def partitions(directory: Path) -> list[Path]:

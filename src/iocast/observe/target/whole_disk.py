@@ -48,8 +48,8 @@ def _directory(name: str, root: Path) -> Path | None:
     if "/" not in name:
         return named_directory(name, root)
     try:
-        found = os.stat(root / name.lstrip("/"))
+        status = os.stat(root / name.lstrip("/"))
     except OSError:
         return None
-    number = found.st_rdev if stat.S_ISBLK(found.st_mode) else 0
+    number = status.st_rdev if stat.S_ISBLK(status.st_mode) else 0
     return device_directory(os.major(number), os.minor(number), root) if number else None

@@ -181,7 +181,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
 
 def _remedies(findings: Iterable[Finding]) -> Iterator[str]:
     """What to put right first: the remedy of the gravest finding."""
-    grave = [found for found in findings if found.severity in ("void", "severe") and found.remedy]
+    grave = [finding for finding in findings if finding.severity in ("void", "severe") and finding.remedy]
     if grave:
         yield grave[0].remedy
 

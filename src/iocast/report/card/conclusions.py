@@ -38,10 +38,10 @@ def conclusions(
 
 
 def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> str:
-    found = alike(examination.findings)
-    if not found:
+    shared = alike(examination.findings)
+    if not shared:
         return "; ".join(("none found", *_left_open(examination)))
-    first, more = _worst_of(found), len(found) - 1
+    first, more = _worst_of(shared), len(shared) - 1
     state = standing(first.finding, untestable)
     rows = ", ".join(labels(run, first.phases))
     others = f" {text.counted(more, 'more finding')}." if more else ""
@@ -65,12 +65,12 @@ def _left_open(examination: Examination) -> Iterator[str]:
         yield f"not looked for, as a detector failed: {', '.join(map(words, codes))}"
 
 
-def _worst_of(found: tuple[SharedFinding, ...]) -> SharedFinding:
+def _worst_of(shared: tuple[SharedFinding, ...]) -> SharedFinding:
     """Of the first kind, which is the gravest, the finding that went furthest; of equal ones the one on most rows."""
-    first = found[0].finding
+    first = shared[0].finding
     kind = [
         each
-        for each in found
+        for each in shared
         if (each.finding.code, each.finding.severity, each.finding.certain)
         == (first.code, first.severity, first.certain)
     ]
@@ -79,20 +79,20 @@ def _worst_of(found: tuple[SharedFinding, ...]) -> SharedFinding:
 
 def _bottleneck(run: Run, examination: Examination, bounds: Sequence[BoundRow]) -> str:
     """What limited most rows, in the words of the case with most rows; what is certain and severe comes first."""
-    found, first = bounds, held_back(examination)
+    shown, first = bounds, held_back(examination)
     every = len(run.measured)
-    known = {name for each in found for name in each.phases}
+    known = {name for each in shown for name in each.phases}
     aside = {name: each.brief for name, each in examination.left_out.items() if name not in known}
     why = ", ".join(dict.fromkeys(aside.values()))
-    found = [each for each in found if not first.isdisjoint(each.phases)] or found
+    shown = [each for each in shown if not first.isdisjoint(each.phases)] or shown
     left = f" Not compared with others: {len(aside)} of {every} rows ({why})." if why else ""
-    if not found:
+    if not shown:
         return f"unknown on {len(aside)} of {every} rows ({why})." if why else "unknown"
     counts: Counter[str] = Counter()
-    for each in found:
+    for each in shown:
         counts[each.by] += len(each.phases)
     by, often = counts.most_common(1)[0]
-    most = max((each for each in found if each.by == by), key=lambda each: len(each.phases))
+    most = max((each for each in shown if each.by == by), key=lambda each: len(each.phases))
     if every == 1:
         return f"{words(by)}: {most.says}"
     if by == "rate" and len(aside) > len(known) and not first:  # what a job asks of a few rows is no answer

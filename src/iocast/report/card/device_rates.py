@@ -25,11 +25,11 @@ def notes(facts: Facts, rows: Sequence[MeasuredRow]) -> Iterator[str]:
     if apart:
         worst = max(apart, key=_distance)
         where = f"1 row, {worst.phase}" if len(apart) == 1 else f"{len(apart)} rows, most on {worst.phase}"
-        seen, times = worst.device_rate_per_s, worst.device_rate_ratio
-        sent = text.rate(seen / times if seen is not None and times else None)
+        at_device_per_s, times = worst.device_rate_per_s, worst.device_rate_ratio
+        sent = text.rate(at_device_per_s / times if at_device_per_s is not None and times else None)
         yield (
             f"Device IOPS differ from the application's by more than 5% on {where}: {sent} submitted,"
-            f" {text.rate(seen)} at the device."
+            f" {text.rate(at_device_per_s)} at the device."
         )
 
 

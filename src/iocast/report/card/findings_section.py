@@ -49,24 +49,24 @@ def alike(findings: Iterable[Finding]) -> tuple[SharedFinding, ...]:
         if each.state != "rejected":
             groups.setdefault((each.severity, each.code, each.says, each.remedy, each.state), []).append(each)
     gravity: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
-    found = [SharedFinding(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
-    return tuple(sorted(found, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
+    shared = [SharedFinding(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
+    return tuple(sorted(shared, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
 
 
 def findings_section(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> Section | None:
     """The list, a line for each suspicion that an experiment rejected, and on which rows none was raised; None where
     nothing is to say.
     """
-    found = alike(examination.findings)
+    shared = alike(examination.findings)
     said = (*_rejected(examination.findings), *_unsuspected(run, examination.unsuspected))
-    if not found and not said:
+    if not shared and not said:
         return None
-    tables = (_table(run, found, untestable),) if found else ()
+    tables = (_table(run, shared, untestable),) if shared else ()
     return section("findings", said, tables)
 
 
-def _table(run: Run, found: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> Table:
-    rows = [found_document(each.finding, each.phases, untestable) for each in found]
+def _table(run: Run, shared: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> Table:
+    rows = [found_document(each.finding, each.phases, untestable) for each in shared]
     following = [*(each.remedy for each in rows), None][1:]
     below = {id(row): row.remedy for row, after in zip(rows, following, strict=True) if row.remedy != after}
     words: dict[str, Callable[[FindingDocument], str | tuple[str, ...]]] = {
@@ -74,12 +74,12 @@ def _table(run: Run, found: tuple[SharedFinding, ...], untestable: frozenset[Fin
         "phases": lambda each: labels(run, each.phases),
         "": lambda each: below.get(id(each)) or "",  # once below neighbours with the same
     }
-    return result_table(FindingDocument, rows, key="findings", words=words, notes=_notes(found, untestable))
+    return result_table(FindingDocument, rows, key="findings", words=words, notes=_notes(shared, untestable))
 
 
-def _notes(found: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
+def _notes(shared: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> tuple[str, ...]:
     """What the states mean, where one of them is not certain."""
-    unsure = [each.finding for each in found if not each.finding.certain]
+    unsure = [each.finding for each in shared if not each.finding.certain]
     never = any(each.state == "suggested" and each.code in untestable for each in unsure)
     return (STATES_NOTE, UNTESTABLE_NOTE)[: 1 + never] if unsure else ()
 

@@ -46,9 +46,9 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
     letters = [examination.trust[record.phase.name].grade for record in run.measured]
     count = letters.count(trust)
     where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; all others are higher"
-    found = Badge("trust", "Trust", trust, where)
+    badge = Badge("trust", "Trust", trust, where)
     if grades is None:
-        return (found,)
+        return (badge,)
     name = {"modern": "Grade", "hailey2012": "Grade (2012 scale)", "slo": "Service level"}[grades.scale]
     return (
         Badge(
@@ -57,7 +57,7 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
             grades.overall or "",
             grades.says,
         ),
-        found,
+        badge,
     )
 
 
@@ -88,15 +88,15 @@ def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
 
 
 def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
-    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
-    if not found:
+    rows = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
+    if not rows:
         return
-    alone = lone_read(found)
+    alone = lone_read(rows)
     times = times_of(facts.row(alone), "read")
     what, _ = read_words(alone)
     yield from _median(what.capitalize(), times, alone, state)
-    most = busiest(found, alone)
-    least = least_load_at_peak(facts, found, alone)
+    most = busiest(rows, alone)
+    least = least_load_at_peak(facts, rows, alone)
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"
@@ -109,18 +109,18 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
 
 
 def _scans(records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
-    found = [each for each in records if is_scan(each)]
-    if found:
-        best = max(found, key=lambda each: each.measurement.bytes_per_s)
+    rows = [each for each in records if is_scan(each)]
+    if rows:
+        best = max(rows, key=lambda each: each.measurement.bytes_per_s)
         top = "" if most_of_all(best, every) else "highest of the rows that can be trusted, "
         where = f"{top}at {who(best)}{state(best)}"
         yield Figure(f"{text.size(size_of(best))} scan", best.measurement.bytes_per_s, "bytes_per_s", where)
 
 
 def _commits(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator[Figure]:
-    found = [each for each in records if is_commit(each) and size_of(each)]
-    if found:
-        alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+    rows = [each for each in records if is_commit(each) and size_of(each)]
+    if rows:
+        alone = min(rows, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
         flush = facts.row(alone).response(*FLUSHES)
         times = flush if flush.total else times_of(facts.row(alone), "write")
         size = text.size(size_of(alone))

@@ -43,8 +43,8 @@ class Judged(NamedTuple):
     def report(self, *, charts: bool = False) -> Report:
         """The card, with charts if asked for. Raises ArchiveError for a damaged folder."""
         plain = card(self.facts, self.examination, self.folder, None, self.diagnosis, self.grades)
-        told = _notes(self.folder) if self.folder else None
-        plain = replace(plain, sections=(told, *plain.sections)) if told else plain
+        notes = _notes(self.folder) if self.folder else None
+        plain = replace(plain, sections=(notes, *plain.sections)) if notes else plain
         plain = with_calibration(with_matrix(plain, self.run), self.facts, self.examination)
         report = with_trial(plain, self.run, self.folder)
         return self.charted(report) if charts else report
@@ -64,13 +64,13 @@ class Judged(NamedTuple):
         return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
 
 
-def judge(run: Run | Facts, folder: str, asked: GradeRequest | None = None) -> Judged:
+def judge(run: Run | Facts, folder: str, grade_request: GradeRequest | None = None) -> Judged:
     """Examines and grades the run in `folder`. Raises ArchiveError for a damaged folder."""
-    asked = asked or GradeRequest()
+    grade_request = grade_request or GradeRequest()
     diagnosis = archive.load_diagnosis(folder) if folder else None
     facts = facts_of(run)
     examination = examine(facts, diagnosis)
-    grades = grade(facts, examination, asked.scale, asked.level) if facts.run.measured else None
+    grades = grade(facts, examination, grade_request.scale, grade_request.level) if facts.run.measured else None
     return Judged(facts, folder, diagnosis, examination, grades)
 
 

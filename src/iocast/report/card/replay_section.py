@@ -48,13 +48,13 @@ def section(run: Run, results: Sequence[Replayed]) -> Section | None:
 
 def sentence(record: PhaseRecord) -> str:
     """What came of one replay, "" of any other row."""
-    facts, asked = record.measurement.replay, record.phase.replay
-    if facts is None or asked is None:
+    facts, replay = record.measurement.replay, record.phase.replay
+    if facts is None or replay is None:
         return ""
     did = record.measurement
     what = f"{text.whole(did.ios)} of {text.counted(facts.events, 'event')} of the trace were replayed"
-    speed = f" at {text.number(asked.speed)}x speed" if asked.speed != 1.0 else ""
-    match asked.mode:
+    speed = f" at {text.number(replay.speed)}x speed" if replay.speed != 1.0 else ""
+    match replay.mode:
         case "fast":
             said = f"{what} as fast as possible, {_in_all(did, facts)}."
         case "timed":

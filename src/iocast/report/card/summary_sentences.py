@@ -69,11 +69,11 @@ def _is_known(record: PhaseRecord) -> bool:
 
 
 def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Iterator[str]:
-    found = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
-    if not found:
+    rows = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
+    if not rows:
         return
-    alone = lone_read(found)
-    most = least_load_at_peak(facts, found, alone)
+    alone = lone_read(rows)
+    most = least_load_at_peak(facts, rows, alone)
     together = f" at {who(alone)}" if alone.measurement.asked_depth > 1 else beside_others(alone)
     what, rate = read_words(alone)
     sentence = f"A {what} takes {takes(alone.measurement.response('read'))}{together}"
@@ -88,15 +88,15 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], state: State) -> Ite
 
 def _read_rates(records: list[PhaseRecord], state: State) -> Iterator[str]:
     """The most IOPS, where an imported result states no time beside any."""
-    found = [
+    rows = [
         each
         for each in records
         if not is_open_loop(each) and each.measurement.ios > 0 and not {"users", "depth"} & {*each.unstated}
     ]
-    found = [each for each in found if only(each, "read") and is_random(each) and size_of(each)]
-    if found:
-        size = _spoken_size(found)
-        best = max((each for each in found if size_of(each) == size), key=lambda each: each.measurement.rate_per_s)
+    rows = [each for each in rows if only(each, "read") and is_random(each) and size_of(each)]
+    if rows:
+        size = _spoken_size(rows)
+        best = max((each for each in rows if size_of(each) == size), key=lambda each: each.measurement.rate_per_s)
         rate = text.rate(best.measurement.rate_per_s)
         yield f"Random {text.size(size)} reads reach {rate} IOPS at {who(best)}{state(best)}."
 
@@ -113,8 +113,8 @@ def lone_read(records: list[PhaseRecord]) -> PhaseRecord:
     """The random reads to speak of: of a database's block size, of all the data rather than a small part, alone, and
     with the fewest outstanding."""
     size = _spoken_size(records)
-    found = [each for each in records if size_of(each) == size]
-    return min(found, key=lambda each: (each.phase.together != "", -data_bytes(each), each.measurement.asked_depth))
+    rows = [each for each in records if size_of(each) == size]
+    return min(rows, key=lambda each: (each.phase.together != "", -data_bytes(each), each.measurement.asked_depth))
 
 
 def busiest(records: list[PhaseRecord], alone: PhaseRecord) -> PhaseRecord:
@@ -140,9 +140,9 @@ def least_load_at_peak(facts: Facts, records: list[PhaseRecord], alone: PhaseRec
 def _scans(
     records: list[PhaseRecord], rates_only: list[PhaseRecord], every: list[PhaseRecord], state: State
 ) -> Iterator[str]:
-    found = [each for each in (*records, *rates_only) if is_scan(each)]
-    if found:
-        best = _least_load(found, lambda each: each.measurement.bytes_per_s)
+    rows = [each for each in (*records, *rates_only) if is_scan(each)]
+    if rows:
+        best = _least_load(rows, lambda each: each.measurement.bytes_per_s)
         speed = text.brief_throughput(best.measurement.bytes_per_s)
         few = " (the rate only: its percentiles are imprecise)" if best not in records else ""
         few += "" if most_of_all(best, every) else " (highest of the rows that can be trusted)"
@@ -156,10 +156,10 @@ def most_of_all(best: PhaseRecord, every: list[PhaseRecord]) -> bool:
 
 
 def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
-    found = [each for each in records if is_commit(each) and size_of(each)]
-    if not found:
+    rows = [each for each in records if is_commit(each) and size_of(each)]
+    if not rows:
         return
-    alone = min(found, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
+    alone = min(rows, key=lambda each: (each.phase.together != "", each.measurement.asked_depth, size_of(each)))
     size = text.size(size_of(alone))
     size = f"{size} byte" if size.isdigit() else size
     flush = alone.measurement.response(*FLUSHES)
@@ -172,9 +172,9 @@ def _commits(records: list[PhaseRecord], state: State) -> Iterator[str]:
 
 
 def _mixes(records: list[PhaseRecord], state: State) -> Iterator[str]:
-    found = [each for each in records if _data_ops(each) == {"read", "write"} and never_pauses(each)]
-    if found:
-        best = _least_load(found, _rate_of_data)
+    rows = [each for each in records if _data_ops(each) == {"read", "write"} and never_pauses(each)]
+    if rows:
+        best = _least_load(rows, _rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
         rate = text.rate(_rate_of_data(best))
@@ -333,8 +333,8 @@ def _same(record: PhaseRecord, other: PhaseRecord) -> bool:
 
 
 def _fell(record: PhaseRecord, out: Mapping[str, LeftOut]) -> str:
-    found = out.get(record.phase.name)
-    return "" if found is None else found.fell
+    why = out.get(record.phase.name)
+    return "" if why is None else why.fell
 
 
 def sort(record: PhaseRecord) -> tuple[object, ...]:

@@ -48,11 +48,11 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     """Whose figures these are, and what is said of the place and the machine where they were taken."""
     tool = f"{source.tool} {source.version}".rstrip()
     yield f"Imported from {tool}: {', '.join(source.files)}. iocast did not measure this."
-    host, told = run.host, []
-    told += [run.host.name] if host.name else []
-    told += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
-    told += [host.kernel] if host.kernel else []
-    machine = f"Machine {', '.join(told)}." if told else ""
+    host, parts = run.host, []
+    parts += [run.host.name] if host.name else []
+    parts += [f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")] if host.cpus else []
+    parts += [host.kernel] if host.kernel else []
+    machine = f"Machine {', '.join(parts)}." if parts else ""
     moment = "" if run.started_unix_ns else "Start time unknown."
     path = run.plan.target.path
     omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)

@@ -35,7 +35,7 @@ def section(facts: Facts, rows: Sequence[TimeRow]) -> Section | None:
 
 
 def _table(facts: Facts, rows: Sequence[TimeRow]) -> Table:
-    costs = [found for row in facts.rows if (found := cost(row))]
+    costs = [row_cost for row in facts.rows if (row_cost := cost(row))]
     shared = [each.phase for each in costs if each.together]
     waited = any((each.unsent_ns or 0) > 0.01 * (each.response_ns or 0) for each in rows)
     notes = (NOTE, *_notes(rows), *([f"{_names(shared)}: {TOGETHER}"] if shared else []))
@@ -43,10 +43,10 @@ def _table(facts: Facts, rows: Sequence[TimeRow]) -> Table:
     return result_table(TimeRow, rows, key="whereabouts", leave=leave, notes=notes)
 
 
-def _notes(seen: Sequence[TimeRow]) -> Iterator[str]:
+def _notes(rows: Sequence[TimeRow]) -> Iterator[str]:
     """Why `system` is blank where it is, and what was not seen."""
     # Where others' requests are among those seen, their mean size says nothing about the kernel's work.
-    alone = [each for each in seen if "merged" in each.inexact and not {"shared", "others"} & {*each.inexact}]
+    alone = [each for each in rows if "merged" in each.inexact and not {"shared", "others"} & {*each.inexact}]
     merged = [
         f"{each.phase} ({each.op}) {text.ratio(each.size_ratio, None, None)}"
         for each in alone
@@ -58,9 +58,9 @@ def _notes(seen: Sequence[TimeRow]) -> Iterator[str]:
             " included: these parts do not add up."
         )
     for reason, words in WORDS.items():
-        if phases := [each.phase for each in seen if reason in each.inexact]:
+        if phases := [each.phase for each in rows if reason in each.inexact]:
             yield f"{_names(phases)}: {words}."
-    if lost := [each.phase for each in seen if each.lost_events]:
+    if lost := [each.phase for each in rows if each.lost_events]:
         yield f"{_names(lost)}: the trace lost records; the figures cover those that were kept."
 
 
@@ -70,7 +70,7 @@ def _names(phases: Iterable[str]) -> str:
 
 def generator_sentence(facts: Facts) -> str:
     """What load generation took of a CPU: the least and the most of all rows, "" where nothing is known."""
-    known = [found for row in facts.rows if (found := cost(row))]
+    known = [row_cost for row in facts.rows if (row_cost := cost(row))]
     if not known:
         return ""
     least, most = min(each.processors for each in known), max(known, key=lambda each: each.processors)

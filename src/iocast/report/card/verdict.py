@@ -60,8 +60,8 @@ def verdict(facts: Facts, examination: Examination) -> str:
     said += two_states(usable, examination)
     if usable and not said:
         said = [_nothing_to_say(facts)]
-    told = frozenset[FindingCode]().union(*(lead.told for lead in leads))
-    return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, told)])
+    codes = frozenset[FindingCode]().union(*(lead.told for lead in leads))
+    return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, codes)])
 
 
 def _nothing_to_say(facts: Facts) -> str:
@@ -73,24 +73,24 @@ def _nothing_to_say(facts: Facts) -> str:
 
 def _leads(judged: Judged, examination: Examination) -> Iterator[_Lead]:
     """What no figure may be read without: memory in place of a disk, void rows, stalls."""
-    for found in examination.findings:
-        if not found.phase and found.severity in ("void", "severe") and found.state != "rejected":
-            says = found.says if found.certain else f"Suspected {words(found.code)}: {found.says}"
-            yield _Lead(says, frozenset({found.code}))
+    for finding in examination.findings:
+        if not finding.phase and finding.severity in ("void", "severe") and finding.state != "rejected":
+            says = finding.says if finding.certain else f"Suspected {words(finding.code)}: {finding.says}"
+            yield _Lead(says, frozenset({finding.code}))
     void = [trust for _, trust in judged if trust.void]
     if void:
         rows = "Every row is" if len(void) == len(judged) else f"{len(void)} of {len(judged)} rows are"
         rows = f"1 of {len(judged)} rows is" if len(void) == 1 < len(judged) else rows
-        told = frozenset(trust.void_by for trust in void if trust.void_by)
-        yield _Lead(f"{rows} void{_reason(_commonest(void))}", told)
+        codes = frozenset(trust.void_by for trust in void if trust.void_by)
+        yield _Lead(f"{rows} void{_reason(_commonest(void))}", codes)
     failed = [record.measurement for record, _ in judged if record.measurement.error_count]
     if failed and not all(trust.void for _, trust in judged):
         yield _Lead(_failed(failed, len(judged)), frozenset())
     names = {record.phase.name for record, _ in judged}
     stood = [
-        found
-        for found in examination.findings
-        if found.code == stalls.CODE and found.state != "rejected" and found.phase in names
+        finding
+        for finding in examination.findings
+        if finding.code == stalls.CODE and finding.state != "rejected" and finding.phase in names
     ]
     if stood:
         yield _Lead(_stalled(stood, len(judged)), frozenset({stalls.CODE}))
@@ -104,25 +104,25 @@ def _failed(rows: list[Measurement], every: int) -> str:
     return f"{count} failed{where}{f': {how}' if how else ''}."
 
 
-def _stalled(found: list[Finding], rows: int) -> str:
-    stood = [each for each in found if each.evidence.get("stalls", 1.0)]
-    longest = max(found := stood or found, key=how_bad)
+def _stalled(findings: list[Finding], rows: int) -> str:
+    stood = [each for each in findings if each.evidence.get("stalls", 1.0)]
+    longest = max(findings := stood or findings, key=how_bad)
     if rows == 1:
         return longest.says
-    where = "on every row" if len(found) == rows else f"on {len(found)} of {rows} rows"
-    longest_on = ", longest on" if len(found) > 1 else ","
+    where = "on every row" if len(findings) == rows else f"on {len(findings)} of {rows} rows"
+    longest_on = ", longest on" if len(findings) > 1 else ","
     if not stood:
         return f"I/O waited in turn {where}{longest_on} {longest.phase}: {longest.clause}."
-    seen = "" if len(found) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
-    return f"I/O stalled{seen} {where}{longest_on} {longest.phase}: {stalls.told(longest)}."
+    ending = "" if len(findings) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
+    return f"I/O stalled{ending} {where}{longest_on} {longest.phase}: {stalls.told(longest)}."
 
 
-def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
+def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:
     """How far to believe the rows, and the one thing behind the worst of them."""
     grades = [trust.grade for _, trust in judged]
     useless = [(record, trust) for record, trust in judged if trust.grade not in USABLE]
     if useless:
-        rest = [row for row in useless if told.isdisjoint(_found(row[1]))]
+        rest = [row for row in useless if codes.isdisjoint(_found(row[1]))]
         void = sum(bool(trust.void) for _, trust in judged)
         if void == len(judged):
             return
@@ -137,7 +137,7 @@ def _belief(judged: Judged, told: frozenset[FindingCode]) -> Iterator[str]:
     low = [(record, trust) for record, trust in judged if trust.grade == grade]
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"
     where = "" if len(judged) == 1 else where
-    untold = [row for row in low if told.isdisjoint(_found(row[1]))]
+    untold = [row for row in low if codes.isdisjoint(_found(row[1]))]
     yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " for that.")
 
 
@@ -200,8 +200,8 @@ def _short(part: TrustComponent) -> str:
 
 def _found(trust: Trust) -> frozenset[FindingCode]:
     """The findings that made the letter what it is."""
-    found = [trust.void_by] if trust.void else [part.finding for part in trust.worst]
-    return frozenset(code for code in found if code)
+    codes = [trust.void_by] if trust.void else [part.finding for part in trust.worst]
+    return frozenset(code for code in codes if code)
 
 
 def _component(trust: Trust) -> TrustCode:

@@ -24,16 +24,16 @@ def section(run: Run) -> Section | None:
     return titled("verification", (says(last),), tuple(_tables(verified(last))))
 
 
-def report(run: Run, found: Verification, folder: str) -> Report:
+def report(run: Run, verification: Verification, folder: str) -> Report:
     """The report of `iocast verify`."""
     steps = [f"The card of the run: iocast report {shlex.quote(folder)}"]
-    if found.bad_blocks:
+    if verification.bad_blocks:
         other = "If another program has written to these files since the run, its writes were found here."
         steps.insert(0, other)
-    result = verified(found)
+    result = verified(verification)
     return Report(
         title=f"{run.plan.name} · {run.plan.target.path} · verified",
-        verdict=says(found),
+        verdict=says(verification),
         sections=(Section("verification", "Verification", tables=tuple(_tables(result))),),
         next_steps=tuple(steps),
         kind="verification",
@@ -42,31 +42,32 @@ def report(run: Run, found: Verification, folder: str) -> Report:
     )
 
 
-def says(found: Verification) -> str:
+def says(verification: Verification) -> str:
     """The verdict in plain sentences."""
-    size = text.size(found.block_bytes)
-    blocks = f"{text.whole(found.blocks)} blocks of {size}"
-    rule = "was made durable" if found.durable_only else "was acknowledged"
-    if not found.blocks:
+    size = text.size(verification.block_bytes)
+    blocks = f"{text.whole(verification.blocks)} blocks of {size}"
+    rule = "was made durable" if verification.durable_only else "was acknowledged"
+    if not verification.blocks:
         return "Nothing to verify: nothing was written with verify, or another phase overwrote it."
     sentences = []
-    if found.bad_blocks:
-        named = zip(MEANINGS, found.bad, strict=True)
+    if verification.bad_blocks:
+        named = zip(MEANINGS, verification.bad, strict=True)
         kinds = ", ".join(f"{text.whole(count)} {kind}" for kind, count in named if count)
-        sentences.append(f"{text.whole(found.bad_blocks)} of {blocks} are bad: {kinds}.")
+        sentences.append(f"{text.whole(verification.bad_blocks)} of {blocks} are bad: {kinds}.")
     else:
         sentences.append(f"Everything that {rule} is intact: {blocks} read back, none torn, lost or misplaced.")
-    if found.outstanding:
+    if verification.outstanding:
         sentences.append(
-            f"{text.whole(found.outstanding)} had an outstanding write at the end: old or new data counted as intact."
+            f"{text.whole(verification.outstanding)} had an outstanding write at the end:"
+            " old or new data counted as intact."
         )
-    if found.undecided:
-        sentences.append(f"{text.whole(found.undecided)} are undecided: writes overlapped there, or failed.")
-    if found.ahead:
-        sentences.append(f"{text.whole(found.ahead)} are newer than the journal, which was not flushed in time.")
-    if not found.direct:
+    if verification.undecided:
+        sentences.append(f"{text.whole(verification.undecided)} are undecided: writes overlapped there, or failed.")
+    if verification.ahead:
+        sentences.append(f"{text.whole(verification.ahead)} are newer than the journal, which was not flushed in time.")
+    if not verification.direct:
         sentences.append("The read-back was buffered: the page cache may hold what the storage does not.")
-    if not found.complete:
+    if not verification.complete:
         sentences.append("The verification was stopped before its end.")
     return " ".join(sentences)
 

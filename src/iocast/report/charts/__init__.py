@@ -116,10 +116,10 @@ def charts_at(stand: Stand, subject: object) -> tuple[Chart, ...]:
 def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
     """A section for each ladder of loads, one for all other rows together, one for the device."""
     facts = facts_of(run)
-    found = _shown(facts, examination, courses)
+    shown_families = _shown(facts, examination, courses)
     sections = [
         Section("family", family.title, paragraphs=_left_out(family, examination), charts=charts_at("family", family))
-        for family in found
+        for family in shown_families
     ]
     sections.append(section("device_view", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
@@ -133,7 +133,9 @@ def _left_out(family: Family, examination: Examination) -> tuple[str, ...]:
 
 
 def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
-    found = families(facts, examination, courses)
-    ladders = [family for family in found if len(family.ladder) > 1]
-    rest = pooled((family for family in found if len(family.ladder) < 2), "Other rows" if ladders else "All rows")
+    shown_families = families(facts, examination, courses)
+    ladders = [family for family in shown_families if len(family.ladder) > 1]
+    rest = pooled(
+        (family for family in shown_families if len(family.ladder) < 2), "Other rows" if ladders else "All rows"
+    )
     return (*ladders, *([rest] if rest else []))

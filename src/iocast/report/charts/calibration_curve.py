@@ -77,25 +77,25 @@ class CalibrationCurve(Chart, frozen=True, kw_only=True):
     marks: tuple[CurveMarks]
 
 
-def tell(found: Calibration) -> Iterator[CalibrationCurve]:
+def tell(calibration: Calibration) -> Iterator[CalibrationCurve]:
     """The chart of a search with at least two rows of random reads."""
-    if len(found.closed) + len(found.at_rates) < 2:
+    if len(calibration.closed) + len(calibration.at_rates) < 2:
         return
-    within = found.within
+    within = calibration.within
     marks = CurveMarks(
-        found.asked.max_latency_ns,
+        calibration.asked.max_latency_ns,
         within.rate_per_s if within else None,
         within.low_per_s if within else None,
         within.high_per_s if within else None,
-        found.most.value if found.most else None,
+        calibration.most.value if calibration.most else None,
     )
-    name = text.statistic(found.asked.quantile)
+    name = text.statistic(calibration.asked.quantile)
     yield CalibrationCurve(
         key="calibration-load-curve",
         title=f"{name} against IOPS",
-        summary=_summary(found, name),
+        summary=_summary(calibration, name),
         notes=("Filled: closed loads. Rings: random arrivals at a rate, with 95% intervals. Grey: refused rows.",),
-        points=(*_points(found.closed, "closed"), *_points(found.at_rates, "open")),
+        points=(*_points(calibration.closed, "closed"), *_points(calibration.at_rates, "open")),
         marks=(marks,),
     )
 
@@ -113,28 +113,28 @@ def _points(points: Sequence[MeasuredPoint], series: Literal["closed", "open"]) 
         )
 
 
-def _summary(found: Calibration, name: str) -> str:
-    limit = text.brief_time(found.asked.max_latency_ns)
-    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
+def _summary(calibration: Calibration, name: str) -> str:
+    limit = text.brief_time(calibration.asked.max_latency_ns)
+    if calibration.idle is not None and not calibration.idle.at.within(calibration.asked.max_latency_ns):
         return f"No rate is within a {name} of {limit}: the idle storage takes longer."
-    if found.within is None or found.within.rate_per_s is None:
+    if calibration.within is None or calibration.within.rate_per_s is None:
         return f"The IOPS within a {name} of {limit} are unknown."
-    rate = text.rate(found.within.rate_per_s)
-    if not found.within.reached:
+    rate = text.rate(calibration.within.rate_per_s)
+    if not calibration.within.reached:
         return f"The {name} stays within {limit} up to {rate} IOPS, the highest usable rate."
     return f"The {name} reaches the limit of {limit} at {rate} IOPS."
 
 
 def draw(chart: CalibrationCurve, theme: Theme, width: int) -> Plot:
     """Both curves on a logarithmic time, the limit across, the allowed rate with its interval upright."""
-    points, (found,) = chart.points, chart.marks
-    low, high = padded_times([*known(each.time_ns for each in points), found.limit_ns], 0.10)
+    points, (mark,) = chart.points, chart.marks
+    low, high = padded_times([*known(each.time_ns for each in points), mark.limit_ns], 0.10)
     closed, rates = ([each for each in points if each.used and each.series == of] for of in ("closed", "open"))
-    limit = Word(0, found.limit_ns, f"limit {text.brief_time(found.limit_ns)}")
+    limit = Word(0, mark.limit_ns, f"limit {text.brief_time(mark.limit_ns)}")
     refused = [each.at for each in points if not each.used]
     marks: list[Mark] = [
-        *_allowed(found, theme),
-        Levels([found.limit_ns], 2, colour=theme.warn),
+        *_allowed(mark, theme),
+        Levels([mark.limit_ns], 2, colour=theme.warn),
         Lines([[each.at for each in closed]], colour=theme.muted),
         Lines([[each.at for each in sorted(rates, key=lambda each: each.rate_per_s)]], colour=theme.accent),
         Rules([_interval(each, low, high) for each in rates if each.low_ns is not None], colour=theme.accent),
@@ -144,10 +144,10 @@ def draw(chart: CalibrationCurve, theme: Theme, width: int) -> Plot:
         Dots([each.at for each in points], 300, tips=[tip(each, "name", ("series",)) for each in points], opacity=0),
         Words([limit], "left", "bottom", dx=4, dy=-3, size=11, colour=theme.warn, rim=theme.ground),
     ]
-    if found.rate_per_s is not None:
-        told = Word(found.rate_per_s, high, f"{text.rate(found.rate_per_s)} IOPS")
-        marks.append(Words([told], "right", "top", dx=-5, dy=3, size=11, colour=theme.ink, rim=theme.ground))
-    right = 1.08 * max([*(each.rate_per_s for each in points), found.most_per_s or 0.0])
+    if mark.rate_per_s is not None:
+        words = Word(mark.rate_per_s, high, f"{text.rate(mark.rate_per_s)} IOPS")
+        marks.append(Words([words], "right", "top", dx=-5, dy=3, size=11, colour=theme.ink, rim=theme.ground))
+    right = 1.08 * max([*(each.rate_per_s for each in points), mark.most_per_s or 0.0])
     x = Axis(Scale(0, right), "IOPS", prefixed, count=8, grid=False)
     return Plot(width, HEIGHT, x, time_axis(low, high, room=LABEL_ROOM), marks)
 
@@ -158,10 +158,10 @@ def _interval(point: CurvePoint, low: float, high: float) -> Box:
     return Box(x, max(low, least), x, min(high, most))
 
 
-def _allowed(found: CurveMarks, theme: Theme) -> Iterator[Mark]:
+def _allowed(marks: CurveMarks, theme: Theme) -> Iterator[Mark]:
     """The interval of the allowed rate, and the rate itself."""
-    if found.low_per_s is not None and found.high_per_s is not None:
-        band = Box(found.low_per_s, 0, found.high_per_s, HEIGHT)
+    if marks.low_per_s is not None and marks.high_per_s is not None:
+        band = Box(marks.low_per_s, 0, marks.high_per_s, HEIGHT)
         yield Boxes([band], y_in_px=True, colour=theme.accent, opacity=0.12)
-    if found.rate_per_s is not None:
-        yield Uprights([found.rate_per_s], dash=(4, 3), colour=theme.accent)
+    if marks.rate_per_s is not None:
+        yield Uprights([marks.rate_per_s], dash=(4, 3), colour=theme.accent)

@@ -50,14 +50,14 @@ class CopyRates(Chart, frozen=True, kw_only=True):
 
 def tell(run: CopyRun) -> Iterator[CopyRates]:
     """One for a cold source, one for a warm one. Ways that share blocks are left out: they would set the scale."""
-    found = cells(run)
+    by_cell = cells(run)
     for cache in CACHES:
-        ways = [each for each in found if each.cache == cache and each.rate_per_s]
+        ways = [each for each in by_cell if each.cache == cache and each.rate_per_s]
         if len(ways) < 2:
             continue
         best = max(ways, key=lambda each: each.rate_per_s or 0.0)
         rate = text.brief_throughput(best.rate_per_s or 0.0)
-        left = [words(each.method) for each in found if each.cache == cache and each.shared]
+        left = [words(each.method) for each in by_cell if each.cache == cache and each.shared]
         yield CopyRates(
             key=f"copy-rates-{cache}",
             title=f"Rate of each way, {cache} source",

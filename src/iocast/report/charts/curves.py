@@ -63,10 +63,10 @@ def percentile_curve(name: str, times: Histogram) -> Iterator[Percentile]:
 
 def curves_by_row(points: Sequence[Percentile]) -> list[list[Percentile]]:
     """The points of each row."""
-    found: dict[str, list[Percentile]] = {}
+    by_row: dict[str, list[Percentile]] = {}
     for each in points:
-        found.setdefault(each.row, []).append(each)
-    return list(found.values())
+        by_row.setdefault(each.row, []).append(each)
+    return list(by_row.values())
 
 
 def percentile_lines(points: Sequence[Percentile], tones: Sequence[str], width: int) -> Plot:
@@ -118,10 +118,10 @@ def side_shape(name: str, label: str, times: Histogram) -> SideShape:
     return SideShape(name, label, times.quantile_ns(0.5), published(times, 0.99), float(times.max_ns))
 
 
-def density_points(found: Density) -> Iterator[tuple[float, float]]:
+def density_points(density: Density) -> Iterator[tuple[float, float]]:
     """Time in ns and share a decade, from the first that is seen to the last, as many as can be seen."""
-    highest = max(found.values)
-    seen = [at for at in range(0, len(found.values), STEP) if found.values[at] > FAINT * highest]
-    first, last = max(0, seen[0] - STEP), min(seen[-1] + STEP + 1, len(found.values))
+    highest = max(density.values)
+    values = [at for at in range(0, len(density.values), STEP) if density.values[at] > FAINT * highest]
+    first, last = max(0, values[0] - STEP), min(values[-1] + STEP + 1, len(density.values))
     for at in range(first, last, STEP):
-        yield 10 ** (found.low + at * GRID), found.values[at]
+        yield 10 ** (density.low + at * GRID), density.values[at]

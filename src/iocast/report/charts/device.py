@@ -61,11 +61,11 @@ class Device(Chart, frozen=True, kw_only=True):
 
 def tell(about: ExaminedRun) -> Iterator[Device]:
     """A chart of sizes, and one of queue depths, each where the device saw something else on some row."""
-    seen = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
-    yield from _chart("device-sizes", "Request size", tuple(row for record, io in seen for row in _sizes(record, io)))
+    rows = [(row.record, io) for row in about.facts.rows if (io := row.under_filesystem) is not None]
+    yield from _chart("device-sizes", "Request size", tuple(row for record, io in rows for row in _sizes(record, io)))
     queues = tuple(
         QueueAtDevice(record.phase.name, float(record.measurement.asked_depth), io.queue_mean)
-        for record, io in seen
+        for record, io in rows
         if io.queue_mean is not None
     )
     yield from _chart("device-queue", "Outstanding I/Os", queues)
@@ -73,11 +73,13 @@ def tell(about: ExaminedRun) -> Iterator[Device]:
 
 def _sizes(record: PhaseRecord, io: DeviceIo) -> Iterator[SizesAtDevice]:
     sizes: tuple[tuple[Op, float | None], ...] = (("read", io.read_size_bytes), ("write", io.write_size_bytes))
-    for op, seen in sizes:
+    for op, sizes_at_device in sizes:
         parts = [part for part in record.measurement.classes if part.op == op and part.ios]
-        if parts and seen:
+        if parts and sizes_at_device:
             name = row_name(record, op, several=len({part.op for part in record.measurement.classes}) > 1)
-            yield SizesAtDevice(name, sum(part.bytes for part in parts) / sum(part.ios for part in parts), seen)
+            yield SizesAtDevice(
+                name, sum(part.bytes for part in parts) / sum(part.ios for part in parts), sizes_at_device
+            )
 
 
 def _chart(key: str, title: str, rows: tuple[SizesAtDevice, ...] | tuple[QueueAtDevice, ...]) -> Iterator[Device]:
@@ -93,16 +95,16 @@ def _chart(key: str, title: str, rows: tuple[SizesAtDevice, ...] | tuple[QueueAt
     )
 
 
-def _same(asked: float, seen: float) -> bool:
-    return bool(asked and seen) and max(asked / seen, seen / asked) <= SAME
+def _same(asked_size: float, device_size: float) -> bool:
+    return bool(asked_size and device_size) and max(asked_size / device_size, device_size / asked_size) <= SAME
 
 
 def draw(chart: Device, theme: Theme, width: int) -> Plot:
     """A ring for what was asked, a disc for what the device saw, a line where they differ."""
     rows: tuple[SizesAtDevice | QueueAtDevice, ...] = chart.rows
     sized = isinstance(rows[0], SizesAtDevice)
-    found = [value for row in rows for value in row.both if value > 0]
-    low, high = padded(min(found), max(found), least=0.4)
+    sizes = [value for row in rows for value in row.both if value > 0]
+    low, high = padded(min(sizes), max(sizes), least=0.4)
     step = 2 if math.log2(high / low) <= 9 else 8
     start, end = math.floor(math.log(low, step)), math.ceil(math.log(high, step))
     x = Axis(
@@ -114,9 +116,14 @@ def draw(chart: Device, theme: Theme, width: int) -> Plot:
     )
     places = [(at, *(max(low, each or low) for each in row.both)) for at, row in enumerate(rows)]
     marks = (
-        Rules([Box(asked, at, seen, at) for at, asked, seen in places], 2, colour=theme.tail, opacity=0.6),
-        Rings([Point(asked, at) for at, asked, _ in places], 90, 1.6, colour=theme.ink),
-        Dots([Point(seen, at) for at, _, seen in places], 44, colour=theme.tail, opacity=1),
+        Rules(
+            [Box(asked_size, at, device_size, at) for at, asked_size, device_size in places],
+            2,
+            colour=theme.tail,
+            opacity=0.6,
+        ),
+        Rings([Point(asked_size, at) for at, asked_size, _ in places], 90, 1.6, colour=theme.ink),
+        Dots([Point(device_size, at) for at, _, device_size in places], 44, colour=theme.tail, opacity=1),
         unseen_rows(low, high, ROW_HEIGHT - 2, [tip(row, "row") for row in rows]),
     )
     return Plot(width, ROW_HEIGHT * len(rows) + 12, x, rows_axis([row.row for row in rows]), marks)

@@ -62,28 +62,28 @@ class Distribution(Chart, frozen=True, kw_only=True):
 
 def tell(family: Family) -> Iterator[Distribution]:
     """The chart of all rows of a family that have at least two I/Os."""
-    shapes = [(family.name(member), member, found) for member in family.members if (found := density(member.times))]
+    shapes = [(family.name(member), member, shape) for member in family.members if (shape := density(member.times))]
     if not shapes:
         return
     yield Distribution(
         key=f"{family.key}-distribution",
         title=f"{family.title}: response time distribution",
         summary=_summary(family, shapes),
-        notes=("Dotted: the mean.", *([MODES_NOTE] if any(not found.modes for _, _, found in shapes) else [])),
+        notes=("Dotted: the mean.", *([MODES_NOTE] if any(not shape.modes for _, _, shape in shapes) else [])),
         shapes=tuple(_shape(*each) for each in shapes),
-        curves=tuple(DensityPoint(name, *point) for name, _, found in shapes for point in density_points(found)),
-        modes=tuple(NamedMode(name, mode.location_ns, mode.share) for name, _, found in shapes for mode in found.modes),
+        curves=tuple(DensityPoint(name, *point) for name, _, shape in shapes for point in density_points(shape)),
+        modes=tuple(NamedMode(name, mode.location_ns, mode.share) for name, _, shape in shapes for mode in shape.modes),
     )
 
 
-def _shape(name: str, member: Member, found: Density) -> Shape:
-    return Shape(name, member.times.quantile_ns(0.5), member.times.mean_ns, ", ".join(map(_in_words, found.modes)))
+def _shape(name: str, member: Member, shape: Density) -> Shape:
+    return Shape(name, member.times.quantile_ns(0.5), member.times.mean_ns, ", ".join(map(_in_words, shape.modes)))
 
 
 def _summary(family: Family, shapes: list[tuple[str, Member, Density]]) -> str:
-    several = [(member, found.modes) for _, member, found in shapes if len(found.modes) > 1]
+    several = [(member, shape.modes) for _, member, shape in shapes if len(shape.modes) > 1]
     if not several:
-        known = [found for _, _, found in shapes if found.modes]
+        known = [shape for _, _, shape in shapes if shape.modes]
         return "Each row has one peak." if known else "Too few I/Os to name peaks."
     member, modes = several[0]
     others = len(several) - 1

@@ -91,12 +91,12 @@ def families(run: Run | Facts, examination: Examination, courses: dict[int, Cour
         ):
             groups.setdefault((record.phase.test, member.size_bytes, member.op), []).append(member)
     mixed = {test for test, _, op in groups if len({o for t, _, o in groups if t == test}) > 1}
-    found = [
+    grouped = [
         _family(test, size, op if test in mixed else None, members) for (test, size, op), members in groups.items()
     ]
     # Names may differ only in what a file name should not have.
-    keys = numbered(family.key or "rows" for family in found)
-    return tuple(replace(family, key=key) for family, key in zip(found, keys, strict=True))
+    keys = numbered(family.key or "rows" for family in grouped)
+    return tuple(replace(family, key=key) for family, key in zip(grouped, keys, strict=True))
 
 
 def curve_of(ladder: tuple[Member, ...]) -> Curve:
@@ -112,10 +112,10 @@ def pooled(singles: Iterable[Family], title: str) -> Family | None:
     return Family("other-rows", title, members, mixed=True) if members else None
 
 
-def _family(test: str, size: int | None, op: Op | None, found: list[Member]) -> Family:
+def _family(test: str, size: int | None, op: Op | None, members: list[Member]) -> Family:
     words = [test, text.size(size) if size else "", f"{op}s" if op else ""]
     title = " ".join(filter(None, words))
-    ordered = tuple(sorted(found, key=lambda member: member.at_once))
+    ordered = tuple(sorted(members, key=lambda member: member.at_once))
     return Family(re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-"), title, ordered)
 
 

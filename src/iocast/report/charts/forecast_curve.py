@@ -124,27 +124,27 @@ def _stick(of: Answer) -> Iterator[StickPoint]:
 
 def _summary(of: Answer, name: str) -> str:
     question, figure = of.question, of.slo_figure
-    asked = f"{text.number(question.peak_per_s)} IOPS"
+    peak_text = f"{text.number(question.peak_per_s)} IOPS"
     limit = text.duration(question.limit_s * NS)
     if figure is None or not figure.known:
-        return f"Nothing is foretold at {asked}; SLO {limit}."
-    return f"At {asked} the {name} will be {between(figure)}; SLO {limit}."
+        return f"Nothing is foretold at {peak_text}; SLO {limit}."
+    return f"At {peak_text} the {name} will be {between(figure)}; SLO {limit}."
 
 
 def draw(chart: ForecastCurve, theme: Theme, width: int) -> Plot:
     """A band with its line, the SLO across, the load asked for upright."""
-    forecast, measured, (asked,) = chart.forecast, chart.measured, chart.asked
+    forecast, measured, (load_asked,) = chart.forecast, chart.measured, chart.asked
     times = [time for each in forecast for time in (each.low_ns, each.high_ns)]
-    low, high = padded_times([*times, asked.slo_ns, *(each.value_ns for each in measured)], 0.06)
-    rates = [*(each.rate_per_s for each in forecast), asked.rate_per_s, *(each.rate_per_s for each in measured)]
+    low, high = padded_times([*times, load_asked.slo_ns, *(each.value_ns for each in measured)], 0.06)
+    rates = [*(each.rate_per_s for each in forecast), load_asked.rate_per_s, *(each.rate_per_s for each in measured)]
     line = [Point(each.rate_per_s, each.expected_ns) for each in forecast]
     dots = [Point(each.rate_per_s, each.value_ns) for each in measured]
     opened, ladder = (
         [dot for dot, each in zip(dots, measured, strict=True) if each.kind == kind] for kind in ("open loop", "ladder")
     )
     tips = [*(tip(each, "row") for each in measured), *(tip(each, "rate_per_s") for each in forecast)]
-    slo = [Word(0, asked.slo_ns, "SLO")]
-    load = [Word(asked.rate_per_s, high, f"asked: {text.rate(asked.rate_per_s)} IOPS")]
+    slo = [Word(0, load_asked.slo_ns, "SLO")]
+    load = [Word(load_asked.rate_per_s, high, f"asked: {text.rate(load_asked.rate_per_s)} IOPS")]
     marks = (
         Areas(
             [[Band(each.rate_per_s, each.low_ns, each.high_ns) for each in forecast]],
@@ -153,8 +153,8 @@ def draw(chart: ForecastCurve, theme: Theme, width: int) -> Plot:
         ),
         Lines([[Point(each.rate_per_s, each.value_ns) for each in chart.hockey_stick]], 1.6, (2, 3), colour=theme.tail),
         Lines([line], colour=theme.accent),
-        Levels([asked.slo_ns], 1.4, (6, 4), colour=theme.peak),
-        Uprights([asked.rate_per_s], 1.2, (3, 3), colour=theme.ink),
+        Levels([load_asked.slo_ns], 1.4, (6, 4), colour=theme.peak),
+        Uprights([load_asked.rate_per_s], 1.2, (3, 3), colour=theme.ink),
         Rings(ladder, 44, colour=theme.muted),
         Dots(opened, 60, colour=theme.tail, opacity=1),
         Words(slo, "left", "bottom", dx=5, dy=-3, size=11, weight=600, colour=theme.peak, rim=theme.ground),

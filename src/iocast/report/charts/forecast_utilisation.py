@@ -74,11 +74,11 @@ def tell(of: Answer) -> Iterator[ForecastUtilisation]:
 
 def draw(chart: ForecastUtilisation, theme: Theme, width: int) -> Plot:
     """A bar of verdicts from 0 to what was demonstrated, and the loads upright."""
-    zones, asked = chart.zones, chart.asked
+    zones, rates = chart.zones, chart.asked
     colours = {"OK": theme.fast, "MARGINAL": theme.middling, "AT RISK": theme.slow, "NOT OK": theme.slower}
-    wide = max(*(zone.end_per_s for zone in zones), *(1.03 * each.rate_per_s for each in asked))
+    wide = max(*(zone.end_per_s for zone in zones), *(1.03 * each.rate_per_s for each in rates))
     named = [zone for zone in zones if zone.end_per_s - zone.start_per_s > 0.09 * wide]
-    loads = [Word(each.rate_per_s, 0.78, f"{each.what}: {text.percent(each.share)}") for each in asked]
+    loads = [Word(each.rate_per_s, 0.78, f"{each.what}: {text.percent(each.share)}") for each in rates]
     marks = (
         Boxes(
             [Box(zone.start_per_s, 0.12, zone.end_per_s, 0.62) for zone in zones],
@@ -94,7 +94,7 @@ def draw(chart: ForecastUtilisation, theme: Theme, width: int) -> Plot:
             colour=theme.ink,
             rim=theme.ground,
         ),
-        Uprights([each.rate_per_s for each in asked], 2, colour=theme.ink),
+        Uprights([each.rate_per_s for each in rates], 2, colour=theme.ink),
         Words(loads, "left", "middle", dx=6, size=11, weight=600, colour=theme.ink, rim=theme.ground),
     )
     x = Axis(Scale(0, wide), "IOPS", prefixed, count=8, grid=False)

@@ -168,9 +168,9 @@ def _moments(stretches: tuple[_Stretch, ...]) -> Iterator[_Moment]:
         def column(interval: Interval, width: int = width, last_ns: int = last * width // together) -> int:
             return min(interval.start_ns, last_ns) // width
 
-        for at, found in groupby(each.member.course, key=column):
+        for at, moments in groupby(each.member.course, key=column):
             start = each.start_ns + at * width
-            times = merge(interval.response for interval in found)
+            times = merge(interval.response for interval in moments)
             if times.total:
                 yield _Moment(each.name, start, min(start + width, each.end_ns), times)
 
@@ -209,20 +209,20 @@ def _cells(moment: _Moment, low: int, high: int) -> HeatCells:
 
 def _findings(stretch: _Stretch) -> Iterator[HeatMark]:
     """What diagnosis has found, where it was seen."""
-    for found in stretch.member.findings:
-        perhaps = found.state == "suggested"
-        says = f"{stretch.name}: {'suspected ' if perhaps else ''}{words(found.code)}. {found.says}"
-        name = f"{words(found.code)}{'?' if perhaps else ''}"
-        for span in found.spans:
+    for finding in stretch.member.findings:
+        perhaps = finding.state == "suggested"
+        says = f"{stretch.name}: {'suspected ' if perhaps else ''}{words(finding.code)}. {finding.says}"
+        name = f"{words(finding.code)}{'?' if perhaps else ''}"
+        for span in finding.spans:
             at, end = (min(stretch.start_ns + each, stretch.end_ns) for each in (span.start_ns, span.end_ns))
-            yield HeatMark("finding", name, at, end, None, says, found.code, found.state)
+            yield HeatMark("finding", name, at, end, None, says, finding.code, finding.state)
 
 
 def _slow(stretch: _Stretch) -> Iterator[HeatMark]:
     """The slowest I/Os where they took far longer than the p99."""
     p99_ns = stretch.member.times.quantile_ns(0.99)
-    found = [slow for slow in stretch.member.record.measurement.slow if slow.op == stretch.member.op]
-    for slow in found[:SLOW_MARKED]:
+    slow_ios = [slow for slow in stretch.member.record.measurement.slow if slow.op == stretch.member.op]
+    for slow in slow_ios[:SLOW_MARKED]:
         if slow.response_ns > SLOW_FACTOR * p99_ns:
             at = min(stretch.start_ns + slow.time_ns + slow.response_ns, stretch.end_ns)
             says = f"{stretch.name}: one {slow.op} took {text.brief_time(slow.response_ns)}"
@@ -238,11 +238,11 @@ def _changes(stretch: _Stretch) -> Iterator[HeatMark]:
         counts[at] = counts.get(at, 0) + interval.response.total
     # The last interval is cut short by the end of the phase, so it is no level.
     levels = [float(counts.get(at, 0)) for at in range(max(counts, default=0))]
-    found = change_points(levels)
+    changes = change_points(levels)
     edges_ns = [
         edge for each in stretch.member.findings for span in each.spans for edge in (span.start_ns, span.end_ns)
     ]
-    for change in found.reported if found else ():
+    for change in changes.reported if changes else ():
         if any(abs(change.at * interval_ns - edge_ns) <= interval_ns for edge_ns in edges_ns):
             continue
         says = f"{stretch.name}: IOPS {text.rose_or_fell(change.shift)} from here on"
@@ -259,8 +259,8 @@ def _summary(moments: tuple[_Moment, ...], marks: tuple[HeatMark, ...]) -> str:
     changes = sum(mark.kind == "change" for mark in marks)
     if changes:
         said += f"; throughput shifted level {changes} time{'s' if changes > 1 else ''}"
-    found = dict.fromkeys((mark.code, mark.state) for mark in marks if mark.code is not None)
-    names = [f"suspected {words(code)}" if state == "suggested" else words(code) for code, state in found]
+    kinds = dict.fromkeys((mark.code, mark.state) for mark in marks if mark.code is not None)
+    names = [f"suspected {words(code)}" if state == "suggested" else words(code) for code, state in kinds]
     return f"{said}. Findings: {', '.join(names)}." if names else f"{said}."
 
 
@@ -341,26 +341,26 @@ def _events(marks: tuple[HeatMark, ...], low: float, high: float) -> Iterator[Ma
 
 def _finding_bars(marks: tuple[HeatMark, ...], end_s: float, width: int) -> Iterator[Mark]:
     """Each finding as a bar at the top and a thin wash below it; the first of a name in a row is named."""
-    found = sorted((mark for mark in marks if mark.kind == "finding"), key=lambda mark: mark.at_ns)
-    if not found:
+    marks_in_order = sorted((mark for mark in marks if mark.kind == "finding"), key=lambda mark: mark.at_ns)
+    if not marks_in_order:
         return
     ends, least = list[tuple[float, float]](), LEAST * end_s / width
-    for mark in found:
+    for mark in marks_in_order:
         start = min(mark.at_ns / NS, end_s - least)
         ends.append((start, max(mark.end_ns / NS, start + least)))
     wash, bars, hit = ([Box(start, 0, end, low) for start, end in ends] for low in (HEIGHT, BAR, BAR + LINE))
     yield Boxes(wash, y_in_px=True, colour=ALERT, opacity=0.1)
     yield Boxes(bars, y_in_px=True, colour=ALERT, opacity=1)
-    yield Boxes(hit, y_in_px=True, tips=[mark.says for mark in found], opacity=0)
-    names = _names(found, end_s, width)
+    yield Boxes(hit, y_in_px=True, tips=[mark.says for mark in marks_in_order], opacity=0)
+    names = _names(marks_in_order, end_s, width)
     yield Words(names, "left", "top", dx=2, size=11, colour=ALERT, rim=BEHIND, rim_opacity=0.7, y_in_px=True)
 
 
-def _names(found: list[HeatMark], end_s: float, width: int) -> list[Word]:
+def _names(marks: list[HeatMark], end_s: float, width: int) -> list[Word]:
     """Names below the bars, on the first line that has room; none where all lines are full: the bar still tells."""
     free, named = [0.0] * LINES, set[tuple[str, str]]()
     names = list[Word]()
-    for mark in found:
+    for mark in marks:
         wide = (len(mark.name) + 1) * LETTER / width
         at = min(mark.at_ns / NS / end_s, 1 - wide)
         line = next((line for line in range(LINES) if free[line] <= at), None)

@@ -139,28 +139,28 @@ def _band(
 def _histograms(chart: LatencyByLoad, theme: Theme, low: float, high: float) -> Boxes:
     most = max((each.share for each in chart.buckets), default=1.0)
     places = {(load.users, load.depth): at for at, load in enumerate(chart.loads)}
-    seen = [each for each in chart.buckets if each.high_ns > low and each.low_ns < high]
+    buckets = [each for each in chart.buckets if each.high_ns > low and each.low_ns < high]
     boxes, tips = list[Box](), list[str]()
-    for each in seen:
+    for each in buckets:
         at = places[each.users, each.depth]
         boxes.append(Box(at, max(each.low_ns, low), at + HISTOGRAM * each.share / most, min(each.high_ns, high)))
         tips.append(f"{chart.loads[at].label}: {each.says}")
-    return Boxes(boxes, colours=[bucket_colour(each.low_ns, theme) for each in seen], tips=tips)
+    return Boxes(boxes, colours=[bucket_colour(each.low_ns, theme) for each in buckets], tips=tips)
 
 
 def _line_names(loads: tuple[LoadTimes, ...], theme: Theme, low: float, high: float) -> Mark:
     """The lines are named where they end, so that no legend is needed."""
     last, wide = loads[-1], math.log10(high / low)
     ends = {"max": last.max_ns, "p99": last.p99_ns, "p95": last.p95_ns, "mean": last.mean_ns, "p50": last.p50_ns}
-    found = [(name, value) for name, value in ends.items() if value and not math.isnan(value)]
-    places = apart([math.log10(max(low, value) / low) / wide for _, value in found], LABEL_GAP)
+    names = [(name, value) for name, value in ends.items() if value and not math.isnan(value)]
+    places = apart([math.log10(max(low, value) / low) / wide for _, value in names], LABEL_GAP)
     # None is pushed out at the top: there they are put below each other, the slowest first.
     for rank, at in enumerate(sorted(range(len(places)), key=places.__getitem__, reverse=True)):
         places[at] = min(places[at], 0.98 - rank * LABEL_GAP)
     colours = {"max": theme.peak, "p50": theme.accent, "mean": theme.ink}
     words = [
         Word(len(loads) - 1 + 1.08, low * 10 ** (place * wide), name)
-        for (name, _), place in zip(found, places, strict=True)
+        for (name, _), place in zip(names, places, strict=True)
     ]
-    tones = [colours.get(name, theme.muted) for name, _ in found]
+    tones = [colours.get(name, theme.muted) for name, _ in names]
     return Words(words, "right", "middle", size=11, colours=tones, rim=theme.ground)

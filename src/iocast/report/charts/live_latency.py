@@ -31,23 +31,23 @@ def tell(tape: TapeSummary) -> Iterator[LiveLatency]:
     """The charts of the histograms that have most, and took some time."""
     totals: dict[Choice, int] = {}
     for stretch in tape.course:
-        for choice, found in stretch.histograms.items():
-            totals[choice] = totals.get(choice, 0) + found.total
+        for choice, histogram in stretch.histograms.items():
+            totals[choice] = totals.get(choice, 0) + histogram.total
     for choice in sorted(totals, key=lambda each: (-totals[each], each))[:MOST]:
         yield _of(tape, choice, totals[choice])
 
 
 def _of(tape: TapeSummary, choice: Choice, total: int) -> LiveLatency:
     columns = [stretch.histograms.get(choice) for stretch in tape.course]
-    known = {upper for found in columns if found for upper in found.counts if upper != ENDLESS_NS}
+    known = {upper for column in columns if column for upper in column.counts if upper != ENDLESS_NS}
     bounds = _doubling(min(known), max(known)) if known else [1_000]
-    if any(found.counts.get(ENDLESS_NS) for found in columns if found):
+    if any(column.counts.get(ENDLESS_NS) for column in columns if column):
         bounds.append(2 * bounds[-1])  # drawn as one more bucket
     return LiveLatency(
         key=f"tape-latency-{'-'.join(choice)}".replace("|", "-").replace(" ", "-").replace("/", "-"),
         title=label(choice),
         summary=f"{text.counted(total, 'I/O')} or waits, the slowest below {text.duration(bounds[-1])}.",
-        course=tuple(_moment(stretch, found, bounds) for stretch, found in zip(tape.course, columns, strict=True)),
+        course=tuple(_moment(stretch, column, bounds) for stretch, column in zip(tape.course, columns, strict=True)),
         span=(Ends(bounds[0] / 2, float(bounds[-1])),),
     )
 
@@ -59,10 +59,10 @@ def _doubling(low: int, high: int) -> list[int]:
     return bounds
 
 
-def _moment(stretch: Stretch, found: Latencies | None, bounds: list[int]) -> LatencyMoment:
-    *counts, above = on_grid(found, bounds) if found else [0] * (len(bounds) + 1)
+def _moment(stretch: Stretch, times: Latencies | None, bounds: list[int]) -> LatencyMoment:
+    *counts, above = on_grid(times, bounds) if times else [0] * (len(bounds) + 1)
     counts[-1] += above
-    ios, mean = (found.total, found.mean_ns) if found else (0, None)
+    ios, mean = (times.total, times.mean_ns) if times else (0, None)
     return LatencyMoment(stretch.start_ns, stretch.end_ns, ios, mean, tuple(map(float, counts)))
 
 

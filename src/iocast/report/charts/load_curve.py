@@ -85,10 +85,10 @@ def _point(member: Member) -> LoadPoint:
 def _knee(ladder: tuple[Member, ...]) -> Member | None:
     if not all(isinstance(member.record.phase.workload.arrival, Closed) for member in ladder):
         return None
-    found = curve_of(ladder).knee
-    if found is None or not found.saturated:
+    knee = curve_of(ladder).knee
+    if knee is None or not knee.saturated:
         return None
-    return next(member for member in ladder if member.at_once == found.max_power_load)
+    return next(member for member in ladder if member.at_once == knee.max_power_load)
 
 
 def _summary(ladder: tuple[Member, ...], knee: Member | None) -> str:
@@ -119,13 +119,13 @@ def draw(chart: LoadCurve, theme: Theme, width: int) -> Plot:
         "p99": (theme.tail, [(load, load.p99_ns) for load in loads if load.p99_ns is not None]),
         "p50": (theme.accent, [(load, load.p50_ns) for load in loads]),
     }
-    for name, (tone, found) in curves.items():
-        if not found:
+    for name, (tone, curve_points) in curves.items():
+        if not curve_points:
             continue
-        points = [Point(load.rate_per_s, time) for load, time in found]
+        points = [Point(load.rate_per_s, time) for load, time in curve_points]
         marks.append(Lines([points], colour=tone))
         marks.append(Dots(points, 40, colour=tone, opacity=1))
-        marks.append(Dots(points, 500, tips=[tip(load, "users") for load, _ in found], opacity=0))
+        marks.append(Dots(points, 500, tips=[tip(load, "users") for load, _ in curve_points], opacity=0))
         ends.append(Word(most, points[-1].y, name))  # to the right of where it folds back
         tones.append(tone)
     names = _load_names(loads, most, math.log10(high / low))

@@ -44,12 +44,16 @@ class MissRatio(Chart, frozen=True, kw_only=True):
 
 def tell(profile: Profile) -> Iterator[MissRatio]:
     """The chart of a trace in which blocks come again."""
-    found, block = profile.order.references, profile.reference_bytes
-    if found.all is None or block is None or found.all.ratios[0] == found.all.ratios[-1]:
+    references, block = profile.order.references, profile.reference_bytes
+    if references.all is None or block is None or references.all.ratios[0] == references.all.ratios[-1]:
         return
-    curves: dict[Curve, MissCurve | None] = {"all": found.all, "reads": found.reads, "write_back": found.write_back}
-    least = found.all.first_share
-    how = "exact" if found.exact else "sampled; band: 95% interval"
+    curves: dict[Curve, MissCurve | None] = {
+        "all": references.all,
+        "reads": references.reads,
+        "write_back": references.write_back,
+    }
+    least = references.all.first_share
+    how = "exact" if references.exact else "sampled; band: 95% interval"
     yield MissRatio(
         key="profile-miss-ratio",
         title="Misses by size of a cache",

@@ -103,8 +103,8 @@ def _times(name: str, times: Histogram, trust: str) -> RowTimes:
 
 def _summary(rows: list[RowTimes]) -> str:
     halves = [(row.p50_ns, row.row) for row in rows if row.p50_ns is not None]
-    name, found = ("p50", halves) if halves else ("The mean", [(row.mean_ns or 0.0, row.row) for row in rows])
-    (low, fast), (high, slow) = min(found), max(found)
+    name, named_times = ("p50", halves) if halves else ("The mean", [(row.mean_ns or 0.0, row.row) for row in rows])
+    (low, fast), (high, slow) = min(named_times), max(named_times)
     if fast == slow:
         return f"{name} is {text.brief_time(low)} ({fast})."
     return f"{name} ranges from {text.brief_time(low)} ({fast}) to {text.brief_time(high)} ({slow})."

@@ -71,7 +71,7 @@ def _ratio(of: Compared) -> RowRatio | None:
     if of.ratio is None:
         return None
     better = (of.ratio > 1) == (of.statistic == "throughput")
-    told = of.verdict in ("different", "small_difference")
+    is_told = of.verdict in ("different", "small_difference")
     return RowRatio(
         row=f"{of.phase} · {of.statistic}",
         test=of.phase,
@@ -81,7 +81,7 @@ def _ratio(of: Compared) -> RowRatio | None:
         ratio_value=of.ratio,
         ratio_low=of.ratio_low,
         ratio_high=of.ratio_high,
-        side=("better" if better else "worse") if told else "same",
+        side=("better" if better else "worse") if is_told else "same",
     )
 
 

@@ -60,11 +60,11 @@ def _repeats(side: Side) -> Iterator[Repeat]:
     for name in dict.fromkeys(record.phase.name for run in side.runs for record in run.measured):
         records = tuple(record for run in side.runs for record in run.measured if record.phase.name == name)
         for figure in JUDGED:
-            found = values(records, figure)
-            middle = median_of(found) if len(found) > 1 else 0.0
-            for run, value in enumerate(found, 1) if middle else ():
-                told = f"{text.rate(value)} IOPS" if figure is THROUGHPUT else text.duration(value)
-                yield Repeat(f"{name} · {figure.code}", run, told, value / middle)
+            row_values = values(records, figure)
+            middle = median_of(row_values) if len(row_values) > 1 else 0.0
+            for run, value in enumerate(row_values, 1) if middle else ():
+                value_text = f"{text.rate(value)} IOPS" if figure is THROUGHPUT else text.duration(value)
+                yield Repeat(f"{name} · {figure.code}", run, value_text, value / middle)
 
 
 def _summary(repeats: tuple[Repeat, ...]) -> str:

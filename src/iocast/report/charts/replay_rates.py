@@ -39,9 +39,9 @@ class ReplayRates(Chart, frozen=True, kw_only=True):
 
 def tell(record: PhaseRecord) -> Iterator[ReplayRates]:
     """The chart of a replay that keeps to the times of its trace, of at least two intervals."""
-    facts, asked, interval_ns = record.measurement.replay, record.phase.replay, record.series.interval_ns
+    facts, replay, interval_ns = record.measurement.replay, record.phase.replay, record.series.interval_ns
     done = record.series.ios
-    if facts is None or asked is None or asked.mode == "fast" or not interval_ns:
+    if facts is None or replay is None or replay.mode == "fast" or not interval_ns:
         return
     count = max(len(facts.due_ios), len(done))
     if count < 2:
@@ -94,10 +94,10 @@ def draw(chart: ReplayRates, theme: Theme, width: int) -> Plot:
 
 def _steps(spans: tuple[ReplayedSpan, ...]) -> list[list[Point]]:
     """The completed rate as steps; where it is unknown the line is interrupted."""
-    found = list[list[Point]]()
+    points = list[list[Point]]()
     for unknown, group in groupby(spans, key=lambda span: span.done_per_s is None):
         if not unknown:
             run = [*group]
             steps = [Point(span.start_ns / 1e9, span.done_per_s) for span in run]
-            found.append([*steps, Point(run[-1].end_ns / 1e9, run[-1].done_per_s)])
-    return found
+            points.append([*steps, Point(run[-1].end_ns / 1e9, run[-1].done_per_s)])
+    return points

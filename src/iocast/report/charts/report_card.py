@@ -75,18 +75,18 @@ class ReportCard(Chart, frozen=True, kw_only=True):
 def tell(graded: GradedRun) -> Iterator[ReportCard]:
     """The chart of the tests that have a letter on the scale of 2012."""
     parts = {part.code: part for part in graded.grades.parts if part.statistic == HEADLINE and part.letter}
-    found = [(test, parts[test.code]) for test in TESTS if test.code in parts]
-    if graded.grades.scale != "hailey2012" or not found:
+    tests_graded = [(test, parts[test.code]) for test in TESTS if test.code in parts]
+    if graded.grades.scale != "hailey2012" or not tests_graded:
         return
-    tests = tuple(_test(graded, *each) for each in found)
+    tests = tuple(_test(graded, *each) for each in tests_graded)
     yield ReportCard(
         key="report-card",
         title="Report card of 2012",
         summary=_summary(tests),
         notes=(NOTE,),
         tests=tests,
-        edges=tuple(edge for test, _ in found for edge in _edges(test)),
-        buckets=tuple(bucket for each in found for bucket in _buckets(graded, *each)),
+        edges=tuple(edge for test, _ in tests_graded for edge in _edges(test)),
+        buckets=tuple(bucket for each in tests_graded for bucket in _buckets(graded, *each)),
     )
 
 

@@ -43,10 +43,10 @@ def tell(comparison: ComparedSides) -> Iterator[Sides]:
     """Both histograms of each row, on one axis of time: the first above the line, the other below."""
     shapes, curves = list[SideShape](), list[SideDensity]()
     for name, *both in comparison.rows:
-        found = [density(times) if times.spread_known else None for times in both]
-        if not all(found):
+        densities = [density(times) if times.spread_known else None for times in both]
+        if not all(densities):
             continue
-        for label, times, shape in zip(comparison.labels, both, found, strict=True):
+        for label, times, shape in zip(comparison.labels, both, densities, strict=True):
             assert shape is not None
             shapes.append(side_shape(name, label, times))
             curves += (SideDensity(name, label, *point) for point in density_points(shape))
@@ -66,10 +66,10 @@ def tell(comparison: ComparedSides) -> Iterator[Sides]:
 def _moved(shapes: list[SideShape]) -> str:
     """The row whose median moved most."""
     pairs = ((one.row, one.p50_ns, other.p50_ns) for one, other in zip(shapes[::2], shapes[1::2], strict=True))
-    found = [(max(a / b, b / a), name, a, b) for name, a, b in pairs if a > 0 and b > 0]
-    if not found:
+    moves = [(max(a / b, b / a), name, a, b) for name, a, b in pairs if a > 0 and b > 0]
+    if not moves:
         return "Both sides, row by row."
-    most, name, a, b = max(found)
+    most, name, a, b = max(moves)
     if most < 1.005:
         return "p50 is the same on all rows."
     return f"Largest p50 difference: {name}, {text.brief_time(a)} against {text.brief_time(b)}."

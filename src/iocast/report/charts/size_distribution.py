@@ -77,16 +77,16 @@ def draw(chart: SizeDistribution, theme: Theme, width: int) -> Plot:
     sizes = chart.sizes
     labels = [text.size(float(each.size_bytes)) for each in sizes]
     both = (READS, [each.reads for each in sizes], theme.faster), (WRITES, [each.writes for each in sizes], theme.tail)
-    told = [each for each in both if any(each[1])]
-    if len(told) == 1:
-        told = [(ALONE, *told[0][1:])]
+    parts = [each for each in both if any(each[1])]
+    if len(parts) == 1:
+        parts = [(ALONE, *parts[0][1:])]
     boxes, colours, tips = list[Box](), list[str](), list[str]()
     for at, size in enumerate(sizes):
-        for (left, wide), counts, colour in told:
+        for (left, wide), counts, colour in parts:
             boxes.append(Box(at + left, 0, at + left + wide, counts[at]))
             colours.append(colour)
             tips.append(tip(size, "size_bytes"))
     x = names_axis(labels, -0.5, len(labels) - 0.5, "size")
-    scale = Scale(*rounded_out(0.0, max(count for _, counts, _ in told for count in counts), TICKS))
+    scale = Scale(*rounded_out(0.0, max(count for _, counts, _ in parts for count in counts), TICKS))
     y = Axis(scale, "I/Os", prefixed, count=TICKS)
     return Plot(width, HEIGHT, x, y, (Boxes(boxes, colours=colours, tips=tips),))

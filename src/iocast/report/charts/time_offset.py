@@ -39,19 +39,19 @@ def tell(profile: Profile) -> Iterator[TimeOffset]:
     moments, width = profile.order.moments, profile.order.moment_ns
     if not profile.length_ns or not any(sum(each.places) for each in moments):
         return
-    told = []
+    points = []
     for group in together(len(moments)):
         part = [moments[at] for at in group]
         places = tuple(float(sum(counts)) for counts in zip(*(each.places for each in part), strict=True))
         reads, writes = sum(each.reads for each in part), sum(each.writes for each in part)
-        told.append(OffsetMoment(group.start * width, group.stop * width, reads, writes, places))
+        points.append(OffsetMoment(group.start * width, group.stop * width, reads, writes, places))
     totals = [sum(counts) for counts in zip(*(each.places for each in moments), strict=True)]
     busiest = max(totals) / sum(totals)
     yield TimeOffset(
         key="profile-time-offset",
         title="Places over time",
         summary=f"The busiest of {len(totals)} equal stretches gets {text.brief_percent(busiest)} of the I/Os.",
-        moments=tuple(told),
+        moments=tuple(points),
     )
 
 

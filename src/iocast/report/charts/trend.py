@@ -50,8 +50,8 @@ class FollowedRun(Struct, frozen=True):
     @property
     def says(self) -> str:
         """What it says under the pointer."""
-        told = cell_text("rate", self.value_per_s) or cell_text("duration", self.value_ns)
-        return f"{self.run}: {self.grade or told}"
+        value_text = cell_text("rate", self.value_per_s) or cell_text("duration", self.value_ns)
+        return f"{self.run}: {self.grade or value_text}"
 
 
 class FollowedLevel(Struct, frozen=True):

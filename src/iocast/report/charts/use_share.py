@@ -39,10 +39,10 @@ class UseShare(Chart, frozen=True, kw_only=True):
 
 def tell(profile: Profile) -> Iterator[UseShare]:
     """The chart of a trace with places."""
-    found = profile.footprint
-    if found is None or found.blocks < 2:
+    footprint = profile.footprint
+    if footprint is None or footprint.blocks < 2:
         return
-    curve = share_curve(found)
+    curve = share_curve(footprint)
     tenth = share_of_busiest(curve, 0.1)
     yield UseShare(
         key="profile-use-share",

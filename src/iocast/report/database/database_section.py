@@ -57,16 +57,16 @@ def _is_floor(row: RowFacts) -> bool:
 def _notes(rows: list[RowFacts]) -> Iterator[str]:
     """Why a figure is missing."""
     for row in rows:
-        told = row.measurement.database
-        if told is None:
+        database = row.measurement.database
+        if database is None:
             continue
-        if told.below is not None and told.below.why_not:
-            yield f"{row.name}: no read latency: {told.below.why_not}."
-        if (say := told.statements.misses_say) and told.statements.table_misses is None:
+        if database.below is not None and database.below.why_not:
+            yield f"{row.name}: no read latency: {database.below.why_not}."
+        if (say := database.statements.misses_say) and database.statements.table_misses is None:
             yield f"{row.name}: shares of the caches are not known: {say}."
         elif say:
             yield f"{row.name}: the storage has at most this share, the engine's cache at least: {say}."
-        yield from (f"{row.name}: {note}." for note in told.notes)
+        yield from (f"{row.name}: {note}." for note in database.notes)
 
 
 def _late(rows: list[RowFacts]) -> Iterator[str]:

@@ -55,5 +55,5 @@ def _free(server: DatabaseServer) -> str:
 
 
 def _set(server: DatabaseServer) -> str:
-    told = [f"{name} = {server.settings[name]}" for name in _TELLING if name in server.settings]
-    return f" Settings: {', '.join(told)}." if told else ""
+    settings = [f"{name} = {server.settings[name]}" for name in _TELLING if name in server.settings]
+    return f" Settings: {', '.join(settings)}." if settings else ""

@@ -76,7 +76,7 @@ def _between_says(by: Forecaster) -> tuple[str, ...]:
 def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     q, base = steps.figure.q, steps.figure.model_s[1]
     hits = f" ({1 - by.hits:.0%} of the I/Os reach the storage)" if by.hits else ""
-    found = [
+    lines = [
         f"3. The storage serves X(n) = n / R(n) when n are in it, and {_f(steps.rate_per_s, 5)} arrive a second{hits}."
         " So the weight of n is that of n - 1 times rate x R(n) / n; the chance is the weight over the sum of all"
         f" weights, {_f(steps.weights, 5)}.{_pace_says(by)}",
@@ -85,11 +85,11 @@ def _state_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
     ]
     if q is not None:
         within = sum(line.chance * (line.within or 0.0) for line in steps.lines) + steps.rest_within
-        found.append(
+        lines.append(
             f"5. The {text.statistic(q)} is the time within which {q:.1%} of them end: for {_f(base * MS)} ms the sum"
             f" of chance x share within (as measured at n + 1) is {_f(within)}."
         )
-    return tuple(found)
+    return tuple(lines)
 
 
 def _pace_says(by: Forecaster) -> str:

@@ -41,10 +41,10 @@ def basis(of: Answer, rows: tuple[LadderRow, ...]) -> Section | None:
 
 
 def _by_reason(unsure: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for name, why in unsure.items():
-        found.setdefault(why, []).append(name)
-    return found
+        by_reason.setdefault(why, []).append(name)
+    return by_reason
 
 
 def open_rows(of: Answer, rows: tuple[OpenLoopRow, ...]) -> Section | None:

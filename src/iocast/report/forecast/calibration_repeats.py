@@ -29,27 +29,27 @@ Words = dict[str, Callable[[RepeatedMaximumRow], str]]
 
 def calibration_repeats(side: Side, *, charts: bool = False) -> Report:
     """Several calibrations with one limit. Rows at rates are not compared: each run chose its own."""
-    found = [calibrated(facts, examine(facts)) for facts in map(Facts, side.runs)]
-    asked = [run.plan.calibration for run in side.runs if run.plan.calibration]
-    unlike = frozenset(_unlike(asked))
-    maxima = repeated_rows([each for each in repeated_maxima(found) if each.code not in unlike])
+    calibrations = [calibrated(facts, examine(facts)) for facts in map(Facts, side.runs)]
+    requests = [run.plan.calibration for run in side.runs if run.plan.calibration]
+    unlike = frozenset(_unlike(requests))
+    maxima = repeated_rows([each for each in repeated_maxima(calibrations) if each.code not in unlike])
     alike = [replace(run, phases=tuple(each for each in run.phases if each.phase.test != OPEN)) for run in side.runs]
     rows = repeats(replace(side, runs=tuple(alike)), charts=charts)
     assert isinstance(rows.result, Repeated)
     return replace(
         rows,
         title=f"Calibrations · {side.label}",
-        verdict=_verdict(maxima, asked[0], len(side.runs)),
+        verdict=_verdict(maxima, requests[0], len(side.runs)),
         sections=(section("calibration", tables=(_table(maxima, unlike),)), *rows.sections),
         result=replace(rows.result, maxima=maxima),
     )
 
 
-def _unlike(asked: Sequence[CalibrationRequest]) -> Iterator[MaximumCode]:
+def _unlike(requests: Sequence[CalibrationRequest]) -> Iterator[MaximumCode]:
     """The maxima that not all of the runs searched: those of a folder into which several limits or sizes were put."""
-    if len({(each.max_latency_ns, each.quantile, each.block_bytes) for each in asked}) > 1:
+    if len({(each.max_latency_ns, each.quantile, each.block_bytes) for each in requests}) > 1:
         yield "within_limit"
-    if len({each.block_bytes for each in asked}) > 1:
+    if len({each.block_bytes for each in requests}) > 1:
         yield "most_iops"
 
 
@@ -86,10 +86,10 @@ def _notes(maxima: tuple[RepeatedMaximumRow, ...], unlike: frozenset[MaximumCode
     yield "Runs one after the other share an hour and a state of the storage: repeat on another day, too."
 
 
-def _verdict(maxima: tuple[RepeatedMaximumRow, ...], asked: CalibrationRequest, runs: int) -> str:
+def _verdict(maxima: tuple[RepeatedMaximumRow, ...], request: CalibrationRequest, runs: int) -> str:
     if runs < 2:
         return "Repeatability needs at least two runs."
-    within = f"IOPS within a {text.statistic(asked.quantile)} of {text.brief_time(asked.max_latency_ns)}"
+    within = f"IOPS within a {text.statistic(request.quantile)} of {text.brief_time(request.max_latency_ns)}"
     said = {each.code: each for each in maxima if each.code in ("within_limit", "most_iops")}
     sentences = [_sentence(each, within if code == "within_limit" else "most IOPS") for code, each in said.items()]
     sentences = sentences or ["Nothing is said of IOPS: they are unknown, or the runs do not search the same."]

@@ -32,17 +32,17 @@ from iocast.results.calibration import calibrated, calibration_result
 
 def calibration_report(facts: Facts, examination: Examination, folder: str, *, charts: bool = False) -> Report:
     """The maxima, the curve with its knees, and what is refused."""
-    found = calibrated(facts, examination)
-    if found is None:
+    calibration = calibrated(facts, examination)
+    if calibration is None:
         raise ValueError("the run is no calibration, or has no rows")
-    run, result = facts.run, _result(found, examination)
+    run, result = facts.run, _result(calibration, examination)
     return Report(
         title=f"Calibration · {run.plan.target.path}",
-        verdict=_verdict(found, examination),
-        sections=_sections(found, result, charts=charts),
+        verdict=_verdict(calibration, examination),
+        sections=_sections(calibration, result, charts=charts),
         next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
         badges=badges(run, examination),
-        figures=tuple(_figures(found)),
+        figures=tuple(_figures(calibration)),
         kind="calibration",
         subjects=(subject(run, folder),),
         result=result,
@@ -51,71 +51,71 @@ def calibration_report(facts: Facts, examination: Examination, folder: str, *, c
 
 def with_calibration(report: Report, facts: Facts, examination: Examination) -> Report:
     """The card of a run, headed by what the calibration came to; others stay as they are."""
-    found = calibrated(facts, examination)
-    if found is None:
+    calibration = calibrated(facts, examination)
+    if calibration is None:
         return report
-    result = _result(found, examination)
+    result = _result(calibration, examination)
     return replace(
         report,
-        verdict=_verdict(found, examination),
-        sections=(*_sections(found, result, charts=False), *report.sections),
-        figures=tuple(_figures(found)),
+        verdict=_verdict(calibration, examination),
+        sections=(*_sections(calibration, result, charts=False), *report.sections),
+        figures=tuple(_figures(calibration)),
         result=replace(report.result, calibration=result) if report.result is not None else None,
     )
 
 
 def with_calibration_charts(report: Report, facts: Facts, examination: Examination) -> Report:
     """The same card with the charts of the calibration; others stay as they are."""
-    found = calibrated(facts, examination)
-    if found is None:
+    calibration = calibrated(facts, examination)
+    if calibration is None:
         return report
-    drawn = charts_at("calibration", found)
+    drawn = charts_at("calibration", calibration)
     own = (replace(each, charts=drawn) if each.code == "calibration_curve" else each for each in report.sections)
     return replace(report, sections=tuple(own))
 
 
-def _result(found: Calibration, examination: Examination) -> CalibrationResult:
-    return calibration_result(found, examination.trust, tuple(map(_refusal, found.refusals)))
+def _result(calibration: Calibration, examination: Examination) -> CalibrationResult:
+    return calibration_result(calibration, examination.trust, tuple(map(_refusal, calibration.refusals)))
 
 
-def _sections(found: Calibration, result: CalibrationResult, *, charts: bool) -> tuple[Section, ...]:
-    drawn = charts_at("calibration", found) if charts else ()
+def _sections(calibration: Calibration, result: CalibrationResult, *, charts: bool) -> tuple[Section, ...]:
+    drawn = charts_at("calibration", calibration) if charts else ()
     refusals = tuple(_refusals(result))
-    maxima = (asked_table(result.asked, found), *maxima_tables(result.maxima, found))
+    maxima = (asked_table(result.asked, calibration), *maxima_tables(result.maxima, calibration))
     knees = (knees_table(result.knees), *([fit_table(result.fit)] if result.fit else ()))
     sections = [
-        section("calibration", paragraphs=tuple(_disks(found)), tables=maxima),
+        section("calibration", paragraphs=tuple(_disks(calibration)), tables=maxima),
         section("calibration_curve", tables=(curve_table(result.curve),), charts=drawn),
-        section("calibration_knees", paragraphs=tuple(_no_fit(found)), tables=knees) if result.knees else None,
+        section("calibration_knees", paragraphs=tuple(_no_fit(calibration)), tables=knees) if result.knees else None,
         section("calibration_refusals", tables=refusals) if refusals else None,
     ]
     return tuple(each for each in sections if each is not None)
 
 
-def _verdict(found: Calibration, examination: Examination) -> str:
+def _verdict(calibration: Calibration, examination: Examination) -> str:
     sentences = (
-        _limit_sentence(found),
-        _most_sentence(found),
-        _throughput_sentence(found),
-        _refused_sentence(found),
+        _limit_sentence(calibration),
+        _most_sentence(calibration),
+        _throughput_sentence(calibration),
+        _refused_sentence(calibration),
         stall_caution(examination),
     )
     return " ".join(filter(None, sentences))
 
 
-def _limit_sentence(found: Calibration) -> str:
-    name, limit = text.statistic(found.asked.quantile), text.brief_time(found.asked.max_latency_ns)
-    if found.idle is None and found.within is None:
+def _limit_sentence(calibration: Calibration) -> str:
+    name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
+    if calibration.idle is None and calibration.within is None:
         return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
-    if found.idle is not None and not found.idle.at.within(found.asked.max_latency_ns):
-        idle = text.brief_time(found.idle.at.value_ns)
+    if calibration.idle is not None and not calibration.idle.at.within(calibration.asked.max_latency_ns):
+        idle = text.brief_time(calibration.idle.at.value_ns)
         return f"Limit not met at any load: with one outstanding I/O the {name} is {idle}, the limit {limit}."
-    if found.within is None or found.within.rate_per_s is None:
+    if calibration.within is None or calibration.within.rate_per_s is None:
         return f"IOPS within a {name} of {limit} are unknown: no row at a rate can be used."
-    rate = text.rate(found.within.rate_per_s)
-    if not found.within.reached:
+    rate = text.rate(calibration.within.rate_per_s)
+    if not calibration.within.reached:
         return f"At least {rate} IOPS with a {name} within {limit}: no usable row at a higher rate broke the limit."
-    low, high = found.within.low_per_s, found.within.high_per_s
+    low, high = calibration.within.low_per_s, calibration.within.high_per_s
     if low is not None and high is not None:
         sure = f"95% interval {text.rate(low)} to {text.rate(high)}"
     else:
@@ -123,60 +123,61 @@ def _limit_sentence(found: Calibration) -> str:
     return f"{rate} IOPS with a {name} within {limit} ({sure})."
 
 
-def _most_sentence(found: Calibration) -> str:
-    if found.most is None:
+def _most_sentence(calibration: Calibration) -> str:
+    if calibration.most is None:
         return ""
-    did = found.most.row
+    did = calibration.most.row
     at = text.load(did.record.plan.users, did.record.plan.depth)
-    rate, mean = text.rate(found.most.value), text.brief_time(did.mean_ns)
-    met = "" if found.most.meets else ", limit not met"
-    more = "" if found.saturated else "; more load may bring more: the storage was not saturated"
-    more = "; rows with more IOPS are refused" if found.faster_refused else more
+    rate, mean = text.rate(calibration.most.value), text.brief_time(did.mean_ns)
+    met = "" if calibration.most.meets else ", limit not met"
+    more = "" if calibration.saturated else "; more load may bring more: the storage was not saturated"
+    more = "; rows with more IOPS are refused" if calibration.faster_refused else more
     return f"Most: {rate} IOPS at {at}, mean {mean}{met}{more}."
 
 
-def _throughput_sentence(found: Calibration) -> str:
-    if found.throughput is None or found.single is None:
-        return "" if "no_streams" in found.refusals else "MB/s are unknown: their rows are refused."
-    most, single = text.brief_throughput(found.throughput.value), text.brief_throughput(found.single.value)
-    if found.throughput.row is found.single.row:
+def _throughput_sentence(calibration: Calibration) -> str:
+    if calibration.throughput is None or calibration.single is None:
+        return "" if "no_streams" in calibration.refusals else "MB/s are unknown: their rows are refused."
+    most, single = text.brief_throughput(calibration.throughput.value), text.brief_throughput(calibration.single.value)
+    if calibration.throughput.row is calibration.single.row:
         return f"{most}, reached by a single process."
     return f"{most}; {single} from a single process."
 
 
-def _refused_sentence(found: Calibration) -> str:
+def _refused_sentence(calibration: Calibration) -> str:
     """Said where it is much: a machine that was not quiet gives no calibration."""
-    count = len(found.refused)
-    return f"{count} of {found.rows} rows are refused and not used." if 2 * count > found.rows else ""
+    count = len(calibration.refused)
+    return f"{count} of {calibration.rows} rows are refused and not used." if 2 * count > calibration.rows else ""
 
 
-def _figures(found: Calibration) -> Iterator[Figure]:
-    name, limit = text.statistic(found.asked.quantile), text.brief_time(found.asked.max_latency_ns)
-    if found.within is not None and found.within.rate_per_s is not None:
-        least = "" if found.within.reached else "at least"
-        yield Figure(f"IOPS within {name} {limit}", found.within.rate_per_s, "rate", least)
-    if found.most is not None:
-        did = found.most.row
+def _figures(calibration: Calibration) -> Iterator[Figure]:
+    name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
+    if calibration.within is not None and calibration.within.rate_per_s is not None:
+        least = "" if calibration.within.reached else "at least"
+        yield Figure(f"IOPS within {name} {limit}", calibration.within.rate_per_s, "rate", least)
+    if calibration.most is not None:
+        did = calibration.most.row
         yield Figure(
-            "most IOPS", found.most.value, "rate", f"at {text.load(did.record.plan.users, did.record.plan.depth)}"
+            "most IOPS", calibration.most.value, "rate", f"at {text.load(did.record.plan.users, did.record.plan.depth)}"
         )
-    if found.throughput is not None:
-        did = found.throughput.row
+    if calibration.throughput is not None:
+        did = calibration.throughput.row
         at = f"at {text.load(did.record.plan.users, did.record.plan.depth)}"
-        yield Figure("throughput", found.throughput.value, "bytes_per_s", at)
-    if found.single is not None:
-        yield Figure("one process", found.single.value, "bytes_per_s", "")
+        yield Figure("throughput", calibration.throughput.value, "bytes_per_s", at)
+    if calibration.single is not None:
+        yield Figure("one process", calibration.single.value, "bytes_per_s", "")
 
 
-def _disks(found: Calibration) -> Iterator[str]:
+def _disks(calibration: Calibration) -> Iterator[str]:
     """The most IOPS beside what so many disks would do: more is a cache or flash, less an array that is not used."""
-    if found.disks is None:
+    if calibration.disks is None:
         return
-    disks, each = found.disks.disks, text.rate(found.disks.each_per_s)
-    alone = text.rate(found.disks.one_by_one_per_s)
+    disks, each = calibration.disks.disks, text.rate(calibration.disks.each_per_s)
+    alone = text.rate(calibration.disks.one_by_one_per_s)
     yield (
         f"{text.counted(disks, 'disk')}: {each} IOPS each. So many disks that answer one read at a time, as fast as the"
-        f" idle storage did, do {alone} IOPS: the most IOPS are {text.three_figures(found.disks.ratio)} times that."
+        f" idle storage did, do {alone} IOPS: the most IOPS are"
+        f" {text.three_figures(calibration.disks.ratio)} times that."
     )
 
 
@@ -189,9 +190,9 @@ NO_FIT = {
 }
 
 
-def _no_fit(found: Calibration) -> Iterator[str]:
-    if found.fit.refusal is not None:
-        yield f"No fitted curve: {NO_FIT[found.fit.refusal]}."
+def _no_fit(calibration: Calibration) -> Iterator[str]:
+    if calibration.fit.refusal is not None:
+        yield f"No fitted curve: {NO_FIT[calibration.fit.refusal]}."
 
 
 def _refusals(result: CalibrationResult) -> Iterator[Table]:

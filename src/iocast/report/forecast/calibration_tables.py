@@ -37,22 +37,22 @@ KNEE_WORDS: dict[KneeCode, str] = {
 }
 
 
-def asked_table(rows: tuple[RequestedRow, ...], found: Calibration) -> Table:
+def asked_table(rows: tuple[RequestedRow, ...], calibration: Calibration) -> Table:
     """The limit and what was read, and the check against a number of disks where somebody gave one."""
     words: dict[str, Callable[[RequestedRow], str]] = {"quantile": lambda each: text.statistic(each.quantile)}
-    return result_table(RequestedRow, rows, key="asked", words=words, leave=() if found.disks else DISKS)
+    return result_table(RequestedRow, rows, key="asked", words=words, leave=() if calibration.disks else DISKS)
 
 
-def maxima_tables(rows: tuple[MaximumRow, ...], found: Calibration) -> tuple[Table, ...]:
+def maxima_tables(rows: tuple[MaximumRow, ...], calibration: Calibration) -> tuple[Table, ...]:
     """Every maximum, and the response times of the row that it was measured in."""
     if not rows:
         return ()
-    name = text.statistic(found.asked.quantile)
+    name = text.statistic(calibration.asked.quantile)
     words: dict[str, Callable[[MaximumRow], str]] = {"interval": _interval, "met": lambda each: _met(each, name)}
     timed = tuple(each for each in rows if each.latency_shares is not None)
-    headings, notes = {"code": "at the maximum"}, (*_notes_on_times(found), STRIP_NOTE)
+    headings, notes = {"code": "at the maximum"}, (*_notes_on_times(calibration), STRIP_NOTE)
     return (
-        result_table(MaximumRow, rows, key="maxima", words=words, notes=tuple(_notes(found)), leave=TIMES),
+        result_table(MaximumRow, rows, key="maxima", words=words, notes=tuple(_notes(calibration)), leave=TIMES),
         result_table(MaximumRow, timed, key="maxima_times", headings=headings, words=words, notes=notes, leave=AT),
     )
 
@@ -74,18 +74,18 @@ def _met(each: MaximumRow, name: str) -> str:
             return "kept" if each.met else "limit not met"
 
 
-def between(low: float | None, high: float | None, told: Callable[[float], str]) -> str:
+def between(low: float | None, high: float | None, shown: Callable[[float], str]) -> str:
     """An interval whose ends may be unknown."""
     if low is None or high is None:
         if low is not None:
-            return f"at least {told(low)}"
-        return "unknown" if high is None else f"at most {told(high)}"
-    return f"{told(low)} to {told(high)}"
+            return f"at least {shown(low)}"
+        return "unknown" if high is None else f"at most {shown(high)}"
+    return f"{shown(low)} to {shown(high)}"
 
 
-def _notes(found: Calibration) -> Iterator[str]:
-    if found.within is not None:
-        name, limit = text.statistic(found.asked.quantile), text.brief_time(found.asked.max_latency_ns)
+def _notes(calibration: Calibration) -> Iterator[str]:
+    if calibration.within is not None:
+        name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
         yield f"Within the limit: reads that arrive at random at that rate have a {name} of {limit}."
     yield (
         "The interval of a rate within the limit ends at rates that rows asked for: the highest that surely kept it"
@@ -94,21 +94,21 @@ def _notes(found: Calibration) -> Iterator[str]:
     yield "Intervals hold within this run; whether it repeats is not judged."
 
 
-def _notes_on_times(found: Calibration) -> Iterator[str]:
-    row = found.within_row
+def _notes_on_times(calibration: Calibration) -> Iterator[str]:
+    row = calibration.within_row
     if row is None:
         return
     which = "the highest rate measured that kept it"
-    if any(_kept_above(each, row, found.asked) for each in found.at_rates):
+    if any(_kept_above(each, row, calibration.asked) for each in calibration.at_rates):
         which = "the highest rate below the first row beyond the limit"
     rate = text.rate(row.measurement.rate_per_s)
     yield f"Those within the limit were measured at {rate} IOPS ({row.name}), {which}."
 
 
-def _kept_above(each: CurvePoint, row: RowFacts, asked: CalibrationRequest) -> bool:
+def _kept_above(each: CurvePoint, row: RowFacts, request: CalibrationRequest) -> bool:
     """Whether a usable row at a higher rate has a figure within the limit, too."""
     higher = each.at.rate_per_s > (row.measurement.asked_rate_per_s or 0.0)
-    return higher and not each.why_not and each.at.enough and each.at.within(asked.max_latency_ns)
+    return higher and not each.why_not and each.at.enough and each.at.within(request.max_latency_ns)
 
 
 def curve_table(rows: tuple[CurveRow, ...]) -> Table:

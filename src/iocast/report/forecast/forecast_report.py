@@ -98,31 +98,31 @@ def _heads(of: Answer) -> Iterator[Figure]:
         yield Figure("OK up to", of.headroom.ok_per_s, "rate", "IOPS")
 
 
-def _measured_heads(of: Answer, found: Replayed) -> Iterator[Figure]:
+def _measured_heads(of: Answer, replayed: Replayed) -> Iterator[Figure]:
     """The same where open-loop rows contradict the forecast."""
-    name, decides = text.statistic(of.question.q), found.at(of.question.peak_per_s)
+    name, decides = text.statistic(of.question.q), replayed.at(of.question.peak_per_s)
     has = figure_of(decides[0], of.question.q) if decides is not None else None
     if decides is not None and has is not None:
         yield Figure(name, has.value_s * NS, "duration", f"measured at {iops(decides[0].rate_per_s)}")
     yield Figure("SLO", of.question.limit_s * NS, "duration", f"for the {name}")
-    if found.kept is not None:
-        yield Figure("kept up to", found.kept.rate_per_s, "rate", "IOPS, as measured")
+    if replayed.kept is not None:
+        yield Figure("kept up to", replayed.kept.rate_per_s, "rate", "IOPS, as measured")
 
 
 def _forecast(of: Answer, result: ForecastResult, *, charts: bool) -> Section | None:
-    found, headings = of.forecast, {"demonstrated_per_s": f"IOPS\n{demonstrated(of)}"}
+    forecast, headings = of.forecast, {"demonstrated_per_s": f"IOPS\n{demonstrated(of)}"}
     load = result_table(ForecastSummary, (result.forecast,), key="load", headings=headings)
-    if found is None:
+    if forecast is None:
         return section("forecast", tables=(load,), charts=_charts(of) if charts else ())
     notes = ["From, to: a 95% interval for the response to arrivals at random."]
-    if any(each.stepped for each in found.figures):
+    if any(each.stepped for each in forecast.figures):
         notes.append(
             "No expected value: the percentile lies on a step between two groups of response times, and a few more or"
             " fewer I/Os in the faster one move it to the other side. The interval spans both."
         )
-    if any(not each.known for each in found.figures):
+    if any(not each.known for each in forecast.figures):
         notes.append("Blank: too few independent I/Os.")
-    if any(each.known and each.held for each in found.figures):
+    if any(each.known and each.held for each in forecast.figures):
         notes.append(
             "Blank from: one outstanding I/O may have waited for a cap all the time; how quick I/Os below it are was"
             " not measured."
@@ -140,9 +140,9 @@ def _charts(of: Answer) -> tuple[Chart, ...]:
 
 
 def _utilisation_says(of: Answer) -> str:
-    found = of.forecast
-    assert found is not None
-    busy, most = found.utilisation, found.rate_per_s / found.utilisation.base
+    forecast = of.forecast
+    assert forecast is not None
+    busy, most = forecast.utilisation, forecast.rate_per_s / forecast.utilisation.base
     ends = text.percent(busy.low), text.percent(busy.high)
     span = f" ({ends[0]} to {ends[1]})" if ends[0] != ends[1] else ""
     return f"Utilisation: {text.percent(busy.base)}{span} of the {iops(most)} {demonstrated(of)}."
@@ -176,21 +176,23 @@ def _profile(of: Answer) -> Section | None:
     if of.over_time is not None and of.over_time.known:
         says.append(f"Over all I/Os of the profile the {name} is {between(of.over_time)}; the verdict is on the peak.")
     if of.overload is not None:
-        found = of.overload
-        drain = "never drains" if found.lasting else "drains before the next one"
+        overload = of.overload
+        drain = "never drains" if overload.lasting else "drains before the next one"
         says.append(
-            f"Above {iops(found.capacity_per_s)} I/Os wait: up to {text.counted(found.backlog_ios, 'I/O')}, the last of"
-            f" which waits {time(found.delay_s)}; the backlog {drain}. {text.percent(found.affected)} of all I/Os wait"
+            f"Above {iops(overload.capacity_per_s)} I/Os wait: up to"
+            f" {text.counted(overload.backlog_ios, 'I/O')}, the last of"
+            f" which waits {time(overload.delay_s)}; the backlog {drain}."
+            f" {text.percent(overload.affected)} of all I/Os wait"
             " in or behind it."
         )
     return section("profile", paragraphs=tuple(says))
 
 
-def _what_if(found: Sequence[WhatIf], rows: tuple[WhatIfRow, ...]) -> Section | None:
-    if not found:
+def _what_if(changes: Sequence[WhatIf], rows: tuple[WhatIfRow, ...]) -> Section | None:
+    if not changes:
         return None
     notes = []
-    if any(each.answer is not None and each.answer.forecaster and "cache" in each.says for each in found):
+    if any(each.answer is not None and each.answer.forecaster and "cache" in each.says for each in changes):
         notes.append(
             "cache: hits are taken to be independent of each other, and the measured rows to have had none; on what is"
             " taken so a verdict is MARGINAL at best."
@@ -199,13 +201,13 @@ def _what_if(found: Sequence[WhatIf], rows: tuple[WhatIfRow, ...]) -> Section | 
     return section("what_if", tables=(result_table(WhatIfRow, rows, key="what_if", words=words, notes=tuple(notes)),))
 
 
-def _what_if_says(of: Answer, found: WhatIf) -> str:
+def _what_if_says(of: Answer, what_if: WhatIf) -> str:
     """What the figures of a change do not say."""
-    if found.limit is not None:
-        limit = found.limit
+    if what_if.limit is not None:
+        limit = what_if.limit
         most = f"{limit.kind} allows {iops(limit.iops)} of this size at most ({limit.binds}, {limit.checked})"
         return f"{most}: its response time is unknown until it is measured." if limit.allows else f"{most}."
-    given = found.answer
+    given = what_if.answer
     if given is None:
         return "no ladder" if of.replayed is None else "the model does not fit this storage"
     shown = given.forecast is None or (isinstance(given.ladder, MeasuredLadder) and given.verdict == "unknown")

@@ -108,16 +108,16 @@ def _why(of: Answer) -> str:
 
 def _stalls(of: Answer) -> str:
     """What stalls come to, so that it can be checked: the time in them, over the time of the rows."""
-    found, q, limit_s = of.stalled, of.question.q, of.question.limit_s
-    assert found is not None
-    rows = text.counted(len(found.rows), "row")
-    stood = f"{rows} that the forecast leaves out had stalls of up to {time(found.longest_s)}"
+    stalled, q, limit_s = of.stalled, of.question.q, of.question.limit_s
+    assert stalled is not None
+    rows = text.counted(len(stalled.rows), "row")
+    stood = f"{rows} that the forecast leaves out had stalls of up to {time(stalled.longest_s)}"
     if q is None:
-        return f"{stood}; arrivals at random would find {time(found.added_s)} more on average"
-    late, leaves = text.percent(found.late(limit_s)), text.percent(1 - q)
+        return f"{stood}; arrivals at random would find {time(stalled.added_s)} more on average"
+    late, leaves = text.percent(stalled.late(limit_s)), text.percent(1 - q)
     return (
-        f"{stood}; {late} of random arrivals would wait longer than the SLO ({time(found.late_s(limit_s))} of"
-        f" {time(found.measured_s)}), and the {text.statistic(q)} leaves {leaves} to all causes"
+        f"{stood}; {late} of random arrivals would wait longer than the SLO ({time(stalled.late_s(limit_s))} of"
+        f" {time(stalled.measured_s)}), and the {text.statistic(q)} leaves {leaves} to all causes"
     )
 
 
@@ -150,12 +150,12 @@ def _with_error(has: MeasuredFigure) -> str:
 
 def measured_room(of: Answer) -> Iterator[str]:
     """Where the SLO was kept and broken by open-loop rows that contradict the forecast."""
-    found = of.replayed
-    if found is None:
+    replayed = of.replayed
+    if replayed is None:
         return
     yield "Open-loop rows contradict the forecast: only what they measured counts."
-    if found.broken is not None:
-        row = found.broken
+    if replayed.broken is not None:
+        row = replayed.broken
         has = None if row.fell_behind else figure_of(row, of.question.q)
         why = f"the {text.statistic(of.question.q)} was {_with_error(has)}" if has else "the storage fell behind"
         yield f"The SLO is broken at {iops(row.rate_per_s)}: {why}."
@@ -190,12 +190,13 @@ def demonstrated(of: Answer) -> str:
 
 
 def _backlog(of: Answer) -> str:
-    found, question = of.overload, of.question
-    assert found is not None
-    behind = f"{text.counted(found.backlog_ios, 'I/O')} and {time(found.delay_s)}"
+    overload, question = of.overload, of.question
+    assert overload is not None
+    behind = f"{text.counted(overload.backlog_ios, 'I/O')} and {time(overload.delay_s)}"
     return (
-        f"bursts of {iops(question.peak_per_s)} exceed the {iops(found.capacity_per_s)} {demonstrated(of)}: a backlog"
-        f" of {behind} builds up and delays {text.percent(found.affected)} of the I/Os."
+        f"bursts of {iops(question.peak_per_s)} exceed the {iops(overload.capacity_per_s)}"
+        f" {demonstrated(of)}: a backlog"
+        f" of {behind} builds up and delays {text.percent(overload.affected)} of the I/Os."
     )
 
 
@@ -238,18 +239,18 @@ def _contradicted(of: Answer) -> str:
     return "the model does not fit this storage."
 
 
-def _absent(found: Absent, asked: RequestedLoad) -> str:
-    wanted = asked_text(asked)
-    match found.code:
+def _absent(absent: Absent, requested_load: RequestedLoad) -> str:
+    wanted = asked_text(requested_load)
+    match absent.code:
         case "imported":
             return "results of other tools lack the histograms that a forecast needs."
         case "no_such_rows":
-            known = "; ".join(asked_text(each) for each in found.known)
+            known = "; ".join(asked_text(each) for each in absent.known)
             return f"the run has no closed rows of {wanted}" + (
-                f" (it has {known}){_beyond(found, asked)}." if known else "."
+                f" (it has {known}){_beyond(absent, requested_load)}." if known else "."
             )
         case "refused_rows":
-            return f"{text.counted(len(found.rows), 'row')} of {wanted} cannot be used, and too few are left."
+            return f"{text.counted(len(absent.rows), 'row')} of {wanted} cannot be used, and too few are left."
         case "few_loads":
             return f"the run has fewer than three loads of {wanted}: no ladder."
         case "no_single":
@@ -258,10 +259,10 @@ def _absent(found: Absent, asked: RequestedLoad) -> str:
             return f"the rows of {wanted} are too short."
 
 
-def _beyond(found: Absent, asked: RequestedLoad) -> str:
+def _beyond(absent: Absent, requested_load: RequestedLoad) -> str:
     """Why sizes beside it do not help."""
-    sizes = [each.size_bytes for each in found.known if each.read_share == asked.read_share]
-    if not sizes or min(sizes) <= asked.size_bytes <= max(sizes):
+    sizes = [each.size_bytes for each in absent.known if each.read_share == requested_load.read_share]
+    if not sizes or min(sizes) <= requested_load.size_bytes <= max(sizes):
         return ""
     return "; a size is read between measured ones only, never beyond them"
 
@@ -271,9 +272,10 @@ def between_sizes(ladder: MeasuredLadder) -> str:
     if not ladder.between:
         return ""
     smaller, larger = (size_text(each.asked.size_bytes) for each in ladder.between)
-    asked = size_text(ladder.asked.size_bytes)
+    asked_size = size_text(ladder.asked.size_bytes)
     return (
-        f"{asked} was not measured: each load is read between its rows of {smaller} and {larger}. The time of one I/O"
+        f"{asked_size} was not measured: each load is read between its rows of {smaller} and {larger}."
+        " The time of one I/O"
         " is straight in its bytes, the logarithm of a percentile in that of the size. Every interval is widened: it"
         f" begins at the lower end of {smaller} and ends at the upper end of {larger}. That takes for granted only that"
         " larger I/Os are not faster."

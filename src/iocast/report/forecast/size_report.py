@@ -246,12 +246,12 @@ class NotSized(Struct, frozen=True):
     why: str
 
 
-def overview(need: StorageNeed, found: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> Report:
+def overview(need: StorageNeed, sized: Sequence[SizedDevice | NotSized], notes: Sequence[str]) -> Report:
     """All devices of the library beside each other."""
-    able = [each for each in found if isinstance(each, SizedDevice)]
+    able = [each for each in sized if isinstance(each, SizedDevice)]
     models = tuple(
         SizedModel(device=each.name, why=each.why) if isinstance(each, NotSized) else sized_model(each.name, each.final)
-        for each in found
+        for each in sized
     )
     headings = {"limited_ns": _limited_title(able[0].final)} if able else {}
     words: dict[str, Callable[[SizedModel], str]] = {"layout": lambda each: LEVELS.get(each.layout or "", "")}

@@ -13,21 +13,21 @@ _LEAST = 24  # of a pane
 _TEXT_LINES = 2  # of the busiest statement, as MOATS has them
 
 
-def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: int = 5) -> Iterator[Line]:
+def activity_panes(activity: Activity, texts: Mapping[str, str], width: int, most: int = 5) -> Iterator[Line]:
     """As many panes as fit beside each other: waits, then statements, then sessions."""
     panes = (
-        ("top waits", found.waits, ""),
-        ("top statements", found.statements, "sql|"),
-        ("top sessions", found.sessions, "session|"),
+        ("top waits", activity.waits, ""),
+        ("top statements", activity.statements, "sql|"),
+        ("top sessions", activity.sessions, "session|"),
     )
     fitting = max(1, min(len(panes), (width + len(_GAP)) // (_LEAST + len(_GAP))))
     each = (width - len(_GAP) * (fitting - 1)) // fitting
-    yield line(f"Active sessions: {found.active_mean:.1f} on average ({found.polls} looks)", "strong")
-    if classes := found.wait_classes:
+    yield line(f"Active sessions: {activity.active_mean:.1f} on average ({activity.polls} looks)", "strong")
+    if classes := activity.wait_classes:
         shown = (f"{each.subject} {100 * each.share:.0f}% ({each.active_mean:.1f})" for each in classes)
         said = f"Wait classes (sessions): {', '.join(shown)}"
         yield from map(line, textwrap.wrap(said, width, subsequent_indent=" " * 4))
-    nobody = "not reported" if found.waits else "none was active"
+    nobody = "not reported" if activity.waits else "none was active"
     columns = [list(_pane(title, shares, _named(texts, kind), most, nobody)) for title, shares, kind in panes[:fitting]]
     for at in range(max(len(column) for column in columns)):
         pieces: list[Piece] = []
@@ -35,14 +35,14 @@ def activity_panes(found: Activity, texts: Mapping[str, str], width: int, most: 
             text, is_head = column[at] if at < len(column) else ("", False)
             pieces += [Piece(f"{text:<{each}.{each}}", "head" if is_head else "plain"), Piece(_GAP)]
         yield tuple(pieces[:-1])
-    yield from _top_statement(found, texts, width)
+    yield from _top_statement(activity, texts, width)
 
 
-def _top_statement(found: Activity, texts: Mapping[str, str], width: int) -> Iterator[Line]:
+def _top_statement(activity: Activity, texts: Mapping[str, str], width: int) -> Iterator[Line]:
     """The text of the busiest statement, which its pane cuts off; nothing where the pane shows all of it."""
-    text = " ".join(texts.get(f"sql|{found.statements[0].subject}", "").split()) if found.statements else ""
+    text = " ".join(texts.get(f"sql|{activity.statements[0].subject}", "").split()) if activity.statements else ""
     if len(text) > _LEAST:
-        said = f"{100 * found.statements[0].share:.0f}% {text}"
+        said = f"{100 * activity.statements[0].share:.0f}% {text}"
         yield from map(
             line, textwrap.wrap(said, width, max_lines=_TEXT_LINES, subsequent_indent=" " * 4, placeholder=" …")
         )

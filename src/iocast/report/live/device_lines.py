@@ -72,10 +72,10 @@ def processor_lines(interval: Interval, width: int) -> Iterator[Line]:
 
 def _processors(interval: Interval) -> str:
     """Shares of all processors together, and in how much of the time some task waited for one, or for I/O."""
-    found = interval.views(metrics.CPU).get("")
-    if found is None or (total := found.sum(*metrics.CPU_TIMES)) is None or not total:
+    cpu = interval.views(metrics.CPU).get("")
+    if cpu is None or (total := cpu.sum(*metrics.CPU_TIMES)) is None or not total:
         return _UNKNOWN
-    shares = [f"{_share(found.delta(metric), total)} {name}" for metric, name in _PROCESSOR]
+    shares = [f"{_share(cpu.delta(metric), total)} {name}" for metric, name in _PROCESSOR]
     pressure = interval.views(metrics.PRESSURE)
     waits = [
         f"{name} {100 * some / view.elapsed_ns:.0f}%"

@@ -15,12 +15,12 @@ from iocast.text import harmless_json
 
 def interval_json(interval: Interval) -> str:
     """Raw values, each with its unit in the name of its key; unknown ones are null."""
-    found = verdict_of(interval)
+    verdict = verdict_of(interval)
     devices = iostat_lines.table(interval)
     document = LiveInterval(
         time_ns=interval.after.time_ns,
         elapsed_ns=interval.elapsed_ns,
-        verdict=LiveVerdict(code=found.code, says=found.says, lost_share=found.lost_share),
+        verdict=LiveVerdict(code=verdict.code, says=verdict.says, lost_share=verdict.lost_share),
         devices=tuple(dict(zip(devices.columns, row, strict=True)) for row in devices.rows),
         layers=tuple(map(_layer, layer_rows(interval))),
         databases={name: _database(interval, name) for name in watched_databases(interval)},
@@ -41,5 +41,5 @@ def _layer(row: LayerRow) -> LiveLayer:
 
 
 def _database(interval: Interval, name: str) -> LiveDatabase | None:
-    found = activity(interval, name)
-    return None if found is None else msgspec.convert(found, LiveDatabase, from_attributes=True)
+    database_activity = activity(interval, name)
+    return None if database_activity is None else msgspec.convert(database_activity, LiveDatabase, from_attributes=True)

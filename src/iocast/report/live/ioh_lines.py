@@ -55,10 +55,10 @@ def _layers(interval: Interval) -> Iterator[tuple[str, str, LayerRow]]:
 
 
 def _one(direction: str, name: str, rows: Sequence[LayerRow]) -> Iterator[tuple[str, str, LayerRow]]:
-    found = together([row.found for row in rows])
-    if found is not None:
+    times = together([row.found for row in rows])
+    if times is not None:
         sizes = [row.size_bytes for row in rows if row.size_bytes is not None]
-        yield direction, name, LayerRow(rows[0].layer, rows[0].op, "", found, sum(sizes) if sizes else None)
+        yield direction, name, LayerRow(rows[0].layer, rows[0].op, "", times, sum(sizes) if sizes else None)
 
 
 def lines(interval: Interval) -> Iterator[str]:
@@ -67,14 +67,14 @@ def lines(interval: Interval) -> Iterator[str]:
     yield f"date: {seconds} , {time.strftime('%d/%m/%Y %H:%M:%S', time.localtime(seconds))}"
     yield "            |       MB/s|    avg_ms| avg_sz_kb|     count"
     yield _RULE
-    found = list(_layers(interval))
-    for direction, name, row in found:
+    layers = list(_layers(interval))
+    for direction, name, row in layers:
         throughput, mean, size, per_s = _figures(row)
         cells = f"{_blank(throughput, 10)} |{_blank(mean, 9, 2)} |{_blank(size, 9)} |{per_s:>9.0f}"
         yield f"{direction} |{name:>8}:|{cells}"
     yield ""
     yield f"{'':<12}{''.join(f'{head:>7}' for head in _HEADS)}"
-    for direction, name, row in found:
+    for direction, name, row in layers:
         counts = "".join(f"{count or '.':>7}" for count in on_grid(row.found, _BOUNDS_NS))
         yield f"{direction} {name:>8}: {counts}"
     yield ""

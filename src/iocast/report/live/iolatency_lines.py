@@ -28,18 +28,18 @@ def table(interval: Interval) -> Table:
 
 def _buckets(interval: Interval) -> list[tuple[int, int, int]]:
     """Without gaps from the lowest to the highest bucket that has any."""
-    found = together([row.found for row in layer_rows(interval) if row.layer == "driver"])
-    return _filled(found) if found is not None and found.total else []
+    times = together([row.found for row in layer_rows(interval) if row.layer == "driver"])
+    return _filled(times) if times is not None and times.total else []
 
 
-def _filled(found: Latencies) -> list[tuple[int, int, int]]:
-    bounds = sorted(upper for upper in found.counts if upper != ENDLESS_NS)
+def _filled(times: Latencies) -> list[tuple[int, int, int]]:
+    bounds = sorted(upper for upper in times.counts if upper != ENDLESS_NS)
     buckets = []
     upper = bounds[0] if bounds else 0
     while bounds and upper <= bounds[-1]:
-        buckets.append((upper // 2, upper, found.counts.get(upper, 0)))
+        buckets.append((upper // 2, upper, times.counts.get(upper, 0)))
         upper *= 2
-    above = found.counts.get(ENDLESS_NS, 0)
+    above = times.counts.get(ENDLESS_NS, 0)
     return [*buckets, (bounds[-1] if bounds else 0, ENDLESS_NS, above)] if above else buckets
 
 

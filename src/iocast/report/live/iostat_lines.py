@@ -39,10 +39,10 @@ def table(interval: Interval) -> Table:
 
 
 def _row(view: View) -> tuple[Cell, ...]:
-    found: list[Cell] = [view.subject]
+    cells: list[Cell] = [view.subject]
     for _, requests, merged, moved, spent in _DIRECTIONS:
         throughput, size = view.per_s(moved), _mean(view, moved, requests)
-        found += [
+        cells += [
             view.per_s(requests),
             None if throughput is None else throughput / _KIB,
             view.per_s(merged),
@@ -50,9 +50,9 @@ def _row(view: View) -> tuple[Cell, ...]:
             _ms(_mean(view, spent, requests)),
             None if size is None else size / _KIB,
         ]
-    found += [view.per_s(metrics.FLUSHES), _ms(_mean(view, metrics.FLUSH_NS, metrics.FLUSHES))]
+    cells += [view.per_s(metrics.FLUSHES), _ms(_mean(view, metrics.FLUSH_NS, metrics.FLUSHES))]
     utilisation = view.utilisation
-    return (*found, view.queue_mean, None if utilisation is None else 100 * utilisation)
+    return (*cells, view.queue_mean, None if utilisation is None else 100 * utilisation)
 
 
 def _mean(view: View, metric: str, of: str) -> float | None:

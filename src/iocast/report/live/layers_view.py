@@ -31,8 +31,8 @@ _NARROW, _NAME, _FIGURES = 26, 40, 8 + 9
 
 def overview(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
     """All panels, one below the other; each line fits the width."""
-    for found in _panels(interval, texts, width):
-        yield cut(found, width)
+    for panel in _panels(interval, texts, width):
+        yield cut(panel, width)
 
 
 def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterator[Line]:
@@ -45,9 +45,9 @@ def _panels(interval: Interval, texts: Mapping[str, str], width: int) -> Iterato
     for database in watched_databases(interval):
         yield ()
         yield from instance_lines(database, instance_rates(interval, database), width)
-        found = activity(interval, database)
-        if found is not None:
-            yield from activity_panes(found, texts, width)
+        database_activity = activity(interval, database)
+        if database_activity is not None:
+            yield from activity_panes(database_activity, texts, width)
 
 
 def _machine(interval: Interval, width: int) -> Iterator[Line]:
@@ -57,19 +57,19 @@ def _machine(interval: Interval, width: int) -> Iterator[Line]:
     yield ()
     yield from device_lines(interval, width)
     yield ()
-    seen = traced(interval.views(metrics.KERNEL_LAYERS).get(""))
-    yield from layer_table(layer_rows(interval), width, 1.0 if seen is None or seen.whole else seen.share)
-    yield from _trace_lines(seen, width)
+    trace = traced(interval.views(metrics.KERNEL_LAYERS).get(""))
+    yield from layer_table(layer_rows(interval), width, 1.0 if trace is None or trace.whole else trace.share)
+    yield from _trace_lines(trace, width)
 
 
-def _trace_lines(found: Traced | None, width: int) -> Iterator[Line]:
+def _trace_lines(trace: Traced | None, width: int) -> Iterator[Line]:
     """That layers were watched in windows, and what was lost; nothing where all was seen."""
-    if found is None or found.whole:
+    if trace is None or trace.whole:
         return
-    if found.lost_events:
-        yield line(f"The trace lost {counted(found.lost_events, 'record')}: counts of the layers are too low.", "warn")
+    if trace.lost_events:
+        yield line(f"The trace lost {counted(trace.lost_events, 'record')}: counts of the layers are too low.", "warn")
     else:
-        said = f"Traced {percent(found.share)} of the time, in windows: rates follow the devices' own counters."
+        said = f"Traced {percent(trace.share)} of the time, in windows: rates follow the devices' own counters."
         said += " Within: how far a mean may be off."
         yield from (line(each, "dim") for each in textwrap.wrap(said, width))
 

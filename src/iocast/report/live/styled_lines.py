@@ -33,13 +33,13 @@ def plain(lines: Iterable[Line]) -> str:
     return "\n".join("".join(harmless_line(piece.text) for piece in each).rstrip() for each in lines)
 
 
-def cut(found: Line, width: int) -> Line:
+def cut(text_line: Line, width: int) -> Line:
     """What fits into a width; the last character of a line that does not says so."""
-    if sum(len(piece.text) for piece in found) <= width:
-        return found
+    if sum(len(piece.text) for piece in text_line) <= width:
+        return text_line
     kept: list[Piece] = []
     left = width - 1
-    for piece in found:
+    for piece in text_line:
         kept.append(Piece(piece.text[:left], piece.style))
         left -= len(kept[-1].text)
         if left <= 0:

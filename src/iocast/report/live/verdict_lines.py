@@ -24,11 +24,11 @@ def verdict_of(interval: Interval) -> LayersVerdict:
 
 def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
     """What is slow, by which figures; then what would refute it, and the way out."""
-    found = verdict_of(interval)
-    said: Style = "warn" if found.rule else "strong"
-    parts: list[tuple[str, Style]] = [(found.says, said)]
-    if found.rule:
-        parts += [(f"Refuted by: {found.refuted_by}.", "dim"), (found.remedy, "dim")]
+    layers_verdict = verdict_of(interval)
+    said: Style = "warn" if layers_verdict.rule else "strong"
+    parts: list[tuple[str, Style]] = [(layers_verdict.says, said)]
+    if layers_verdict.rule:
+        parts += [(f"Refuted by: {layers_verdict.refuted_by}.", "dim"), (layers_verdict.remedy, "dim")]
     for text, style in parts:
         for each in textwrap.wrap(text, width):
             yield line(each, style)

@@ -43,8 +43,8 @@ def orion_result(run: Run) -> Result:
 def measured_points(run: Run, settings: Settings) -> tuple[PointResult, ...]:
     """The points that were measured to their end, in the order of the plan; the origin has no I/O."""
     rows = {record.phase.name: record for record in run.measured if record.measurement.stopped == "finished"}
-    found = (_point(point, rows, settings) for point in data_points(settings))
-    return tuple(each for each in found if each is not None)
+    points = (_point(point, rows, settings) for point in data_points(settings))
+    return tuple(each for each in points if each is not None)
 
 
 def _point(point: Point, rows: Mapping[str, PhaseRecord], settings: Settings) -> PointResult | None:

@@ -64,8 +64,8 @@ def time_axis(
 def _times(low: float, high: float) -> list[float]:
     decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7), (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9)):
-        found = [step * 10.0**decade for decade in decades for step in steps]
-        inside = [tick for tick in found if low * 0.999 <= tick <= high * 1.001]
+        values = [step * 10.0**decade for decade in decades for step in steps]
+        inside = [tick for tick in values if low * 0.999 <= tick <= high * 1.001]
         if len(inside) >= 3:
             return inside
     return [low, high]

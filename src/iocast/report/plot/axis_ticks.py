@@ -43,8 +43,8 @@ def instants(low_ms: float, high_ms: float, about: int) -> tuple[list[float], di
     """Round times (UTC, ms since 1970), and how each is written: the hour, the day where one begins, or the month."""
     span_s = (high_ms - low_ms) / MS_A_S
     step = next((step for step in _CLOCK if span_s / step <= about), 0)
-    found = _of_clock(low_ms, high_ms, step) if step else _of_months(low_ms, high_ms, about)
-    return found, {each: _written(each, step) for each in found}
+    of_clock = _of_clock(low_ms, high_ms, step) if step else _of_months(low_ms, high_ms, about)
+    return of_clock, {each: _written(each, step) for each in of_clock}
 
 
 def _of_clock(low_ms: float, high_ms: float, step_s: int) -> list[float]:
@@ -57,8 +57,8 @@ def _of_months(low_ms: float, high_ms: float, about: int) -> list[float]:
     months = 12 * (last.year - first.year) + last.month - first.month
     step = next((step for step in _MONTHS if months / step <= about), _MONTHS[-1])
     starts = range(-(-(12 * first.year + first.month - 1) // step) * step, 12 * last.year + last.month, step)
-    found = [datetime(at // 12, at % 12 + 1, 1, tzinfo=UTC).timestamp() * MS_A_S for at in starts]
-    return [each for each in found if low_ms <= each <= high_ms]
+    ticks = [datetime(at // 12, at % 12 + 1, 1, tzinfo=UTC).timestamp() * MS_A_S for at in starts]
+    return [each for each in ticks if low_ms <= each <= high_ms]
 
 
 def _moment(unix_ms: float) -> datetime:

@@ -173,16 +173,16 @@ def _points(points: Sequence[tuple[Value, Value]], frame: Frame) -> Iterator[tup
 
 def _runs(mark: Lines | Areas, frame: Frame) -> Iterator[str]:
     """Each line from one unknown value to the next."""
-    found: list[tuple[int, str]] = []
+    runs: list[tuple[int, str]] = []
     steps = isinstance(mark, Lines) and mark.steps
     for at, line in enumerate(mark.lines if isinstance(mark, Lines) else mark.areas):
         placed = [(_pixel(x, frame.x), *(_pixel(y, frame.y) for y in ends)) for x, *ends in line]
         for whole, run in groupby((each for each in placed if each[0] is not None), key=lambda each: None not in each):
             if whole and isinstance(mark, Lines):
-                found.append((at, line_path(run, steps=steps)))  # type: ignore[arg-type]
+                runs.append((at, line_path(run, steps=steps)))  # type: ignore[arg-type]
             elif whole:
-                found.append((at, area_path([*run])))  # type: ignore[list-item]
-    return _pieces(mark, found)
+                runs.append((at, area_path([*run])))  # type: ignore[list-item]
+    return _pieces(mark, runs)
 
 
 def _straight(mark: Rules | Uprights | Levels, frame: Frame) -> Iterator[tuple[int, str]]:
@@ -201,11 +201,11 @@ def _straight(mark: Rules | Uprights | Levels, frame: Frame) -> Iterator[tuple[i
 
 
 def _rectangles(mark: Boxes | Bars, frame: Frame) -> Iterator[str]:
-    found = [*_corners(mark, frame)]
+    rectangles = [*_corners(mark, frame)]
     if isinstance(mark, Boxes) or mark.radius is None:
-        yield from _pieces(mark, ((at, box_path(*corners)) for at, corners in found))
+        yield from _pieces(mark, ((at, box_path(*corners)) for at, corners in rectangles))
         return
-    for at, (x, y, x2, y2) in found:
+    for at, (x, y, x2, y2) in rectangles:
         place = f'x="{px(min(x, x2))}" y="{px(min(y, y2))}" width="{px(abs(x2 - x))}" height="{px(abs(y2 - y))}"'
         yield f'<rect{_own(mark, at)} {place} rx="{quoted(mark.radius)}"/>'
 

@@ -51,13 +51,14 @@ def likeness_report(check: LikenessCheck, original: str, generated: str) -> Repo
 def _says(check: LikenessCheck) -> str:
     differs = [NAMES[each.code].partition(":")[0] for each in check.distances if each.accepted is False]
     judged = sum(each.accepted is not None for each in check.distances)
-    told = sum(each.control_accepted is False for each in check.distances)
+    rejected = sum(each.control_accepted is False for each in check.distances)
     match check.verdict:
         case "undecided":
             return "Undecided: a random load of the same rate passes too; the original has no structure to check."
         case "alike":
             return (
-                f"Alike: {judged} of {judged} distances are within their limits; {told} of them reject a random load."
+                f"Alike: {judged} of {judged} distances are within their limits; {rejected} of them"
+                " reject a random load."
             )
         case _:
             return f"Not alike in {len(differs)} of {text.counted(judged, 'distance')}: {', '.join(differs)}."

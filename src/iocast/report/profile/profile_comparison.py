@@ -49,14 +49,14 @@ WORKLOADS: dict[WorkloadCode, str] = {
 
 def profile_comparison(first: Profile, other: Profile) -> Report:
     """What differs between two profiles, and why the one is slower."""
-    found = profile_difference(first, other)
-    result = profile_differences(first, other, found)
+    difference = profile_difference(first, other)
+    result = profile_differences(first, other, difference)
     parts = [section("differences", tuple(_described(first, other)), (_workloads(first, other, result),))]
-    if found.cells:
-        parts.append(section("latency", tuple(_why(found.cells[0])), _latencies(found.cells[0], result)))
+    if difference.cells:
+        parts.append(section("latency", tuple(_why(difference.cells[0])), _latencies(difference.cells[0], result)))
     return Report(
         title=f"A: {first.name} · B: {other.name}",
-        verdict=comparison_verdict(found),
+        verdict=comparison_verdict(difference),
         sections=tuple(parts),
         next_steps=(),
         kind="profile",
@@ -64,12 +64,12 @@ def profile_comparison(first: Profile, other: Profile) -> Report:
     )
 
 
-def comparison_verdict(found: ProfileDifference) -> str:
+def comparison_verdict(difference: ProfileDifference) -> str:
     """Counts, then sizes, then times, then why: the order in which they decide."""
-    said = f"{_count(found)}, {_sizes(found)}"
-    if not found.cells:
+    said = f"{_count(difference)}, {_sizes(difference)}"
+    if not difference.cells:
         return f"{said}; no latencies of the same operation and size to compare."
-    cell = found.cells[0]
+    cell = difference.cells[0]
     name = _name(cell)
     means = f"{text.brief_time(cell.first.latency.mean_ns)} (A), {text.brief_time(cell.other.latency.mean_ns)} (B)"
     if abs(cell.ratio - 1) <= SAME:
@@ -84,17 +84,17 @@ def _name(cell: CellDifference) -> str:
     return f"{size}{OPS[cell.op]}s"
 
 
-def _count(found: ProfileDifference) -> str:
-    ratio = found.count_ratio
+def _count(difference: ProfileDifference) -> str:
+    ratio = difference.count_ratio
     if abs(ratio - 1) <= SAME:
         return "Same number of I/Os"
     return f"B has {text.number(ratio)} times as many I/Os as A"
 
 
-def _sizes(found: ProfileDifference) -> str:
-    if found.mix_distance <= SAME_MIX:
+def _sizes(difference: ProfileDifference) -> str:
+    if difference.mix_distance <= SAME_MIX:
         return "same operations and sizes"
-    return f"{text.brief_percent(found.mix_distance)} of them of other operations or sizes"
+    return f"{text.brief_percent(difference.mix_distance)} of them of other operations or sizes"
 
 
 def _decisive(cell: CellDifference) -> BandDifference:

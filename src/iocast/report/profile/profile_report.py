@@ -63,30 +63,30 @@ def _loop(profile: Profile) -> str:
 
 def _part(
     code: SectionCode,
-    told: tuple[Table, ...],
+    part_tables: tuple[Table, ...],
     charts: tuple[Chart, ...] = (),
     kinds: tuple[str, ...] = (),
     paragraphs: tuple[str, ...] = (),
 ) -> Section:
     shown = tuple(chart for chart in charts if chart.kind in kinds)
-    return section(code, paragraphs if told else (), told, shown)
+    return section(code, paragraphs if part_tables else (), part_tables, shown)
 
 
 def _figures(profile: Profile) -> tuple[Figure, ...]:
     arrivals = profile.order.arrivals
     if not profile.events:
         return ()
-    found = [Figure("I/Os", profile.events, "count", f"in {text.brief_time(profile.length_ns)}")]
+    figures = [Figure("I/Os", profile.events, "count", f"in {text.brief_time(profile.length_ns)}")]
     if arrivals is not None and arrivals.rate_per_s is not None:
         second = arrivals.peak(1_000_000_000)
         says = f"{text.rate(second.most_per_s)} in the busiest second" if second and second.windows > 1 else ""
-        found.append(Figure("on average", arrivals.rate_per_s, "rate", says))
+        figures.append(Figure("on average", arrivals.rate_per_s, "rate", says))
     reads = sum(each.events for each in profile.sizes if each.op == 0)
-    found.append(Figure("reads", reads / profile.events, "share", "of all I/Os"))
+    figures.append(Figure("reads", reads / profile.events, "share", "of all I/Os"))
     if profile.footprint is not None:
         size = profile.footprint.blocks * profile.footprint.block_bytes
-        found.append(Figure("touched", size, "bytes", "different data"))
-    return tuple(found)
+        figures.append(Figure("touched", size, "bytes", "different data"))
+    return tuple(figures)
 
 
 PARTS: dict[ResponsePartCode, str] = {
@@ -100,9 +100,9 @@ PARTS: dict[ResponsePartCode, str] = {
 OVERLAP = "Not accounted for is below 0: some CPU time is inside of waits, or some waits are outside of calls."
 
 
-def accounting_section(found: ResponseAccounting, result: TraceProfile) -> Section:
+def accounting_section(accounting: ResponseAccounting, result: TraceProfile) -> Section:
     """The section; its first line is the largest part."""
-    notes = (OVERLAP,) if found.unaccounted_ns < 0 else ()
+    notes = (OVERLAP,) if accounting.unaccounted_ns < 0 else ()
     parts: dict[str, Callable[[ResponsePart], str]] = {"part": lambda row: PARTS[row.part]}
     statements: dict[str, Callable[[StatementTimes], str]] = {"sql": lambda row: row.sql or "unknown"}
     tables = with_rows(
@@ -110,17 +110,17 @@ def accounting_section(found: ResponseAccounting, result: TraceProfile) -> Secti
         result_table(EventWaits, result.wait_events, key="wait_events"),
         result_table(StatementTimes, result.statements, key="statements", words=statements),
     )
-    return section("response_time", (accounting_words(found),), tables)
+    return section("response_time", (accounting_words(accounting),), tables)
 
 
-def accounting_words(found: ResponseAccounting) -> str:
+def accounting_words(accounting: ResponseAccounting) -> str:
     """The response time, its largest part, and the event that was waited for most inside of calls."""
-    whole = found.response_ns
+    whole = accounting.response_ns
     if not whole:
         return "The trace does not say how long its calls and waits took."
-    part, took = max(response_parts(found), key=lambda part: part[1])
+    part, took = max(response_parts(accounting), key=lambda part: part[1])
     said = f"Response time {text.brief_time(whole)}: {text.brief_percent(took / whole)} {PARTS[part]}"
-    longest = next((each for each in found.events if not each.between_calls and each.total_ns), None)
+    longest = next((each for each in accounting.events if not each.between_calls and each.total_ns), None)
     if part in ("inside_calls", "cut_off") and longest is not None:
         said += f", most of all {text.shown(longest.event)} ({text.brief_time(longest.total_ns)})"
     return f"{said}."

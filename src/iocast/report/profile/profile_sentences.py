@@ -67,20 +67,20 @@ def _size(size_bytes: float | None) -> str:
 
 
 def _size_at(ordered: list[SizeCount], wanted: float) -> int:
-    seen = 0
+    passed = 0
     for each in ordered:
-        seen += each.events
-        if seen >= wanted:
+        passed += each.events
+        if passed >= wanted:
             return each.size or 0
     return ordered[-1].size or 0
 
 
 def pattern(profile: Profile, op: int) -> str:
     """ "random", "sequential", "42% sequential"; "" where no place is known."""
-    found = profile.order.streams.of(op)
-    if found is None or not found.requests:
+    stream = profile.order.streams.of(op)
+    if stream is None or not stream.requests:
         return ""
-    share = found.sequential_requests / found.requests
+    share = stream.sequential_requests / stream.requests
     if share >= SEQUENTIAL:
         return "sequential"
     return "random" if share <= RANDOM else f"{text.brief_percent(share)} sequential"
@@ -170,8 +170,8 @@ def _intensity(profile: Profile) -> str:
 
 def _scans(profile: Profile) -> str:
     # Of an operation that is sequential as a whole, the runs say nothing more.
-    told = [run for run in long_runs(profile) if pattern(profile, OPS.index(run.op)) != "sequential"]
-    return "; ".join(scan_words(profile, run) for run in told[:2])
+    runs = [run for run in long_runs(profile) if pattern(profile, OPS.index(run.op)) != "sequential"]
+    return "; ".join(scan_words(profile, run) for run in runs[:2])
 
 
 def scan_words(profile: Profile, run: LongRun) -> str:
@@ -187,12 +187,12 @@ def scan_words(profile: Profile, run: LongRun) -> str:
 
 
 def _locality(profile: Profile) -> str:
-    found = profile.footprint
-    if found is None:
+    footprint = profile.footprint
+    if footprint is None:
         return ""
-    touched = text.capacity(found.blocks * found.block_bytes)
-    busiest = share_of_busiest(share_curve(found), 0.1)
-    if 2 * sum(each.blocks for each in found.uses if each.uses == 1) > found.blocks:
+    touched = text.capacity(footprint.blocks * footprint.block_bytes)
+    busiest = share_of_busiest(share_curve(footprint), 0.1)
+    if 2 * sum(each.blocks for each in footprint.uses if each.uses == 1) > footprint.blocks:
         return f"{touched} touched, most of it once"
     return f"{touched} touched; the busiest tenth of it gets {text.brief_percent(busiest)} of the references"
 

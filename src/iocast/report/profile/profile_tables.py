@@ -84,11 +84,11 @@ def arrival_tables(profile: Profile, result: TraceProfile) -> tuple[Table, ...]:
 
 
 def _littles_law(profile: Profile) -> tuple[str, ...]:
-    found = concurrency(profile)
-    if found is None:
+    in_flight = concurrency(profile)
+    if in_flight is None:
         return ()
-    holds = "holds" if found.little_holds else "does not hold"
-    after = f"{text.percent(found.edge_share)} of the latency lies after the last issue"
+    holds = "holds" if in_flight.little_holds else "does not hold"
+    after = f"{text.percent(in_flight.edge_share)} of the latency lies after the last issue"
     return (f"Little's law, rate x latency = I/Os under way, {holds} ({after}).",)
 
 
@@ -122,11 +122,11 @@ def _target(row: BusyStretch | TargetOperation) -> str:
 
 
 def _how_counted(profile: Profile) -> tuple[str, ...]:
-    found, block = profile.order.references, profile.reference_bytes
-    if found.all is None or block is None:
+    references, block = profile.order.references, profile.reference_bytes
+    if references.all is None or block is None:
         return ()
-    how = "exact" if found.exact else f"from 5 samples of {found.sample_blocks} blocks (SHARDS)"
-    first = text.percent(found.all.first_share)
+    how = "exact" if references.exact else f"from 5 samples of {references.sample_blocks} blocks (SHARDS)"
+    first = text.percent(references.all.first_share)
     spared = f"{first} are first references, which no cache of this trace spares."
     return (f"LRU over {text.size(block)} blocks, {how}. {spared}",)
 

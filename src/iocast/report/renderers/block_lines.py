@@ -64,9 +64,9 @@ def live(times: BlockTimes) -> Iterator[str]:
             if not (ios := device.ios(op)):
                 continue
             moved = sum(each.bytes for each in device.classes if each.op == op)
-            seen = View(device.name, times.watched_ns, {metrics.IOS: ios, metrics.BYTES: moved})
+            view = View(device.name, times.watched_ns, {metrics.IOS: ios, metrics.BYTES: moved})
             spread = "   ".join(_spread(device.times(part, op)) for part in ("queue", "device"))
-            rate_per_s, bytes_per_s = (seen.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
+            rate_per_s, bytes_per_s = (view.per_s(metric) or 0.0 for metric in (metrics.IOS, metrics.BYTES))
             rate = f"{text.rate(rate_per_s):>8} {text.megabytes_per_s(bytes_per_s):>8}"
             yield f"{device.name:<10} {op:<6} {rate}    {spread}  {device.in_flight:>11}"
     yield from losses(times)

@@ -87,13 +87,13 @@ def figures_of(record: PhaseRecord, op: Op, histogram: Histogram) -> ClassicFigu
 
 
 def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> str:
-    found = figures_of(record, op, histogram)
-    users, size = ("" if value is None else value for value in (found.users, found.size))
-    moves = " " * 9 if found.kilobytes_per_s is None else f"{found.kilobytes_per_s / 1024:9.3f}"
+    figures = figures_of(record, op, histogram)
+    users, size = ("" if value is None else value for value in (figures.users, figures.size))
+    moves = " " * 9 if figures.kilobytes_per_s is None else f"{figures.kilobytes_per_s / 1024:9.3f}"
     return (
         f"{record.phase.test:>8}{users:>3}{size:>5} {op[0]}{moves}"
-        + "".join(" " * 9 if value_ns is None else f"{value_ns / 1e6:9.3f}" for value_ns in found.times_ns)
-        + (" " * 8 if found.rate_per_s is None else f"{found.rate_per_s:>8}")
+        + "".join(" " * 9 if value_ns is None else f"{value_ns / 1e6:9.3f}" for value_ns in figures.times_ns)
+        + (" " * 8 if figures.rate_per_s is None else f"{figures.rate_per_s:>8}")
     )
 
 

@@ -49,7 +49,7 @@ class Grid(Struct, frozen=True):
 def wrap(paragraph: str, width: int, indent: str = "", *, hard: bool = False) -> list[str]:
     """A paragraph broken into lines; a figure is never parted from its unit, nor a command in two. `hard`: what is
     longer than a line is."""
-    glued = _COMMAND.sub(lambda found: found[0].replace(" ", "\u00a0"), _UNIT.sub("\u00a0", paragraph))
+    glued = _COMMAND.sub(lambda match: match[0].replace(" ", "\u00a0"), _UNIT.sub("\u00a0", paragraph))
     lines = textwrap.wrap(glued, width, subsequent_indent=indent, break_long_words=hard, break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines]
 

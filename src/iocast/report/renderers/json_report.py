@@ -25,14 +25,14 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
 def document(report: Report) -> Any:
     """The report as a document of the schema: its head, the runs that it speaks of, and its result."""
     kind = doc.DOCUMENTS[report.kind]
-    found: Json = {"kind": report.kind, **_head(report), **_result(report)}
+    record: Json = {"kind": report.kind, **_head(report), **_result(report)}
     if "job" in kind.__struct_fields__:
-        found |= _only_subject(report)
+        record |= _only_subject(report)
     if "subjects" in kind.__struct_fields__:
-        found["subjects"] = [_subject(each) for each in report.subjects]
+        record["subjects"] = [_subject(each) for each in report.subjects]
     if "letters" in kind.__struct_fields__:
-        found["letters"] = {badge.code: badge.letter or None for badge in report.badges}
-    return msgspec.convert(found, kind)
+        record["letters"] = {badge.code: badge.letter or None for badge in report.badges}
+    return msgspec.convert(record, kind)
 
 
 def _head(report: Report) -> Json:
@@ -65,8 +65,8 @@ def _subject(about: Subject) -> Json:
 
 def _result(report: Report) -> Json:
     """The result that a report tells of is its document."""
-    found: Json = {} if report.result is None else msgspec.to_builtins(report.result)
-    return found
+    record: Json = {} if report.result is None else msgspec.to_builtins(report.result)
+    return record
 
 
 def _chart(chart: Chart) -> Json:

@@ -53,8 +53,8 @@ def _series(record: PhaseRecord, course: Course) -> Iterator[Series]:
 
 def _by_octave(times: Histogram) -> Counter[int]:
     """The counts by the greatest power of two that is not above their bucket; what is below 2 ns is at 1."""
-    found: Counter[int] = Counter()
+    octaves: Counter[int] = Counter()
     for index, count in zip(times.index, times.count, strict=True):
         low = bucket_bounds_ns(index)[0]
-        found[1 << max(0, low.bit_length() - 1)] += count
-    return found
+        octaves[1 << max(0, low.bit_length() - 1)] += count
+    return octaves

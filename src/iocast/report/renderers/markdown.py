@@ -67,12 +67,12 @@ def _shown(column: Column, table: Table, row: Row) -> str:
 
 def _row_notes(table: Table) -> list[str]:
     """Markdown's tables have no room for notes under a row: those of void rows stand below the table."""
-    found: dict[str, list[str]] = {}
+    notes: dict[str, list[str]] = {}
     for row in table.rows:
         if row.note and row.void:
             name = getattr(row.record, "phase", "") or row.cells.get(table.columns[0].key)
-            found.setdefault(row.note, []).append(str(name))
-    return [f"Void: {', '.join(names)}. {note}" for note, names in found.items()]
+            notes.setdefault(row.note, []).append(str(name))
+    return [f"Void: {', '.join(names)}. {note}" for note, names in notes.items()]
 
 
 def _chart(chart: Chart, out: TextIO) -> None:

@@ -68,12 +68,12 @@ def sheet(charts: Sequence[Chart], theme: Theme) -> Drawing:
 
 def classic_sheets(charts: Sequence[Chart]) -> list[tuple[str, tuple[Chart, ...]]]:
     """The charts that belong into one picture, as fio.r has them, by the key of their family."""
-    found: dict[str, list[Chart]] = {}
+    by_sheet: dict[str, list[Chart]] = {}
     for chart in charts:
         if place_of(chart).classic:
-            found.setdefault(chart.family, []).append(chart)
+            by_sheet.setdefault(chart.family, []).append(chart)
     whole = sum(each.PLACE.classic for each in CHARTS.values())
-    return [(key, tuple(several)) for key, several in found.items() if len(several) == whole]
+    return [(key, tuple(several)) for key, several in by_sheet.items() if len(several) == whole]
 
 
 def _title(charts: Sequence[Chart], width: int, left: float, theme: Theme) -> Drawing:

@@ -44,17 +44,17 @@ def _rows(record: PhaseRecord) -> Iterator[str]:
 
 
 def _start(record: PhaseRecord, op: Op, histogram: Histogram) -> Iterator[str]:
-    found = figures_of(record, op, histogram)
-    mean, least, most, spread = (None if value_ns is None else value_ns / 1e6 for value_ns in found.times_ns)
+    figures = figures_of(record, op, histogram)
+    mean, least, most, spread = (None if value_ns is None else value_ns / 1e6 for value_ns in figures.times_ns)
     yield f"{_quoted(record.phase.test):>10}"
-    yield _number(found.users, "3d")
-    yield f"{UNKNOWN if found.size is None else _quoted(found.size):>6}"
-    yield _number(None if found.kilobytes_per_s is None else found.kilobytes_per_s / 1024, "8.3f")
+    yield _number(figures.users, "3d")
+    yield f"{UNKNOWN if figures.size is None else _quoted(figures.size):>6}"
+    yield _number(None if figures.kilobytes_per_s is None else figures.kilobytes_per_s / 1024, "8.3f")
     yield _number(mean, "9.3f")
     yield _number(least, "4.1f")
     yield _number(None if most is None else int(most), "9d")
     yield _number(spread, "7.1f")
-    yield _number(found.rate_per_s, "5d")
+    yield _number(figures.rate_per_s, "5d")
 
 
 def _shares(histogram: Histogram) -> Iterator[str]:

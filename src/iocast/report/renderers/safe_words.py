@@ -17,8 +17,8 @@ PLAIN = (int, float)
 
 def safe(value: T) -> T:
     """The same report, or part of one, each of its words on one line and harmless: the same object where all are."""
-    found: T = _safe(value)
-    return found
+    plain: T = _safe(value)
+    return plain
 
 
 def _safe(value: Any) -> Any:

@@ -46,11 +46,11 @@ def mva(
 
 def bounds(demands_s: Sequence[float], users: Sequence[int], think_s: float) -> BoundsLaw:
     """Between what the throughput lies, whatever else is true. Raises SpecError."""
-    found = [closed_queues.bounds(demands_s, count, think_s) for count in users]
+    bounds_by_users = [closed_queues.bounds(demands_s, count, think_s) for count in users]
     return BoundsLaw(
         demands_ns=tuple(each * NS for each in demands_s),
         think_ns=think_s * NS,
-        saturation_users=found[0].saturation_users,
+        saturation_users=bounds_by_users[0].saturation_users,
         most_per_s=1 / max(demands_s),
         users=tuple(
             BoundsAt(
@@ -61,7 +61,7 @@ def bounds(demands_s: Sequence[float], users: Sequence[int], think_s: float) -> 
                 high_per_s=did.rate_high_per_s,
                 response_low_ns=did.response_low_s * NS,
             )
-            for count, did in zip(users, found, strict=True)
+            for count, did in zip(users, bounds_by_users, strict=True)
         ),
     )
 
@@ -86,13 +86,13 @@ def usl(law: Scalability, loads: Sequence[float], measured_per_s: Sequence[float
 
 
 def _load(law: Scalability, load: float, measured_per_s: float | None) -> UslLoad:
-    told = law.rate_per_s(load)
+    load_per_s = law.rate_per_s(load)
     return UslLoad(
         load=load,
-        rate_per_s=told,
+        rate_per_s=load_per_s,
         measured_per_s=measured_per_s,
-        apart_share=None if measured_per_s is None else measured_per_s / told - 1,
-        efficiency_share=told / load / law.single_per_s,
+        apart_share=None if measured_per_s is None else measured_per_s / load_per_s - 1,
+        efficiency_share=load_per_s / load / law.single_per_s,
     )
 
 

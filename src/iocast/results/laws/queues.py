@@ -127,15 +127,15 @@ def _row(rate: float, service_s: float, servers: int, queue: Queue, *, tails: bo
         rate_per_s=rate, service_ns=service_s * NS, utilisation_share=rate * service_s / servers, stable=True
     )
     try:
-        found = queue(rate)
+        queue_figures = queue(rate)
     except Overloaded:
         return replace(row, stable=False, stable_below_per_s=servers / service_s)
     quantiles = {"p50_ns": 0.5, "p95_ns": 0.95, "p99_ns": 0.99} if tails else {}
     return replace(
         row,
-        response_ns=found.response_s * NS,
-        wait_ns=found.wait_s * NS,
-        in_system=found.in_system,
+        response_ns=queue_figures.response_s * NS,
+        wait_ns=queue_figures.wait_s * NS,
+        in_system=queue_figures.in_system,
         **{name: open_queues.mmc_quantile_s(rate, service_s, servers, share) * NS for name, share in quantiles.items()},
     )
 
@@ -168,19 +168,19 @@ def percentiles(service_s: float, servers: int, rates_per_s: Rates, shares: Sequ
 
 
 def _percentiles(rate: float, service_s: float, servers: int, shares: Sequence[float]) -> PercentilesAtRate:
-    found, mean = dict[str, float](), None
+    by_quantile, mean = dict[str, float](), None
     try:
         mean = open_queues.mmc(rate, service_s, servers).response_s * NS
         for share in shares:
             name = f"p{share * 100:g}".replace(".", "_")
-            found[name] = open_queues.mmc_quantile_s(rate, service_s, servers, share) * NS
+            by_quantile[name] = open_queues.mmc_quantile_s(rate, service_s, servers, share) * NS
     except Overloaded:
         pass
     return PercentilesAtRate(
         rate_per_s=rate,
         utilisation_share=rate * service_s / servers,
         response_ns=mean,
-        percentiles_ns=found,
+        percentiles_ns=by_quantile,
         stable=mean is not None,
         stable_below_per_s=servers / service_s if mean is None else None,
     )

@@ -49,14 +49,14 @@ def volume(kind: str, size_bytes: int, iops: int, bytes_per_s: float, io_bytes: 
     """What one volume of a size can be given, or how long it bursts. Raises SpecError."""
     limits = volumes.limits_of(kind)
     counted = volumes.counted_ios(kind, io_bytes)
-    asked = iops * counted
+    needed = iops * counted
     if limits.bucket_ios:
-        return _bursting(kind, size_bytes, asked)
-    given = volumes.provisioned(kind, size_bytes, asked, bytes_per_s)
+        return _bursting(kind, size_bytes, needed)
+    given = volumes.provisioned(kind, size_bytes, needed, bytes_per_s)
     return VolumeLaw(
         volume=kind,
         size_gib=size_bytes / GIB,
-        asked_iops=asked,
+        asked_iops=needed,
         iops=given.iops,
         asked_mib_per_s=bytes_per_s / MIB,
         mib_per_s=given.bytes_per_s / MIB,

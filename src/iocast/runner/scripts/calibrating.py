@@ -70,8 +70,8 @@ _STREAM_IOS = 0.2  # of the I/Os of other rows
 class Calibrating(Script):
     """Closed reads until more load brings nothing; rates as the chooser says; large reads of one user, then of more."""
 
-    def __init__(self, asked: CalibrationRequest, bench: Bench, next_rate: NextRate) -> None:
-        self._asked, self._bench, self._next_rate = asked, bench, next_rate
+    def __init__(self, request: CalibrationRequest, bench: Bench, next_rate: NextRate) -> None:
+        self._asked, self._bench, self._next_rate = request, bench, next_rate
 
     def next(self, done: Done) -> Group | None:
         """The next row of the first part that is not over."""
@@ -218,7 +218,7 @@ def _times(near: int) -> float:
     return 1.0 if near < 0 else 2.0 if near < 3 else 4.0
 
 
-def first_phases(asked: CalibrationRequest, bench: Bench) -> tuple[Phase, ...]:
+def first_phases(request: CalibrationRequest, bench: Bench) -> tuple[Phase, ...]:
     """The rows that a calibration begins with and those that usually follow, for the plan that is announced."""
-    script = Calibrating(asked, bench, lambda _closed, _at_rates: None)
+    script = Calibrating(request, bench, lambda _closed, _at_rates: None)
     return tuple(phase for (phase,) in script.ahead(()))

@@ -30,16 +30,16 @@ class ShareOfMaximum(Script):
 
     def ahead(self, done: Done) -> tuple[tuple[Phase, ...], ...]:
         """All that may follow; rates that are not known yet are left open."""
-        known, seen, waiting = dict[str, PhaseRecord](), 0, list[tuple[Phase, ...]]()
+        known, asked_groups, waiting = dict[str, PhaseRecord](), 0, list[tuple[Phase, ...]]()
         late: set[str] = set()  # maxima of which a share answered too late
         for group in self._groups:
             if any(self._left_out(phase, known, late) for phase in group):
                 continue
-            if seen < len(done):
-                for record in done[seen]:
+            if asked_groups < len(done):
+                for record in done[asked_groups]:
                     known[record.phase.name] = record
                     late |= self._too_late(record)
-                seen += 1
+                asked_groups += 1
             else:
                 waiting.append(tuple(self._paced(phase, known) for phase in group))
         return tuple(waiting)

@@ -102,8 +102,8 @@ class _Questions:
 
     @property
     def end(self) -> SteadyEnd:
-        rule, found = self._until.rule, self._found
-        if found is None:
+        rule, steady = self._until.rule, self._found
+        if steady is None:
             return SteadyEnd(rule=rule, reached=False, judged=self._asked)
         from_ns = self._from * self._interval_ns
         return SteadyEnd(
@@ -112,8 +112,8 @@ class _Questions:
             judged=self._asked,
             from_ns=from_ns,
             warm_up_ns=from_ns,
-            before=found.before,
-            after=found.after,
+            before=steady.before,
+            after=steady.after,
         )
 
 

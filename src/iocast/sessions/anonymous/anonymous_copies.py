@@ -143,12 +143,12 @@ def _table(file: Path) -> Tables | None:
 def _group(folder: str, base: str, names: Pseudonyms) -> str:
     """The runs of `repeat` or `ab`, or others that lie together."""
     top = os.path.join(base, names.named("runs", os.path.abspath(folder)))
-    found = False
+    is_group = False
     for each in sorted(run_folders(folder)):
         above = Path(os.path.relpath(each, folder)).parts[:-1]
         _run(each, os.path.join(top, *(part if part in _SIDES else names.named("runs", part) for part in above)), names)
-        found = True
-    return top if found else folder  # whoever opens it says what is wrong
+        is_group = True
+    return top if is_group else folder  # whoever opens it says what is wrong
 
 
 def profile_without_names(folder: str, base: str, names: Pseudonyms) -> str:

@@ -39,16 +39,16 @@ def build(request: BuildRequest, listener: Listener) -> Built | None:
         guard(server, listener, beside_others=request.beside_others)
         _require_room(server, request)
         with listener.working() as stopping:
-            begun, told = time.monotonic(), 0.0
+            begun, told_s = time.monotonic(), 0.0
             first: int | None = None
             done = of = 0
 
             def on_build(step: str, table: int, done_bytes: int, of_bytes: int) -> bool:
-                nonlocal told, first, done, of
+                nonlocal told_s, first, done, of
                 now, done, of = time.monotonic(), done_bytes, of_bytes
                 first = done_bytes if first is None else first
-                if step != "fill" or now - told >= _TELL_EVERY_S:
-                    told = now
+                if step != "fill" or now - told_s >= _TELL_EVERY_S:
+                    told_s = now
                     listener.tell(BuildStep(step, table, done_bytes, of_bytes, now - begun, first))
                 return not stopping()
 

@@ -25,20 +25,20 @@ def find_database(url: str, ask: AskPassword | None = None) -> Target:
         server.close()
 
 
-def target_of(server: LoadServer, found: DatabaseServer) -> Target:
+def target_of(server: LoadServer, described: DatabaseServer) -> Target:
     """The Target of a server that is connected: with file system and devices where its folder is on this machine."""
     pid = server.local_pid()
     folder = data_folder(pid)
     below = storage_of(folder) if folder else None
     notes = () if below else (_REMOTE,)
     if pid is not None:
-        found = replace(found, pid=_server(pid), memory_limit_bytes=_memory_limit(pid))
+        described = replace(described, pid=_server(pid), memory_limit_bytes=_memory_limit(pid))
     return replace(
         below or Target(path="", kind="database"),
         path=server.redacted,
         kind="database",
-        size_bytes=found.data_bytes or None,
-        database=found,
+        size_bytes=described.data_bytes or None,
+        database=described,
         notes=(*(below.notes if below else ()), *notes),
         identity=None,
     )

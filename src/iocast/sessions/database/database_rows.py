@@ -25,14 +25,14 @@ MOST_SESSIONS = 4096  # as SLOB has it
 LEAST_ROW_BYTES = 1
 
 
-def load_job(asked: LoadRamp, server: DatabaseServer) -> Job:
+def load_job(ramp: LoadRamp, server: DatabaseServer) -> Job:
     """The rows of a load on this data set. Raises SpecError for a load that it cannot bear."""
-    return Job(name="load-db", phases=rows_of((asked,), server), description="Load through a database")
+    return Job(name="load-db", phases=rows_of((ramp,), server), description="Load through a database")
 
 
-def commit_job(asked: CommitRamp, server: DatabaseServer) -> Job:
+def commit_job(ramp: CommitRamp, server: DatabaseServer) -> Job:
     """The rows of a commit test: each number of sessions, with the floor beside it."""
-    rows = rows_of((asked,), server)
+    rows = rows_of((ramp,), server)
     return Job(name="load-db commit", phases=rows, description="Commit test through a database")
 
 
@@ -51,32 +51,32 @@ def _rows(ramp: DatabaseRamp, server: DatabaseServer) -> Iterator[Phase]:
     return _load_rows(ramp, server)
 
 
-def _load_rows(asked: LoadRamp, server: DatabaseServer) -> Iterator[Phase]:
-    test = asked.test or _test_of(asked.load)
-    first_s = max(2.0, asked.seconds / 8) if asked.first_s is None else asked.first_s
-    for count in asked.sessions:
+def _load_rows(ramp: LoadRamp, server: DatabaseServer) -> Iterator[Phase]:
+    test = ramp.test or _test_of(ramp.load)
+    first_s = max(2.0, ramp.seconds / 8) if ramp.first_s is None else ramp.first_s
+    for count in ramp.sessions:
         yield Phase(
-            name=f"{test} {size_text(asked.load.work_unit * server.block_bytes)} {count}x1",
+            name=f"{test} {size_text(ramp.load.work_unit * server.block_bytes)} {count}x1",
             test=test,
-            workload=_workload(asked.load, server, count, asked.rate_per_s),
-            length=Length(seconds=asked.seconds),
-            until=Until(first_s=first_s) if asked.until_steady else None,
-            database=asked.load,
+            workload=_workload(ramp.load, server, count, ramp.rate_per_s),
+            length=Length(seconds=ramp.seconds),
+            until=Until(first_s=first_s) if ramp.until_steady else None,
+            database=ramp.load,
         )
 
 
-def _commit_rows(asked: CommitRamp, server: DatabaseServer) -> Iterator[Phase]:
-    if not LEAST_ROW_BYTES <= asked.row_bytes <= server.block_bytes // 2:
+def _commit_rows(ramp: CommitRamp, server: DatabaseServer) -> Iterator[Phase]:
+    if not LEAST_ROW_BYTES <= ramp.row_bytes <= server.block_bytes // 2:
         raise SpecError(
-            f"a row of {asked.row_bytes} bytes cannot be inserted",
+            f"a row of {ramp.row_bytes} bytes cannot be inserted",
             f"give {LEAST_ROW_BYTES} to {server.block_bytes // 2} bytes",
         )
-    for count in asked.sessions:
+    for count in ramp.sessions:
         # Only PostgreSQL lets a session say that it does not wait for the log.
-        for durable in (True, False) if asked.floor and server.product == "PostgreSQL" else (True,):
-            test = (asked.test or "db commit") + ("" if durable else " async")
+        for durable in (True, False) if ramp.floor and server.product == "PostgreSQL" else (True,):
+            test = (ramp.test or "db commit") + ("" if durable else " async")
             load = Workload(
-                mix=(MixItem("write", asked.row_bytes),),
+                mix=(MixItem("write", ramp.row_bytes),),
                 locality=Sequential(),  # of the log
                 users=count,
                 direct=False,
@@ -87,8 +87,8 @@ def _commit_rows(asked: CommitRamp, server: DatabaseServer) -> Iterator[Phase]:
                 name=f"{test} {count}x1",
                 test=test,
                 workload=load,
-                length=Length(seconds=asked.seconds),
-                database=CommitLoad(row_bytes=asked.row_bytes, synchronous=durable),
+                length=Length(seconds=ramp.seconds),
+                database=CommitLoad(row_bytes=ramp.row_bytes, synchronous=durable),
             )
 
 
@@ -97,12 +97,12 @@ def _distinct(rows: list[Phase]) -> tuple[Phase, ...]:
     alike: dict[str, list[set[str]]] = {}
     for row in rows:
         alike.setdefault(row.name, []).append(set(_words(row)))
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     named = []
     for row in rows:
         common = set.intersection(*alike[row.name])
         name = " ".join([row.name, *(word for word in _words(row) if word not in common)])
-        seen[name] = number = seen.get(name, 0) + 1
+        counts[name] = number = counts.get(name, 0) + 1
         named.append(replace(row, name=name if number == 1 else f"{name} #{number}"))
     return tuple(named)
 

@@ -54,10 +54,10 @@ def measured_anchor(pid: int | None, folder: str) -> tuple[dict[str, int], str]:
     if not folder or not os.access(folder, os.W_OK):
         return {}, f"{PROGRAM} needs to write in the folder of the server, which this user cannot"
     stays: list[str] = []
-    found, why = _measured(program, pid, folder, stays)
+    times, why = _measured(program, pid, folder, stays)
     if stays:
         why = "; ".join(filter(None, (why, f"in {folder} there stays {stays[0]}")))
-    return found, why
+    return times, why
 
 
 def _measured(program: str, pid: int | None, folder: str, stays: list[str]) -> tuple[dict[str, int], str]:
@@ -71,8 +71,8 @@ def _measured(program: str, pid: int | None, folder: str, stays: list[str]) -> t
                 done = _run(program, room, identity)
     except (OSError, subprocess.SubprocessError) as error:
         return {}, f"{PROGRAM} failed: {error}"
-    found = sync_times(done.stdout)
-    return found, "" if found else f"{PROGRAM} said nothing that can be read: {done.stderr.strip()[:200]}"
+    times = sync_times(done.stdout)
+    return times, "" if times else f"{PROGRAM} said nothing that can be read: {done.stderr.strip()[:200]}"
 
 
 @contextlib.contextmanager

@@ -16,10 +16,10 @@ def ramp_on(conf: ConfLoad, url: str, ask: AskPassword | None = None) -> LoadRam
     """The load on the data set at `url`. Raises SpecError where that is not of the size that the file says."""
     server = find_database(url, ask).database
     assert server is not None
-    built, asked = server.table_blocks * server.block_bytes, conf.table_bytes // server.block_bytes
-    if asked != server.table_blocks:
+    built, blocks = server.table_blocks * server.block_bytes, conf.table_bytes // server.block_bytes
+    if blocks != server.table_blocks:
         raise SpecError(
-            f"{conf.path}: SCALE is {asked:,} blocks of {server.block_bytes} bytes, the tables at the URL have"
+            f"{conf.path}: SCALE is {blocks:,} blocks of {server.block_bytes} bytes, the tables at the URL have"
             f" {server.table_blocks:,} ({built >> 20} MiB)",
             f"iocast load-db drop, then build with --conf {conf.path}; or change SCALE",
         )

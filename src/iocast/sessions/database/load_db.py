@@ -45,8 +45,8 @@ def commit_test(request: CommitRequest, listener: Listener) -> MeasuredJob:
     target = _guarded_target(request, listener)
     assert target.database is not None
     if request.anchor:
-        found, why = measured_anchor(target.database.pid, data_folder(target.database.pid))
-        target = replace(target, database=replace(target.database, sync_anchor_ns=found))
+        anchor, why = measured_anchor(target.database.pid, data_folder(target.database.pid))
+        target = replace(target, database=replace(target.database, sync_anchor_ns=anchor))
         if why:
             listener.tell(DatabaseNoted(why))
     assert target.database is not None

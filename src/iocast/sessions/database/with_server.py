@@ -128,5 +128,5 @@ def _loaded(
     keep_summary(loaded, loaded.report())
     done.or_error()
     listener.tell(Imported(loaded.folder))
-    told = loaded.judged if request.names is None else loaded.judged._replace(folder="")
-    return beside_section.section(card.judged, told, (READS, LOG_WRITES)) if done.whole else None
+    report = loaded.judged if request.names is None else loaded.judged._replace(folder="")
+    return beside_section.section(card.judged, report, (READS, LOG_WRITES)) if done.whole else None

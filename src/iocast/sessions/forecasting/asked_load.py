@@ -60,15 +60,15 @@ def _of_profile(load: LoadOptions) -> Question:
     assert load.load is not None
     if load.iops is not None or load.rates is not None or load.burst is not None:
         raise SpecError("--load has its own rate and bursts", "omit --iops, --rates and --burst")
-    found = profile_load(load.load)
+    load_found = profile_load(load.load)
     q, limit_s = parse_limit(load.slo)
     return Question(
-        rate_per_s=found.rates.mean_per_s,
-        load=RequestedLoad(size_bytes=found.size_bytes, read_share=found.read_share),
+        rate_per_s=load_found.rates.mean_per_s,
+        load=RequestedLoad(size_bytes=load_found.size_bytes, read_share=load_found.read_share),
         q=q,
         limit_s=limit_s,
-        arrival_cv2=found.arrival_cv2,
-        profile=found.rates,
+        arrival_cv2=load_found.arrival_cv2,
+        profile=load_found.rates,
     )
 
 
@@ -85,14 +85,14 @@ def command_options(load: LoadOptions) -> str:
 
 def parse_limit(text: str) -> tuple[float | None, float]:
     """The percentile (None: the mean) and the seconds of "p99=5ms", "p99.9<20ms", "mean=2ms". Raises SpecError."""
-    found = re.fullmatch(r"(mean|p(\d{1,2}(?:\.\d+)?))\s*(?:<=?|=)\s*(.+)", text.strip())
-    if not found:
+    match = re.fullmatch(r"(mean|p(\d{1,2}(?:\.\d+)?))\s*(?:<=?|=)\s*(.+)", text.strip())
+    if not match:
         raise SpecError(f'--slo "{text}" is not a service level', SLO_FORMS)
     try:
-        limit_s = parse_duration(found[3]) / 1e9
+        limit_s = parse_duration(match[3]) / 1e9
     except SpecError as error:
         raise SpecError(f'--slo "{text}": {error.message}', SLO_FORMS) from None
-    q = None if found[2] is None else float(found[2]) / 100
+    q = None if match[2] is None else float(match[2]) / 100
     if limit_s <= 0 or (q is not None and not q > 0):
         raise SpecError(f'--slo "{text}": the percentile and the time must be above 0', SLO_FORMS)
     return q, limit_s
@@ -125,11 +125,11 @@ def read_rates(path: str) -> Profile:
 
 
 def _burst(text: str, base_per_s: float) -> Profile:
-    found = re.fullmatch(r"([^:]+):([^:]+?)/([0-9.]+\s*[a-zµ]+)", text.strip())
-    if not found:
+    match = re.fullmatch(r"([^:]+):([^:]+?)/([0-9.]+\s*[a-zµ]+)", text.strip())
+    if not match:
         raise SpecError(f'--burst "{text}" is not understood', BURST_FORMS)
-    rate = _iops(found[1], "--burst")
-    seconds, every = (option_value("--burst", each, parse_duration) / 1e9 for each in found.groups()[1:])
+    rate = _iops(match[1], "--burst")
+    seconds, every = (option_value("--burst", each, parse_duration) / 1e9 for each in match.groups()[1:])
     if rate <= base_per_s:
         raise SpecError(f'--burst "{text}" is no burst: --iops asks for {base_per_s:g} all the time', BURST_FORMS)
     return burst_profile(base_per_s, rate, seconds, every)

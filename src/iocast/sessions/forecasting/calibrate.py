@@ -50,12 +50,12 @@ class Calibrated(Struct, frozen=True):
         return self.card.folder
 
     @property
-    def found(self) -> Calibration:
+    def fitted(self) -> Calibration:
         """The maxima, the curve, its knees, and what is refused. Raises SpecError for a run that was no calibration."""
-        found = calibrated(self.card.judged.facts, self.card.examination)
-        if found is None:
+        fitted = calibrated(self.card.judged.facts, self.card.examination)
+        if fitted is None:
             raise SpecError(f"{self.folder} is not a calibration", "make one with `iocast calibrate PATH`")
-        return found
+        return fitted
 
     def report(self, *, charts: bool = False) -> Report:
         """The maxima, the curve, the knees and what is refused."""
@@ -101,13 +101,13 @@ def _quantile(text: str) -> float | None:
 
 def calibrate(request: CalibrateRequest, listener: Listener) -> Calibrated | None:
     """Plans, announces, searches, judges, leaves a page; None when nothing was measured. Raises IocastError."""
-    asked = calibration_asked(request)
+    wanted = calibration_asked(request)
     target = find_target(request.path)
-    work = plan(calibration_job(asked, request.options, target), target, request.options, listener)
+    work = plan(calibration_job(wanted, request.options, target), target, request.options, listener)
     ran = run(work, listener)
-    found = _judge(ran, request.page, listener)
+    calibrated_run = _judge(ran, request.page, listener)
     ran.or_error()
-    return found
+    return calibrated_run
 
 
 def _judge(ran: Ran, page: bool, listener: Listener) -> Calibrated | None:
@@ -117,30 +117,30 @@ def _judge(ran: Ran, page: bool, listener: Listener) -> Calibrated | None:
     card = judge(ran.run, shown_folder(ran.folder))
     report = card.report()
     keep_summary(card, report)
-    found = Calibrated(card)
-    listener.tell(AnswerReady(found.report()))
+    judged = Calibrated(card)
+    listener.tell(AnswerReady(judged.report()))
     if page and ran.run.status == "done":
         leave_page(card, report, listener)
-    return found
+    return judged
 
 
-def calibration_job(asked: CalibrationRequest, options: RunOptions, target: Target) -> Job:
+def calibration_job(request: CalibrationRequest, options: RunOptions, target: Target) -> Job:
     """The search as a job: what it may run is checked and planned as any other; it only reads."""
     size_bytes, virtual = options.size_bytes or FILE_BYTES, target.kind == "sim"
     there_bytes = size_bytes if target.size_bytes is None else target.size_bytes
     return Job(
         name=NAME,
-        phases=first_phases(asked, Bench(direct=True, data_bytes=there_bytes, virtual=virtual)),
+        phases=first_phases(request, Bench(direct=True, data_bytes=there_bytes, virtual=virtual)),
         file_size=FileSize(size_bytes=size_bytes),
-        interval_ns=_interval_ns(asked, virtual=virtual),
-        calibration=asked,
+        interval_ns=_interval_ns(request, virtual=virtual),
+        calibration=request,
         fits_target=True,
     )
 
 
-def _interval_ns(asked: CalibrationRequest, *, virtual: bool) -> int:
+def _interval_ns(request: CalibrationRequest, *, virtual: bool) -> int:
     """At least twenty in a row: fewer do not show how I/Os depend on each other, and so give no interval."""
     usual_ns = INTERVALS_MS[virtual] * 1_000_000
-    if asked.row_seconds is None:
+    if request.row_seconds is None:
         return usual_ns
-    return max(10_000_000, min(usual_ns, round(asked.row_seconds / 20 * 1000) * 1_000_000))
+    return max(10_000_000, min(usual_ns, round(request.row_seconds / 20 * 1000) * 1_000_000))

@@ -72,8 +72,8 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
     known = _Known(folder)
     probe = None
     if request.verify is not None:
-        found = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
-        replayed = replay(request.verify, question, found, _limits(request), listener)
+        answered = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
+        replayed = replay(request.verify, question, answered, _limits(request), listener)
         if replayed is None:
             return None
         probe = _Known(replayed)

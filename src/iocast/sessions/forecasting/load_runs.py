@@ -36,10 +36,10 @@ def measure_ladder(path: str, question: Question, limits: Limits, listener: List
     return _run("forecast ladder", phases, target, limits, listener)
 
 
-def replay(path: str, question: Question, found: Answer, limits: Limits, listener: Listener) -> str | None:
+def replay(path: str, question: Question, outcome: Answer, limits: Limits, listener: Listener) -> str | None:
     """The folder of open-loop rows at the peak and a fifth above it; None when stopped. Raises IocastError."""
-    if isinstance(found.ladder, MeasuredLadder) and question.peak_per_s > found.ladder.ladder.last_per_s:
-        most = found.ladder.ladder.last_per_s
+    if isinstance(outcome.ladder, MeasuredLadder) and question.peak_per_s > outcome.ladder.ladder.last_per_s:
+        most = outcome.ladder.ladder.last_per_s
         raise SpecError(
             f"--verify would ask for {question.peak_per_s:g} IOPS where {most:.0f} were demonstrated",
             "verify a load that the storage can do",

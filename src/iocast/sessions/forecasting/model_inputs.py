@@ -19,26 +19,26 @@ _TIMES = {None: 1.0, "k": 1e3, "M": 1e6}
 
 def seconds(option: str, text: str, *, zero: bool = False) -> float:
     """A time above 0, or of 0 where that is something. Raises SpecError."""
-    found = _said(option, units.parse_duration, text) / 1e9
-    if not found and not zero:
+    value_s = _said(option, units.parse_duration, text) / 1e9
+    if not value_s and not zero:
         raise SpecError(f"{option}: a time of 0 is none", "give a time above 0, e.g. 7.2ms")
-    return found
+    return value_s
 
 
 def size(option: str, text: str) -> int:
     """A size above 0. Raises SpecError."""
-    found = _said(option, units.parse_size, text)
-    if not found:
+    value = _said(option, units.parse_size, text)
+    if not value:
         raise SpecError(f"{option}: a size of 0 is none", "give a size above 0, e.g. 8k")
-    return found
+    return value
 
 
 def bandwidth(option: str, text: str) -> float:
     """Bytes a second above 0. Raises SpecError."""
-    found = _said(option, units.parse_bandwidth, text)
-    if not found:
+    value = _said(option, units.parse_bandwidth, text)
+    if not value:
         raise SpecError(f"{option}: a bandwidth of 0 moves nothing", "give for example 160MB/s")
-    return float(found)
+    return float(value)
 
 
 def percent(option: str, text: str) -> float:
@@ -53,10 +53,10 @@ def rate(option: str, text: str) -> float:
         return _said(option, units.parse_rate, text)
     if text.startswith("-"):
         raise SpecError(f'{option}: "{text}" is negative', RATES)
-    found = _RATE.fullmatch(text)
-    if found is None:
+    match = _RATE.fullmatch(text)
+    if match is None:
         raise SpecError(f'{option}: "{text}" is not a rate', RATES)
-    return float(found[1]) * _TIMES[found[2]]
+    return float(match[1]) * _TIMES[match[2]]
 
 
 def number(option: str, text: str) -> float:
@@ -85,37 +85,37 @@ def several(option: str, read: Callable[[str, str], T], text: str) -> tuple[T, .
 
 def shares(option: str, text: str) -> tuple[float, ...]:
     """Percentiles "50,95,99.9", 0 and 100 excluded. Raises SpecError."""
-    found = tuple(value / 100 for value in several(option, number, text))
-    for value in found:
+    parts = tuple(value / 100 for value in several(option, number, text))
+    for value in parts:
         if not 0 < value < 1:
             raise SpecError(f"{option}: {value * 100:g} is no percentile", "give for example 50,95,99,99.9")
-    return found
+    return parts
 
 
 def stretches(option: str, text: str) -> tuple[Stretch, ...]:
     """Demand over time, "1000:60s,6000:30s". Raises SpecError."""
-    found = []
+    parts = []
     for part in several(option, lambda _, each: each, text):
         demand, colon, lasts = part.partition(":")
         if not colon:
             raise SpecError(f'{option}: "{part}" has no time', "write RATE:TIME, e.g. 1000:60s,6000:30s")
-        found.append(Stretch(seconds(option, lasts), rate(option, demand)))
-    return tuple(found)
+        parts.append(Stretch(seconds(option, lasts), rate(option, demand)))
+    return tuple(parts)
 
 
 def levels(option: str, text: str, servers: int, service_s: float) -> tuple[Level, ...]:
     """Levels of load, "200:90%,450:10%". Raises SpecError."""
-    found = []
+    parts = []
     for part in several(option, lambda _, each: each, text):
         per_s, colon, lasts = part.partition(":")
         if not colon:
             raise SpecError(f'{option}: "{part}" has no share of the time', "write RATE:SHARE, e.g. 200:90%,450:10%")
-        found.append(Level(percent(option, lasts), rate(option, per_s), servers, service_s))
-    if abs(sum(level.time_fraction for level in found) - 1) > 1e-6:
+        parts.append(Level(percent(option, lasts), rate(option, per_s), servers, service_s))
+    if abs(sum(level.time_fraction for level in parts) - 1) > 1e-6:
         raise SpecError(f"{option}: the shares of time do not add up to 100%", "e.g. 200:90%,450:10%")
-    if not any(level.rate_per_s for level in found):
+    if not any(level.rate_per_s for level in parts):
         raise SpecError(f"{option}: no level asks for anything", "give a rate above 0")
-    return tuple(found)
+    return tuple(parts)
 
 
 def _said(option: str, parse: Callable[[str], T], text: str) -> T:

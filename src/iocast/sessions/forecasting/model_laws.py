@@ -39,14 +39,14 @@ ROTATIONS, KOLK_RPM = "7200,10000,15000", 15000.0
 KOLK_SERVICES = "7.2ms,8.6ms"
 
 
-def told(law: str, **asked: Any) -> Report:
+def told(law: str, **inputs: Any) -> Report:
     """The report of a law by its name. Raises SpecError, AnalysisError."""
-    return law_report(LAWS[law](**asked))
+    return law_report(LAWS[law](**inputs))
 
 
-def disk(disks: int | None = None, iops: str | None = None, **asked: Any) -> DiskLaw | DisksLaw:
+def disk(disks: int | None = None, iops: str | None = None, **inputs: Any) -> DiskLaw | DisksLaw:
     """One spinning disk, or what several do together. Raises SpecError."""
-    return disks_together(disks, iops) if disks or iops else spinning(**asked)
+    return disks_together(disks, iops) if disks or iops else spinning(**inputs)
 
 
 def spinning(
@@ -207,9 +207,9 @@ def levels(servers: int, service: str, level: str) -> LevelsLaw:
     return volume_laws.slow_changes(given.levels("--level", level, servers, given.seconds("--service", service)))
 
 
-def volume(kind: str | None, **asked: str) -> VolumesLaw | VolumeLaw | BurstCreditsLaw:
+def volume(kind: str | None, **inputs: str) -> VolumesLaw | VolumeLaw | BurstCreditsLaw:
     """One cloud volume, or the limits of all kinds. Raises SpecError."""
-    return one_volume(kind, **asked) if kind else volume_laws.all_volumes()
+    return one_volume(kind, **inputs) if kind else volume_laws.all_volumes()
 
 
 def one_volume(kind: str, size: str, iops: str, throughput: str, io: str) -> VolumeLaw | BurstCreditsLaw:
@@ -246,10 +246,10 @@ def _rates(text: str, option: str = "--rate") -> tuple[float, ...]:
 
 
 def _users(text: str, most: int) -> tuple[int, ...]:
-    found = given.several("--users", given.whole, text)
-    if max(found) > most:
-        raise SpecError(f"--users: {max(found):,} take too long", "use --approximate, or fewer users")
-    return found
+    users = given.several("--users", given.whole, text)
+    if max(users) > most:
+        raise SpecError(f"--users: {max(users):,} take too long", "use --approximate, or fewer users")
+    return users
 
 
 def _above_zero(option: str, value: float) -> float:

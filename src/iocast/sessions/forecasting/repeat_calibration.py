@@ -15,16 +15,16 @@ from iocast.sessions.target_finding import find_target
 
 def repeat_calibration(request: CalibrateRequest, times: int, listener: Listener) -> Repeats | None:
     """Calibrates several times, each with the next seed; None when it was stopped. Raises IocastError."""
-    asked, options = calibration_asked(request), request.options
+    wanted, options = calibration_asked(request), request.options
     first = find_target(request.path)
-    refuse_unfit(calibration_job(asked, options, first), first, options)
+    refuse_unfit(calibration_job(wanted, options, first), first, options)
     with group_folder(options.out, f"repeat-{NAME}") as folder:
         for number in range(1, times + 1):
             listener.tell(RunBegun(number, times))
             this = replace(options, seed=options.seed + number - 1, out=folder)
             target = find_target(request.path)
-            if run_job(calibration_job(asked, options, target), target, this, listener).or_error().stopped:
+            if run_job(calibration_job(wanted, options, target), target, this, listener).or_error().stopped:
                 return None
-        found = repeats_in(folder)
-    listener.tell(AnswerReady(found.report()))
-    return found
+        repeats = repeats_in(folder)
+    listener.tell(AnswerReady(repeats.report()))
+    return repeats

@@ -13,9 +13,9 @@ from iocast.observe.host import describe_host
 from iocast.runner.scripts.calibrating import Calibrating, bench_of
 
 
-def search_script(plan: Plan, asked: CalibrationRequest, data_bytes: int) -> Script:
+def search_script(plan: Plan, request: CalibrationRequest, data_bytes: int) -> Script:
     """Chooses the rows of a calibration of so much data."""
-    return Calibrating(asked, bench_of(plan, data_bytes), Chooser(asked, Doubts(plan).refused))
+    return Calibrating(request, bench_of(plan, data_bytes), Chooser(request, Doubts(plan).refused))
 
 
 class Doubts:

@@ -36,12 +36,12 @@ def find_targets(paths: tuple[str, ...], destroy: tuple[str, ...] = ()) -> Targe
 
 
 def _refuse_twice(paths: tuple[str, ...]) -> None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for path in paths:
         real = os.path.realpath(path)
-        if real in seen:
+        if real in names:
             raise SpecError(f"{path} is given twice", "give each file or device once")
-        seen.add(real)
+        names.add(real)
 
 
 def _member(path: str) -> Target:

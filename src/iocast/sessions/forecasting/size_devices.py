@@ -58,38 +58,38 @@ class Sizing(Struct, frozen=True):
         return size_report(self._only, charts=charts) if self._only else overview(self.need, self.found, self.notes)
 
 
-def size(asked: SizeRequest) -> Sizing:
+def size(size_request: SizeRequest) -> Sizing:
     """Sizes one device, or all of the library. Raises IocastError."""
-    need, notes = need_of(asked), tuple(assumptions(asked))
-    if asked.device:
-        return Sizing((_sized(asked, need, _device(asked, need), notes),), notes, one=True, need=need)
-    found: list[SizedDevice | NotSized] = []
+    need, notes = need_of(size_request), tuple(assumptions(size_request))
+    if size_request.device:
+        return Sizing((_sized(size_request, need, _device(size_request, need), notes),), notes, one=True, need=need)
+    sized_devices: list[SizedDevice | NotSized] = []
     for name, device in built_in_devices().items():
-        fitting = replace(asked, raid="") if device.volume else asked
+        fitting = replace(size_request, raid="") if device.volume else size_request
         try:
-            found.append(_sized(fitting, need, device, notes))
+            sized_devices.append(_sized(fitting, need, device, notes))
         except TooSlow as error:
-            found.append(NotSized(name, f"idle {error.limit.name} {error.idle_s * 1e3:.3g} ms"))
+            sized_devices.append(NotSized(name, f"idle {error.limit.name} {error.idle_s * 1e3:.3g} ms"))
         except AnalysisError as error:
-            found.append(NotSized(name, error.message))
-    return Sizing(tuple(found), notes, one=False, need=need)
+            sized_devices.append(NotSized(name, error.message))
+    return Sizing(tuple(sized_devices), notes, one=False, need=need)
 
 
-def _device(asked: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDevice:
+def _device(size_request: SizeRequest, need: StorageNeed) -> StorageDevice | MeasuredDevice:
     """A device by its name, its file or its run. Raises IocastError."""
-    path = Path(asked.device)
-    if asked.device in built_in_devices():
-        return built_in(asked.device)
+    path = Path(size_request.device)
+    if size_request.device in built_in_devices():
+        return built_in(size_request.device)
     if path.suffix == ".toml":
         return read_device(path)
     if path.is_dir():
-        return _measured(asked, need)
-    return built_in(asked.device)  # which says what is known
+        return _measured(size_request, need)
+    return built_in(size_request.device)  # which says what is known
 
 
-def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
+def _measured(size_request: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     """The device of a run folder, from rows of trust C or better."""
-    card = open_card(asked.device)
+    card = open_card(size_request.device)
     facts, trust = Facts(card.run), card.examination.trust
     refused = {**met_another_state(facts), **stalled_rows(card.examination)}
 
@@ -100,21 +100,23 @@ def _measured(asked: SizeRequest, need: StorageNeed) -> MeasuredDevice:
     curves = [kept for curve in facts.curves if (kept := curve.only(believed))]
     target = card.run.plan.target
     whole = target.device.size_bytes if target.device else None
-    size_bytes = units.parse_size(asked.device_capacity) if asked.device_capacity else whole or target.size_bytes
-    found = measured_device(Path(asked.device).name, curves, need.size_bytes, size_bytes)
-    return replace(found, caution=stall_caution(card.examination))
+    size_bytes = (
+        units.parse_size(size_request.device_capacity) if size_request.device_capacity else whole or target.size_bytes
+    )
+    device = measured_device(Path(size_request.device).name, curves, need.size_bytes, size_bytes)
+    return replace(device, caution=stall_caution(card.examination))
 
 
 def _sized(
-    asked: SizeRequest, need: StorageNeed, device: StorageDevice | MeasuredDevice, notes: tuple[str, ...]
+    size_request: SizeRequest, need: StorageNeed, device: StorageDevice | MeasuredDevice, notes: tuple[str, ...]
 ) -> SizedDevice:
     """Today, and each year of growth."""
     years = range(need.years + 1)
-    layout = _layout(asked, device)
+    layout = _layout(size_request, device)
     assert isinstance(layout, Layout)
     if isinstance(device, MeasuredDevice):
-        if asked.price is not None:
-            device = replace(device, prices=replace(device.prices, each=asked.price))
+        if size_request.price is not None:
+            device = replace(device, prices=replace(device.prices, each=size_request.price))
         plans = tuple(size_storage(need.after(year), device, layout) for year in years)
         wanted = [op for op, share in (("read", need.read_fraction), ("write", 1 - need.read_fraction)) if share]
         rows = [row for op, names in device.rows if op in wanted for row in names]
@@ -126,8 +128,8 @@ def _sized(
             notes=(*notes, *_doubts(device, need.read_fraction)),
             measured=True,
         )
-    if asked.price is not None:
-        device = replace(device, prices=replace(device.prices, each=asked.price))
+    if size_request.price is not None:
+        device = replace(device, prices=replace(device.prices, each=size_request.price))
     if device.volume:
         volumes = tuple(size_volumes(need.after(year), device, layout) for year in years)
         return SizedDevice(name=device.name, about=device.about, source=_source(device), years=volumes, notes=notes)
@@ -151,16 +153,16 @@ def _doubts(device: MeasuredDevice, read_fraction: float) -> Iterator[str]:
         yield "Reads and writes were measured apart: capacity is divided by 1.3, response times are doubled."
 
 
-def _layout(asked: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layout:
+def _layout(size_request: SizeRequest, device: StorageDevice | MeasuredDevice) -> Layout:
     """How devices of a medium are put together unless something else is asked for."""
     medium = device.medium if isinstance(device, StorageDevice) else "ssd"
     usual = "raid0" if medium == "volume" else "raid10"
-    none = asked.raid.lower() in ("none", "no")
-    level = raid_level("0" if none else asked.raid) if asked.raid else raid_level(usual)
+    none = size_request.raid.lower() in ("none", "no")
+    level = raid_level("0" if none else size_request.raid) if size_request.raid else raid_level(usual)
     most = 0.6 if medium == "disk" else 0.7
-    if asked.utilisation:
-        most = units.parse_percent(asked.utilisation) / 100
-    if asked.spares < 0 or (asked.group or 0) < 0:
+    if size_request.utilisation:
+        most = units.parse_percent(size_request.utilisation) / 100
+    if size_request.spares < 0 or (size_request.group or 0) < 0:
         raise SpecError("spares and devices of a group are 0 or more", "for example --spares 1 --group 8")
-    group = USUAL_GROUP.get(level, 0) if asked.group is None else asked.group
-    return Layout(level=level, group=group, most_utilisation=most, spares=asked.spares)
+    group = USUAL_GROUP.get(level, 0) if size_request.group is None else size_request.group
+    return Layout(level=level, group=group, most_utilisation=most, spares=size_request.spares)

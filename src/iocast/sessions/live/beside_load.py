@@ -29,10 +29,10 @@ class BesideLoad:
 
     def sample(self) -> list[Sample]:
         """Raw counters of all that can see, and who the load is."""
-        found = [Sample(unix_ns(), metrics.LOAD, self._command, metrics.PID, float(os.getpid()))]
+        samples = [Sample(unix_ns(), metrics.LOAD, self._command, metrics.PID, float(os.getpid()))]
         for database in self._databases:
-            found += database.sample()
-        return found + self._watch.sample()
+            samples += database.sample()
+        return samples + self._watch.sample()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ class BesideLoad:
 
 
 @contextmanager
-def recording_beside(target: Target, asked: WatchedSources) -> Iterator[BesideLoad]:
+def recording_beside(target: Target, sources: WatchedSources) -> Iterator[BesideLoad]:
     """The load, the processes that were named and databases of this machine are followed.
 
     Raises DatabaseError, SpecError where a database cannot be watched, or there is nothing below the load.
@@ -55,15 +55,15 @@ def recording_beside(target: Target, asked: WatchedSources) -> Iterator[BesideLo
         raise SpecError("a simulated device has no layers below it", "omit --layers, --database and --pid")
     blind: list[Blind] = []
     servers: list[int] = []
-    for url in asked.databases:
+    for url in sources.databases:
         pid = server_pid(*local_endpoints(url))
         servers += [] if pid is None else [pid]
         if pid is None:
             scheme = url.partition("://")[0]
             why = "system calls of its server: it is not on this machine, or who listens cannot be seen"
             blind.append(Blind(scheme, f"{why}; --pid names it"))
-    whom = Watched(pids=(os.getpid(), *asked.pids, *servers), windows=not asked.every_io)
+    whom = Watched(pids=(os.getpid(), *sources.pids, *servers), windows=not sources.every_io)
     with ExitStack() as open_now:
-        databases = [open_now.enter_context(each) for each in open_databases(asked)]
+        databases = [open_now.enter_context(each) for each in open_databases(sources)]
         watch = open_now.enter_context(Watch(target, (), live_observers(whom)))
         yield BesideLoad(watch, databases, tuple(blind))

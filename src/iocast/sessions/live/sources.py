@@ -39,8 +39,8 @@ class Machine:
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, asked: WatchedSources) -> None:
-        self._watch = Watch(machine_target(asked.devices), (), _chosen(asked))
+    def __init__(self, sources: WatchedSources) -> None:
+        self._watch = Watch(machine_target(sources.devices), (), _chosen(sources))
 
     def __enter__(self) -> Machine:
         self._watch.__enter__()
@@ -67,27 +67,27 @@ class Machine:
 _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 
 
-def _chosen(asked: WatchedSources) -> tuple[ObserverModule, ...]:
+def _chosen(sources: WatchedSources) -> tuple[ObserverModule, ...]:
     """Live observers follow the processes that are asked for; none asked for: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
-    live = live_observers(Watched(pids=asked.pids, windows=not asked.every_io))
-    return tuple(module for module in (*quick, *live) if not asked.observers or module.NAME in asked.observers)
+    live = live_observers(Watched(pids=sources.pids, windows=not sources.every_io))
+    return tuple(module for module in (*quick, *live) if not sources.observers or module.NAME in sources.observers)
 
 
-def require_database(kind: str, asked: WatchedSources, who: str) -> None:
+def require_database(kind: str, sources: WatchedSources, who: str) -> None:
     """Raises SpecError where no database of a kind is watched, which somebody reads."""
     from iocast.databases import database_of
 
-    if kind not in [database_of(url).NAME for url in asked.databases]:
+    if kind not in [database_of(url).NAME for url in sources.databases]:
         way_out = f"add --database {kind}://user@host/name, or --tape FOLDER"
         raise SpecError(f"{who} reads a database, and none of its kind is named", way_out)
 
 
-def open_sources(asked: WatchedSources) -> list[AbstractContextManager[Sampled]]:
+def open_sources(sources: WatchedSources) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
-    found: list[AbstractContextManager[Sampled]] = [Machine(asked)]
-    if asked.databases:
+    opened: list[AbstractContextManager[Sampled]] = [Machine(sources)]
+    if sources.databases:
         from iocast.sessions.live.watched_databases import open_databases
 
-        found += open_databases(asked)
-    return found
+        opened += open_databases(sources)
+    return opened

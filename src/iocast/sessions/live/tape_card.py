@@ -16,5 +16,5 @@ def report_of_tape(folder: str, *, charts: bool = False) -> Report:
     began = [record.measurement.started_unix_ns for record in phases]
     ends = [record.measurement.started_unix_ns + record.measurement.elapsed_ns for record in phases]
     length_ns = max(ends, default=0) - min(began, default=0)
-    found = summarise(playing.moments(lambda: False), playing.interval_ns, length_ns)
-    return tape_report(playing.run, found, charts=charts)
+    summary = summarise(playing.moments(lambda: False), playing.interval_ns, length_ns)
+    return tape_report(playing.run, summary, charts=charts)

@@ -14,8 +14,8 @@ from iocast.sessions.requests.blk import BlkRequest
 
 def watch_blocks(request: BlkRequest, listener: Listener) -> Iterator[tuple[BlockTimes, int]]:
     """What was seen in each interval, and when it ended (ns since 1970). Raises IocastError."""
-    found = dict(find_device(each) for each in request.devices)
+    devices = dict(find_device(each) for each in request.devices)
     options = {"ops": request.ops, "size_bytes": request.size_bytes, "slow_ns": request.slow_ns}
-    with watch(tuple(found), options) as watching, listener.working() as stopping:
-        listener.tell(WatchBegun(tuple(found.values()), request.interval_ns, watching.notes))
+    with watch(tuple(devices), options) as watching, listener.working() as stopping:
+        listener.tell(WatchBegun(tuple(devices.values()), request.interval_ns, watching.notes))
         yield from watching.every(request.interval_ns, request.count, stopping, name_of)

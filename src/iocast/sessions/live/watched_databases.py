@@ -54,14 +54,14 @@ class WatchedDatabase:
         return tuple(Blind(self._scheme, why) for why in self._observer.unseen)
 
 
-def open_databases(asked: WatchedSources) -> list[WatchedDatabase]:
+def open_databases(sources: WatchedSources) -> list[WatchedDatabase]:
     """The databases that were named, to be entered. Raises SpecError for two of one kind: samples are named by it."""
-    kinds = [database_of(url).NAME for url in asked.databases]
+    kinds = [database_of(url).NAME for url in sources.databases]
     if len(set(kinds)) < len(kinds):
         raise SpecError(
             "two databases of one kind cannot be watched together", "watch each in a screen or on a tape of its own"
         )
-    return [WatchedDatabase(url, asked.ask, asked.packs) for url in asked.databases]
+    return [WatchedDatabase(url, sources.ask, sources.packs) for url in sources.databases]
 
 
 def local_endpoints(url: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
@@ -82,5 +82,5 @@ def local_endpoints(url: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 def _port(address: Address, kind: str) -> int:
-    told = address.options.get("port", "")
-    return int(told) if told.isascii() and told.isdigit() else _PORTS[kind]
+    port = address.options.get("port", "")
+    return int(port) if port.isascii() and port.isdigit() else _PORTS[kind]

@@ -49,8 +49,8 @@ def check_likeness(request: ProfileRequest) -> CheckedLikeness:
         if other.reference_bytes != original.profile.reference_bytes:
             other = measured_alike(original.profile, profile_folder.events_of(generated.folder), room)
         parts = halves(original.profile, events, room)
-        found = likeness(original.profile, other, parts, control(original.profile, events, room))
-    return CheckedLikeness(found, original.profile.name, generated.profile.name)
+        check = likeness(original.profile, other, parts, control(original.profile, events, room))
+    return CheckedLikeness(check, original.profile.name, generated.profile.name)
 
 
 def _profiled(request: ProfileRequest, path: str) -> Profiled:

@@ -27,19 +27,19 @@ class ComparedProfiles(Struct, frozen=True):
 
 def all_profiles(paths: Sequence[str]) -> bool:
     """Whether profiles are to be compared. Raises SpecError where only some are."""
-    found = [profile_folder.is_profile(path) for path in paths]
-    if any(found) and not all(found):
-        run = paths[found.index(False)]
+    are_profiles = [profile_folder.is_profile(path) for path in paths]
+    if any(are_profiles) and not all(are_profiles):
+        run = paths[are_profiles.index(False)]
         raise SpecError(f"{run} is no profile, and cannot be compared with one", "compare two profiles, or two runs")
-    return all(found)
+    return all(are_profiles)
 
 
 def compare_profiles(paths: Sequence[str]) -> ComparedProfiles:
     """Two profiles by their folders, both with I/O. Raises IocastError."""
     if len(paths) != 2:
         raise SpecError(f"{len(paths)} profiles are given", "two profiles are compared at a time: iocast compare A B")
-    found = ComparedProfiles(profile_folder.load(paths[0]), profile_folder.load(paths[1]))
-    for path, profile in zip(paths, (found.first, found.other), strict=True):
+    comparison = ComparedProfiles(profile_folder.load(paths[0]), profile_folder.load(paths[1]))
+    for path, profile in zip(paths, (comparison.first, comparison.other), strict=True):
         if not profile.events:
             raise AnalysisError(f"{path} has no I/O to compare", "compare profiles of traces with I/O")
-    return found
+    return comparison

@@ -86,20 +86,20 @@ def check_job_file(to: str, *, force: bool) -> None:
         check_output(Path(to), "--to", force=force)
 
 
-def generate_job(found: Profiled, to: str, *, force: bool = False) -> GeneratedJob:
+def generate_job(profiled: Profiled, to: str, *, force: bool = False) -> GeneratedJob:
     """The job of a profile, written where `to` names a file. Raises IocastError.
 
     A file that iocast did not make, or that was changed since, is replaced with `force` only.
     """
-    language, profile = language_of(to), found.profile
+    language, profile = language_of(to), profiled.profile
     if language == "toml":
         from iocast.jobs.toml.job_writing import toml_text
         from iocast.sessions.profiling.session_job import session_job
 
-        made = session_job(found, float(round(min(LONGEST_S, max(1.0, profile.length_ns / 1e9)))))
-        if made is not None:
-            return _written(GeneratedJob(toml_text(made[0]), language, _notes_on_sessions(made[1])), to, force)
-    model = _model(found)
+        session = session_job(profiled, float(round(min(LONGEST_S, max(1.0, profile.length_ns / 1e9)))))
+        if session is not None:
+            return _written(GeneratedJob(toml_text(session[0]), language, _notes_on_sessions(session[1])), to, force)
+    model = _model(profiled)
     job = job_of(profile, model, whole_flushes=language != "toml")
     notes: tuple[str, ...] = ()
     match language:
@@ -139,17 +139,17 @@ def _written(job: GeneratedJob, to: str, force: bool) -> GeneratedJob:
     return replace(job, path=to)
 
 
-def _model(found: Profiled) -> LoadModel:
+def _model(profiled: Profiled) -> LoadModel:
     """The model; the skew of its random part is asked of the events, where they are still there."""
     from iocast.analyse.profiling.event_queries import EventTable, footprint
 
-    profile = found.profile
+    profile = profiled.profile
     block = profile.reference_bytes
-    if not found.folder or block is None or profile.footprint is None:
+    if not profiled.folder or block is None or profile.footprint is None:
         return load_model(profile)
     with contextlib.ExitStack() as stack:
         room = stack.enter_context(temporary_room("iocast-model-"))
-        table = stack.enter_context(EventTable(profile_folder.events_of(found.folder), room.place))
+        table = stack.enter_context(EventTable(profile_folder.events_of(profiled.folder), room.place))
         return load_model(profile, lambda only, unit: footprint(table, block, 0, only, unit))
 
 

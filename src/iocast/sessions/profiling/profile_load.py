@@ -72,5 +72,5 @@ def _cv2(profile: Profile) -> float:
     if arrivals is None or not arrivals.rate_per_s:
         return 1.0
     wanted = GAPS * 1e9 / arrivals.rate_per_s
-    found = next((each.index for each in arrivals.dispersion if each.width_ns >= wanted), arrivals.gap_cv2)
-    return min(MOST_CV2, found) if found is not None else 1.0
+    index = next((each.index for each in arrivals.dispersion if each.width_ns >= wanted), arrivals.gap_cv2)
+    return min(MOST_CV2, index) if index is not None else 1.0

@@ -16,13 +16,13 @@ from iocast.sessions.profiling.profile_traces import Profiled
 BLOCK_BYTES = 4096  # of references, where each request is one
 
 
-def session_job(found: Profiled, seconds: float) -> tuple[Job, SessionModel] | None:
+def session_job(profiled: Profiled, seconds: float) -> tuple[Job, SessionModel] | None:
     """The job and what it stands on. Raises IocastError."""
-    profile = found.profile
-    if not found.folder or profile.layers != ("syscall",):
+    profile = profiled.profile
+    if not profiled.folder or profile.layers != ("syscall",):
         return None
     with temporary_room("iocast-sessions-") as room:
-        events = profile_folder.events_of(found.folder)
+        events = profile_folder.events_of(profiled.folder)
         model = session_model(events, room.place, profile.reference_bytes or BLOCK_BYTES)
     if model is None:
         return None

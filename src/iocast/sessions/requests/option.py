@@ -77,12 +77,12 @@ def fields_of(request: type[Struct]) -> Iterator[Field]:
     """The fields of a request in the order of help, those of its parts among them."""
     hints = get_type_hints(request, include_extras=True)
     for each in fields(request):
-        hint, (told, bounds) = hints[each.name], _metas(hints[each.name])
-        if "part" in told:
+        hint, (extra, bounds) = hints[each.name], _metas(hints[each.name])
+        if "part" in extra:
             inside = {field.name: field for field in fields_of(hint.__origin__)}
-            yield from (inside[name] for name in told["part"])
+            yield from (inside[name] for name in extra["part"])
             continue
-        given: Option | None = told.get("option")
+        given: Option | None = extra.get("option")
         if given is not None and given.spelt == ():
             given = replace(given, spelt=("--" + each.name.replace("_", "-"),))
         yield Field(each.name, given, _kind(hint.__origin__ if given else hint), bounds, each.default)
@@ -92,9 +92,9 @@ def filled(request: type[R], values: Mapping[str, Any]) -> R:
     """The request with these values of its fields and of those of its parts; what is left out has its default."""
     hints, own = get_type_hints(request, include_extras=True), {}
     for name in request.__struct_fields__:
-        asked = _metas(hints[name])[0].get("part")
-        if asked is not None:
-            own[name] = hints[name].__origin__(**{each: values[each] for each in asked if each in values})
+        part = _metas(hints[name])[0].get("part")
+        if part is not None:
+            own[name] = hints[name].__origin__(**{each: values[each] for each in part if each in values})
         elif name in values:
             own[name] = values[name]
     return request(**own)
@@ -124,8 +124,8 @@ def _read(field: Field, name: str, value: Any) -> Any:
 def _metas(hint: Any) -> tuple[dict[str, Any], Meta]:
     """What is said of a field here, and the bounds that are said beside it."""
     metas = [meta for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, Meta)]
-    told = {name: value for meta in metas for name, value in (meta.extra or {}).items()}
-    return told, next((meta for meta in metas if not meta.extra), Meta())
+    extra = {name: value for meta in metas for name, value in (meta.extra or {}).items()}
+    return extra, next((meta for meta in metas if not meta.extra), Meta())
 
 
 def _kind(hint: Any) -> Any:

@@ -103,9 +103,9 @@ def _check(request: CaptureRequest) -> None:
 
 
 def _captured(request: CaptureRequest, command: HeldCommand | None) -> Captured:
-    found = [find_device(name) for name in request.devices]
+    devices = [find_device(name) for name in request.devices]
     return Captured(
-        devices=tuple(((number.major, number.minor), name) for number, name in found),
+        devices=tuple(((number.major, number.minor), name) for number, name in devices),
         pids=(*request.pids, *(() if command is None else (command.pid,))),
         path=os.path.realpath(request.path) if request.path else "",
         ring_kb=request.ring_kb,

@@ -88,7 +88,7 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
     may_write = permission_of(target).may_write
     mapping = mapping_of(request)
     direct = not request.buffered and target.direct is not False
-    asked = Replay(
+    task = Replay(
         events=os.path.abspath(events),
         mode=request.mode,
         speed=request.speed,
@@ -98,7 +98,7 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
         targets=tuple(mapping.files) or request.targets,
         files=mapping.files,
     )
-    survey = surveyed(asked)
+    survey = surveyed(task)
     _check_each(request, target, survey, mapping)
     size_bytes = _size_bytes(request, target, survey)
     phase = Phase(
@@ -106,7 +106,7 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
         test="replay",
         workload=_workload(request, survey, direct),
         length=_length(request, survey),
-        replay=asked,
+        replay=task,
     )
     return Job(
         name=f"replay of {os.path.basename(request.trace)}",
@@ -118,10 +118,10 @@ def replay_job(request: ReplayRequest, target: Target, events: str) -> Job:
     )
 
 
-def surveyed(asked: Replay) -> Survey:
+def surveyed(task: Replay) -> Survey:
     """What a replay would be. Raises SourceError for a trace that cannot be replayed so."""
     try:
-        return msgspec.json.decode(replay_survey(msgspec.json.encode(asked).decode(), INTERVAL_NS), type=Survey)
+        return msgspec.json.decode(replay_survey(msgspec.json.encode(task).decode(), INTERVAL_NS), type=Survey)
     except CoreError as refusal:
         message, hint, _ = refusal.args
         raise SourceError(message, hint) from refusal
@@ -176,8 +176,8 @@ def _block_bytes(target: Target) -> int:
 def _size_bytes(request: ReplayRequest, target: Target, survey: Survey) -> int:
     """How large the work file is to be, or the target is. Raises TargetError where the trace does not fit."""
     taken = target.size_bytes if target.kind != "directory" else None
-    asked = request.options.size_bytes
-    size = taken if taken is not None else asked
+    size_bytes = request.options.size_bytes
+    size = taken if taken is not None else size_bytes
     if size is None:
         return max(-(-survey.end_bytes // MIB), 1) * MIB
     if size < survey.end_bytes and request.remap == "refuse":

@@ -42,7 +42,7 @@ def mapping_of(request: ReplayRequest) -> Mapping:
 
 def needed_bytes(ends: AnyMapping[str, int], mapping: Mapping) -> list[int]:
     """How far the targets on each file reach, one after the other from whole MiB to whole MiB (replay/placing.rs)."""
-    found = [0] * len(mapping.paths)
+    needed = [0] * len(mapping.paths)
     for old, number in mapping.files.items():
-        found[number] = -(-found[number] // MIB) * MIB + ends.get(old, 0)
-    return found
+        needed[number] = -(-needed[number] // MIB) * MIB + ends.get(old, 0)
+    return needed

@@ -45,12 +45,12 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     """Every whole document; of one that grew (the same jobs, more time) the last state."""
     text = _NO_NUMBER.sub(r"\1null", text)
     decoder = json.JSONDecoder(object_pairs_hook=_pairs)
-    found: list[Json] = []
+    parsed: list[Json] = []
     warnings: list[str] = []
     at = _next(text, 0)
-    first, seen = 1, 0  # the line on which a document begins, counted up to `seen`
+    first, counted = 1, 0  # the line on which a document begins, counted up to `seen`
     while at >= 0:
-        first, seen = first + text.count("\n", seen, at), at
+        first, counted = first + text.count("\n", counted, at), at
         try:
             document, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as fault:
@@ -59,41 +59,41 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
                 if isinstance(fault, json.JSONDecodeError)
                 else json.JSONDecodeError("a number or nesting", text, at)
             )
-            line = first + text.count("\n", seen, error.pos)
-            if not found:
+            line = first + text.count("\n", counted, error.pos)
+            if not parsed:
                 raise refuse(path, line, f"the document is truncated or damaged: {error.msg}") from None
             warnings.append(f"{path}:{line}: a document is truncated or damaged; the documents before it were read")
             break
         if isinstance(document, dict) and "fio version" in document:
-            found.append(document | {LINES: tuple(_lines(text, first, at, end))})
+            parsed.append(document | {LINES: tuple(_lines(text, first, at, end))})
         at = _next(text, end)
-    if not found:
+    if not parsed:
         raise refuse(path, 0, "it contains no fio document")
-    grown = [now for now, after in zip(found, [*found[1:], None], strict=True) if not _grows(now, after)]
-    if len(grown) < len(found):
-        warnings.append(f"{path}: {len(found) - len(grown)} earlier states of the unfinished run are left out")
+    grown = [now for now, after in zip(parsed, [*parsed[1:], None], strict=True) if not _grows(now, after)]
+    if len(grown) < len(parsed):
+        warnings.append(f"{path}: {len(parsed) - len(grown)} earlier states of the unfinished run are left out")
     return grown, warnings
 
 
 def _lines(text: str, line: int, start: int, end: int) -> Iterator[int]:
     """The line of each job of a document that stands between `start`, on that line, and `end`."""
-    seen = start
+    counted = start
     for job in _JOB.finditer(text, start, end):
-        line, seen = line + text.count("\n", seen, job.start()), job.start()
+        line, counted = line + text.count("\n", counted, job.start()), job.start()
         yield line
 
 
 def _next(text: str, start: int) -> int:
-    found = _BEGIN.search(text, start)
-    return found.end() - 1 if found else -1
+    match = _BEGIN.search(text, start)
+    return match.end() - 1 if match else -1
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> Json:
     """fio repeats "filename" once for each file."""
-    found: Json = {}
+    fields: Json = {}
     for key, value in pairs:
-        found[key] = f"{found[key]}:{value}" if key == "filename" and found.get(key, value) != value else value
-    return found
+        fields[key] = f"{fields[key]}:{value}" if key == "filename" and fields.get(key, value) != value else value
+    return fields
 
 
 def _grows(now: Json, after: Json | None) -> bool:
@@ -253,8 +253,8 @@ class Job:
         )
 
     def _spread(self, part: Json, unit_ns: int) -> dict[str, float | None]:
-        found = {key: self._number(part, key) for key in ("min", "max", "mean", "stddev")}
-        return {key: None if value is None else value * unit_ns for key, value in found.items()}
+        figures = {key: self._number(part, key) for key in ("min", "max", "mean", "stddev")}
+        return {key: None if value is None else value * unit_ns for key, value in figures.items()}
 
     def _table(self, part: Json, key: str) -> dict[str, float]:
         """The numbers under `key`, by their names; those that fio could not state are left out."""
@@ -280,8 +280,8 @@ class Job:
                 named = whole(self.path, self.line, key, "a bin")
                 index = named if numbered else bin_of(named)
                 counts[index] = counts.get(index, 0) + round(count)
-        found = from_bins(counts, unit_ns)
-        return found.buckets, found.whole
+        coarse = from_bins(counts, unit_ns)
+        return coarse.buckets, coarse.whole
 
     def _buckets(self) -> tuple[Bucket, ...]:
         units = {unit: self._table(self.job, f"latency_{unit}") for unit in ("ns", "us", "ms")}
@@ -292,10 +292,10 @@ class Job:
 
     def _part(self, within: Json, key: str) -> Json:
         """A table of the document, {} when it is not there. Raises SourceError when it is something else."""
-        found = within.get(key)
-        if not isinstance(found, dict | None):
+        part = within.get(key)
+        if not isinstance(part, dict | None):
             raise self._refuse(f': "{key}" is not a table')
-        return found or {}
+        return part or {}
 
     def _number(self, part: Json, key: str) -> float | None:
         value = part.get(key)
@@ -321,17 +321,19 @@ def read(paths: tuple[str, ...]) -> Run:
     versions: dict[str, None] = {}
     outputs = 0
     for path in paths:
-        found, said = documents(path, read_text(path))
+        jsons, said = documents(path, read_text(path))
         warnings += said
-        for document in found:
+        for document in jsons:
             versions[str(document.get("fio version", "")).removeprefix("fio-")] = None
             outputs += 1
             own: list[Row] = []
             groups: list[str] = []
             for job in jobs_of(path, document):
-                told = _rows(job, warnings)
-                own += told
-                groups += groups_of(told, f"group {job.group} of output {outputs}" if _starts_with_group(job) else "")
+                row_list = _rows(job, warnings)
+                own += row_list
+                groups += groups_of(
+                    row_list, f"group {job.group} of output {outputs}" if _starts_with_group(job) else ""
+                )
             rows += at_once(own, groups)
     if not rows:
         raise refuse(paths[0], 0, "it has no job")

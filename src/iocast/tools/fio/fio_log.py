@@ -173,12 +173,12 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     stems: dict[tuple[str, str], list[list[JobLog]]] = {}
     for path in paths:
-        found = NAME.match(os.path.basename(path))
-        if found is None:
+        match = NAME.match(os.path.basename(path))
+        if match is None:
             raise refuse(path, 0, "its name does not say which fio log it is")
-        kind = found["kind"]
+        kind = match["kind"]
         jobs = _jobs_of(path, kind, warnings)
-        stems.setdefault((found["stem"], found["job"] or ""), []).append(jobs)
+        stems.setdefault((match["stem"], match["job"] or ""), []).append(jobs)
     rows = []
     for (stem, job), files in stems.items():
         name = f"{stem} {job}".strip()
@@ -203,14 +203,14 @@ def _jobs_of(path: str, kind: str, warnings: list[str]) -> list[JobLog]:
     with opened(path) as file:
         while (part := file.read(PART_BYTES)) and log.feed(part):
             pass
-    found = msgspec.json.decode(log.finish(), type=_Counted)
-    if found.refused:
-        raise refuse(path, *found.refused, WRONG_FILE)
-    if found.truncated:
-        warnings.append(f"{path}:{found.truncated}: the last line is truncated: left out")
-    for job in found.jobs:
+    counted = msgspec.json.decode(log.finish(), type=_Counted)
+    if counted.refused:
+        raise refuse(path, *counted.refused, WRONG_FILE)
+    if counted.truncated:
+        warnings.append(f"{path}:{counted.truncated}: the last line is truncated: left out")
+    for job in counted.jobs:
         job.path, job.kind = path, kind
-    return found.jobs
+    return counted.jobs
 
 
 def _jobs(files: Sequence[list[JobLog]]) -> list[tuple[JobLog, ...]]:
@@ -260,17 +260,17 @@ def _figures_of(logs: Sequence[JobLog], start_ms: int) -> tuple[tuple[OpFigures,
         mine = {log.kind: log for log in logs if direction in log.directions}
         if not mine:
             continue
-        found = _by_io(op, direction, mine) or _by_bins(op, direction, mine.get("clat_hist"))
-        if found is None:
-            found = _by_rate(op, direction, mine, start_ms)
+        figures = _by_io(op, direction, mine) or _by_bins(op, direction, mine.get("clat_hist"))
+        if figures is None:
+            figures = _by_rate(op, direction, mine, start_ms)
             derived.add("ios")
-        ops.append(found)
+        ops.append(figures)
     return tuple(ops), tuple(sorted(derived))
 
 
 def _by_io(op: Op, direction: int, logs: dict[str, JobLog]) -> OpFigures | None:
     """Every I/O has a line of its own."""
-    single = {kind: found for kind, log in logs.items() if (found := log.ios_of(direction))}
+    single = {kind: figures for kind, log in logs.items() if (figures := log.ios_of(direction))}
     if not single:
         return None
     timed = next((kind for kind in LATENCIES if kind in single), "")
@@ -313,13 +313,13 @@ def _area(entries: Sequence[Mean], start_ms: int) -> float:
 
 def _samples_of(logs: Sequence[JobLog]) -> tuple[Sample, ...]:
     """The means of intervals, as samples on the clock of the log."""
-    found = []
+    samples = []
     for log in logs:
         if log.averaged and log.kind in METRICS:
             metric, factor = METRICS[log.kind]
             factor = log.unit_ns() if log.kind in LATENCIES else factor
-            found += [
+            samples += [
                 Sample(entry.time_ms * 1_000_000, "fio", OPS[entry.direction], metric, entry.value * factor)
                 for entry in log.means
             ]
-    return tuple(sorted(found, key=lambda sample: sample.time_ns))
+    return tuple(sorted(samples, key=lambda sample: sample.time_ns))

@@ -88,11 +88,11 @@ def _split(reader: Reader, text: str) -> dict[int, float]:
 def _range(reader: Reader, op: Op) -> dict[int, float]:
     """One size, where the range holds no other. Else there is no finite list; the powers of two in it are near."""
     nearest = ""
-    found = _RANGE.fullmatch(part_of(reader.text("bsrange"), op))
-    if found:
-        low, high = reader.read_size(found[1]), reader.read_size(found[2])
+    match = _RANGE.fullmatch(part_of(reader.text("bsrange"), op))
+    if match:
+        low, high = reader.read_size(match[1]), reader.read_size(match[2])
         if low == high:
-            return reader.value("bsrange", lambda _: _one(reader, found[1]), {_DEFAULT_BS: 100.0})
+            return reader.value("bsrange", lambda _: _one(reader, match[1]), {_DEFAULT_BS: 100.0})
         steps = [low << power for power in range(8) if 0 < low << power <= high]
         nearest = "nearest: bssplit=" + ":".join(f"{text_of(step)}/" for step in steps)
     reader.refuse("bsrange", "a range of sizes is not supported", nearest)
@@ -161,8 +161,8 @@ def _spread(reader: Reader, load: dict[str, Any]) -> None:
 
 def _zones(reader: Reader, text: str, load: dict[str, Any]) -> None:
     """Two zones are a hot spot: zoned:80/20:20/80."""
-    found = _TWO_ZONES.fullmatch(text)
-    hot, space, cold, rest = map(int, found.groups()) if found else (0, 0, 0, 0)
+    match = _TWO_ZONES.fullmatch(text)
+    hot, space, cold, rest = map(int, match.groups()) if match else (0, 0, 0, 0)
     if hot + cold == 100 and space + rest == 100 and hot and 0 < space < 100:
         load |= {"pattern": "hotspot", "space_percent": float(space), "access_percent": float(hot)}
         return
@@ -210,25 +210,25 @@ def _rates(
     rates: dict[str, float] = {}
     for direction in directions:
         part = part_of(text, direction.op)
-        asked = reader.read_size(part) if part else 0
+        rate = reader.read_size(part) if part else 0
         weights = mix[direction.op]
         mean = sum(size * percent for size, percent in weights.items()) / 100
         smallest = min(weights)
         if poisson:
-            rates[direction.op] = asked if key == "rate_iops" else _whole_poisson(asked, smallest, mean)
+            rates[direction.op] = rate if key == "rate_iops" else _whole_poisson(rate, smallest, mean)
         else:
-            rates[direction.op] = (asked * smallest if key == "rate_iops" else asked) / mean
-            if key == "rate_iops" and asked and mean != smallest:
+            rates[direction.op] = (rate * smallest if key == "rate_iops" else rate) / mean
+            if key == "rate_iops" and rate and mean != smallest:
                 reader.note(
-                    f"rate_iops={asked} makes {rates[direction.op]:.1f} {direction.op}s/s, as in fio, which "
+                    f"rate_iops={rate} makes {rates[direction.op]:.1f} {direction.op}s/s, as in fio, which "
                     "counts every I/O as the smallest size; rate_process=poisson counts I/Os"
                 )
     return rates
 
 
-def _whole_poisson(asked: int, smallest: int, mean: float) -> float:
+def _whole_poisson(wanted: int, smallest: int, mean: float) -> float:
     """fio rounds down to whole I/Os a second here; what it loses must not matter."""
-    exact, whole = asked / mean, asked // smallest
-    if asked and abs(whole - exact) > 0.05 * exact:
+    exact, whole = wanted / mean, wanted // smallest
+    if wanted and abs(whole - exact) > 0.05 * exact:
         raise SpecError(f"with poisson, fio runs it at {whole} IOPS, not {exact:.2f}", "write rate_iops")
     return exact

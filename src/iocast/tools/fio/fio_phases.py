@@ -134,55 +134,57 @@ def _merged_places(group: list[SectionRequest]) -> Place | None:
 
 def group_cells(group: list[SectionRequest], number: int, problems: FioProblems) -> list[Cell]:
     """The phases of sections that run concurrently: first those that warm, then their own."""
-    made = [cells(asked, problems) for asked in group]
+    cell_lists = [cells(request, problems) for request in group]
     if len(group) == 1:
-        return made[0]
-    for asked in (asked for asked in group if "verify" in asked.load or asked.back):
-        says = f"[{asked.name}] verifies beside other sections: with many writers the last write to a block is unknown"
-        problems.add(asked.line_of("verify"), says, "put stonewall in each of them, or leave verify out")
+        return cell_lists[0]
+    for request in (request for request in group if "verify" in request.load or request.back):
+        says = (
+            f"[{request.name}] verifies beside other sections: with many writers the last write to a block is unknown"
+        )
+        problems.add(request.line_of("verify"), says, "put stonewall in each of them, or leave verify out")
         return []
-    parts = list(itertools.zip_longest(*made))
+    parts = list(itertools.zip_longest(*cell_lists))
     if not parts:  # every section was refused
         return []
     named = zip(parts, (f"group {number} warm", f"group {number}")[-len(parts) :], strict=True)
     return [cell._replace(fields={**cell.fields, "together": name}) for part, name in named for cell in part if cell]
 
 
-def cells(asked: SectionRequest, problems: FioProblems) -> list[Cell]:
+def cells(request: SectionRequest, problems: FioProblems) -> list[Cell]:
     """The phases of a section: a warm one for ramp_time, then its own, then the one that reads back."""
     before = problems.count
-    area = find_area(asked, problems)
-    if asked.back and "verify" not in asked.load:
-        return [Cell(asked, dict(READS_BACK), area)]
-    length = _length(asked, area, problems)
+    area = find_area(request, problems)
+    if request.back and "verify" not in request.load:
+        return [Cell(request, dict(READS_BACK), area)]
+    length = _length(request, area, problems)
     if problems.count > before:
         return []
-    fields = {**asked.load, "users": asked.users, "role": asked.role}
-    if asked.rate_per_s is not None:
-        fields["rate"] = rate_text(asked.rate_per_s * asked.users)
-    warm = {**fields, "role": "warm", "time": duration_text(asked.ramp_ns)}
-    warms = [Cell(asked, warm, area)] if asked.ramp_ns else []
-    backs = [Cell(asked, dict(READS_BACK), area)] if asked.back else []
-    return [*warms, Cell(asked, {**fields, **length}, area), *backs]
+    fields = {**request.load, "users": request.users, "role": request.role}
+    if request.rate_per_s is not None:
+        fields["rate"] = rate_text(request.rate_per_s * request.users)
+    warm = {**fields, "role": "warm", "time": duration_text(request.ramp_ns)}
+    warms = [Cell(request, warm, area)] if request.ramp_ns else []
+    backs = [Cell(request, dict(READS_BACK), area)] if request.back else []
+    return [*warms, Cell(request, {**fields, **length}, area), *backs]
 
 
-def _length(asked: SectionRequest, area: Area, problems: FioProblems) -> dict[str, Any]:
+def _length(request: SectionRequest, area: Area, problems: FioProblems) -> dict[str, Any]:
     """time, ios and bytes of all users together; whichever comes first ends the phase."""
-    ends = asked.ends
+    ends = request.ends
     time = _time(ends)
     if ends.time_based:
         return time
     length: dict[str, Any] = dict(time)
     if ends.ios:
-        length["ios"] = ends.ios * ends.loops * asked.users
-    moved = _bytes_of_all(asked, ends, area, problems)
-    if moved and not _needless(asked, length.get("ios"), moved):
+        length["ios"] = ends.ios * ends.loops * request.users
+    moved = _bytes_of_all(request, ends, area, problems)
+    if moved and not _needless(request, length.get("ios"), moved):
         length["bytes"] = moved
     if not length:
-        says = f"[{asked.name}] has no length: fio would go over the target once, whose size is unknown here"
-        problems.add(asked.line, says, "give size, or runtime with time_based")
+        says = f"[{request.name}] has no length: fio would go over the target once, whose size is unknown here"
+        problems.add(request.line, says, "give size, or runtime with time_based")
     elif moved is None and "ios" not in length:
-        problems.note(f"[{asked.name}] runs for its full runtime; fio would stop once it had gone over the target")
+        problems.note(f"[{request.name}] runs for its full runtime; fio would stop once it had gone over the target")
     return length
 
 
@@ -195,21 +197,21 @@ def _time(ends: Ends) -> dict[str, str]:
     return {"until": "steady", **times}
 
 
-def _bytes_of_all(asked: SectionRequest, ends: Ends, area: Area, problems: FioProblems) -> int | None:
+def _bytes_of_all(request: SectionRequest, ends: Ends, area: Area, problems: FioProblems) -> int | None:
     """Bytes that all users move until fio would end, None when that is not known."""
     if ends.io_percent is not None:
         if area.pass_bytes is None:
-            line = asked.line_of("io_size")
+            line = request.line_of("io_size")
             problems.add(
                 line, f"io_size={ends.io_percent}% of a size that is unknown here", "give it in bytes, or size"
             )
             return None
         return area.pass_bytes * ends.io_percent // 100 * ends.loops
     if ends.io_bytes is not None:
-        return ends.io_bytes * ends.loops * asked.users
+        return ends.io_bytes * ends.loops * request.users
     return None if area.pass_bytes is None else area.pass_bytes * ends.loops
 
 
-def _needless(asked: SectionRequest, ios: int | None, moved: int) -> bool:
+def _needless(request: SectionRequest, ios: int | None, moved: int) -> bool:
     """True when so many I/Os cannot move more."""
-    return ios is not None and ios * max(item["size"] for item in asked.load["mix"]) <= moved
+    return ios is not None and ios * max(item["size"] for item in request.load["mix"]) <= moved

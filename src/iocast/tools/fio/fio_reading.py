@@ -45,33 +45,33 @@ def read_fio(text: str, environment: Mapping[str, str] | None, problems: FioProb
     if is_headless(text):
         problems.note(f"it has no section: read as one job, [{ONLY_JOB}]; fio itself refuses such a file")
     _check_keys(sections, problems)
-    asked = [understand(section, problems) for section in sections]
+    requests = [understand(section, problems) for section in sections]
     problems.refuse()
-    _note_target(asked, sections, problems)
-    gathered = gather(asked, problems)
-    made = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
-    file_count, file_bytes, made = _layout(made, problems)
+    _note_target(requests, sections, problems)
+    gathered = gather(requests, problems)
+    cells = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
+    file_count, file_bytes, cells = _layout(cells, problems)
     return FioJob(
-        asked=asked,
-        cells=made,
-        engine=_engine(asked),
-        polling=_polling(asked, problems),
+        asked=requests,
+        cells=cells,
+        engine=_engine(requests),
+        polling=_polling(requests, problems),
         description=_description(sections),
         file_count=file_count,
         file_bytes=file_bytes,
-        stripe_bytes=_stripe(made, problems),
+        stripe_bytes=_stripe(cells, problems),
     )
 
 
 def _check_keys(sections: Iterable[Section], problems: FioProblems) -> None:
     """Every key is read, does nothing here (a note), or is refused."""
-    seen: set[Setting] = set()
+    settings: set[Setting] = set()
     idle: dict[str, dict[str, int]] = {}
     for section in sections:
         for key, setting in section.settings.items():
-            if setting in seen or key in READ or key in SILENT:
+            if setting in settings or key in READ or key in SILENT:
                 continue
-            seen.add(setting)
+            settings.add(setting)
             if key in NOTED:
                 if setting.text != _SAME_AS_ONE.get(key, "0"):
                     idle.setdefault(NOTED[key], {}).setdefault(setting.key, setting.line)
@@ -96,18 +96,18 @@ def _unknown(setting: Setting, problems: FioProblems) -> None:
     problems.add(setting.line, f'unknown key "{setting.key}"{meant(setting.key, sorted(KNOWN), ALIASES)}', "", known)
 
 
-def _note_target(asked: list[SectionRequest], sections: list[Section], problems: FioProblems) -> None:
+def _note_target(requests: list[SectionRequest], sections: list[Section], problems: FioProblems) -> None:
     """The target is the path that iocast is given; a job file whose sections go to different devices is refused."""
     devices: dict[str, int] = {}
     named: dict[str, None] = {}
-    for section, read in zip(sections, asked, strict=True):
+    for section, read in zip(sections, requests, strict=True):
         for name in read.place.files:
             named[f"filename={name}"] = None
             if name.startswith("/dev/"):
                 devices.setdefault(name, section.settings["filename"].line)
         if "directory" in section.settings:
             named[f"directory={section.settings['directory'].text}"] = None
-    together = len({read.place.files for read in asked}) == 1  # filename=/dev/sdb:/dev/sdc: one load over both
+    together = len({read.place.files for read in requests}) == 1  # filename=/dev/sdb:/dev/sdc: one load over both
     if len(devices) > 1 and together:
         problems.note(
             f"its {len(devices)} devices become {len(devices)} work files in PATH, or one range of PATH where PATH is"
@@ -121,22 +121,22 @@ def _note_target(asked: list[SectionRequest], sections: list[Section], problems:
         problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} ignored: iocast runs on PATH")
 
 
-def _layout(made: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
+def _layout(cells: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
     """How many work files of which size all phases need; the cells, with areas in these files."""
-    counts = {cell.area.file_count for cell in made}
+    counts = {cell.area.file_count for cell in cells}
     if len(counts) > 1:
-        made = [cell._replace(area=_in_one_file(cell, problems)) for cell in made]
+        cells = [cell._replace(area=_in_one_file(cell, problems)) for cell in cells]
         problems.note(
             "its sections use different numbers of files: here all share one file, as large as all of them together"
         )
         counts = {1}
-    wanted = [cell.area.file_bytes for cell in made if cell.area.file_bytes]
-    return max(counts, default=1), max(wanted, default=None), made
+    wanted = [cell.area.file_bytes for cell in cells if cell.area.file_bytes]
+    return max(counts, default=1), max(wanted, default=None), cells
 
 
-def _stripe(made: list[Cell], problems: FioProblems) -> int:
+def _stripe(cells: list[Cell], problems: FioProblems) -> int:
     """The stripe that has sequential users alternate between files as fio does; 0: one file after the other."""
-    ordered = [cell for cell in made if cell.area.file_count > 1 and cell.asked.load["pattern"] == "sequential"]
+    ordered = [cell for cell in cells if cell.area.file_count > 1 and cell.asked.load["pattern"] == "sequential"]
     for cell in ordered[1:]:
         if cell.area.stripe_bytes != ordered[0].area.stripe_bytes:
             says = f"[{cell.asked.name}] alternates between files at other distances than [{ordered[0].asked.name}]"
@@ -147,23 +147,23 @@ def _stripe(made: list[Cell], problems: FioProblems) -> int:
 
 def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     """The parts of several files, side by side in one."""
-    area, asked = cell.area, cell.asked
+    area, request = cell.area, cell.asked
     count = area.file_count
     if count == 1:
         return area
-    writes = any(item["op"] == "write" for item in asked.load["mix"])
-    alone = area.own and writes and not asked.load["direct"]
+    writes = any(item["op"] == "write" for item in request.load["mix"])
+    alone = area.own and writes and not request.load["direct"]
     if area.file_bytes is None or area.start_bytes or area.stripe_bytes or alone:
-        says = f"[{asked.name}] uses {count} files; other sections use a different number"
-        problems.add(asked.line, says, "use the same filename in all, or write a job file for each")
+        says = f"[{request.name}] uses {count} files; other sections use a different number"
+        problems.add(request.line, says, "use the same filename in all, or write a job file for each")
         return area
     each = area.size_bytes or area.file_bytes
     return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
 
 
-def _engine(asked: list[SectionRequest]) -> EngineName:
+def _engine(requests: list[SectionRequest]) -> EngineName:
     """That of the job; sections with another one keep it."""
-    return "sync" if all(section.engine == "sync" for section in asked) else "uring"
+    return "sync" if all(section.engine == "sync" for section in requests) else "uring"
 
 
 def _description(sections: list[Section]) -> str:
@@ -172,8 +172,8 @@ def _description(sections: list[Section]) -> str:
     return setting.text if setting else ""
 
 
-def _polling(asked: list[SectionRequest], problems: FioProblems) -> Polling:
-    modes = {section.polling for section in asked}
+def _polling(requests: list[SectionRequest], problems: FioProblems) -> Polling:
+    modes = {section.polling for section in requests}
     if len(modes) > 1:
         problems.note("only some of its sections poll; iocast polls in none")
         return "none"

@@ -54,11 +54,11 @@ def rows_of(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns:
             warnings += consistency.stated_rate(f"{job.name}, {op}", side.ios, elapsed_ns, side.rate_per_s)
     errors = _errors(job, load, warnings)
     guessed = {op for op, side in job.sides.items() if side.ios_by_rate}
-    found: list[Row] = []
+    rows: list[Row] = []
     for part in _parts(job, load):
         own = tuple(each for each in ops if each.op in part.ops)
         every = _writes_per_flush(own) if part.load.fsync_every is None else 0
-        found.append(
+        rows.append(
             Row(
                 name=part.name,
                 test=part.load.rw or part.test or test or "+".join(each.op for each in own) or job.name,
@@ -75,11 +75,11 @@ def rows_of(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns:
                 path=part.load.path,
                 engine=part.load.engine,
                 started_unix_ns=started_unix_ns if part.test != VERIFY else 0,
-                errors=errors if not found else (),
+                errors=errors if not rows else (),
             )
         )
-        warnings += consistency.inconsistencies(found[-1])
-    return found
+        warnings += consistency.inconsistencies(rows[-1])
+    return rows
 
 
 class _Part(NamedTuple):
@@ -118,9 +118,9 @@ def _parts(job: JobResult, load: Load) -> list[_Part]:
     ]
 
 
-def groups_of(found: Sequence[Row], group: str) -> list[str]:
+def groups_of(rows: Sequence[Row], group: str) -> list[str]:
     """The group of each row of a job; what was read back afterwards ran beside no other."""
-    return ["" if row.test == VERIFY else group for row in found]
+    return ["" if row.test == VERIFY else group for row in rows]
 
 
 def notes_on(rows: Sequence[Row], *notes: str) -> tuple[str, ...]:

@@ -171,14 +171,14 @@ def _engine(reader: Reader, load: dict[str, Any]) -> EngineName:
 
 
 def _polling(reader: Reader, engine: EngineName) -> Polling:
-    asked = [key for key in ("sqthread_poll", "hipri") if reader.flag(key)]
-    if not asked:
+    keys = [key for key in ("sqthread_poll", "hipri") if reader.flag(key)]
+    if not keys:
         return "none"
     if engine != "uring":
-        reader.refuse(asked[0], "only io_uring polls", "ioengine=io_uring")
-    elif len(asked) > 1:
-        reader.refuse(asked[1], "one polling mode at a time", f"leave out {asked[0]} or {asked[1]}")
-    return "sqpoll" if asked[0] == "sqthread_poll" else "iopoll"
+        reader.refuse(keys[0], "only io_uring polls", "ioengine=io_uring")
+    elif len(keys) > 1:
+        reader.refuse(keys[1], "one polling mode at a time", f"leave out {keys[0]} or {keys[1]}")
+    return "sqpoll" if keys[0] == "sqthread_poll" else "iopoll"
 
 
 def _think(reader: Reader, load: dict[str, Any]) -> None:
@@ -259,13 +259,13 @@ def _ends(reader: Reader) -> Ends:
 def _steady_ns(reader: Reader, runtime_ns: int | None) -> int | None:
     """The time after which a section is first judged, None when it ends by its time alone."""
     text = reader.text("steadystate")
-    found = _CRITERION.fullmatch(text)
+    match = _CRITERION.fullmatch(text)
     if not text or text == "none":
         return None
-    if found is None:
+    if match is None:
         reader.refuse("steadystate", "expected a metric and a limit", "steadystate=iops_slope:0.1%")
         return None
-    figure, is_slope, limit, share = found.groups()
+    figure, is_slope, limit, share = match.groups()
     if figure == "lat" or not share:
         why = "iocast judges a closed loop by its IOPS, relative to their mean"
         reader.refuse("steadystate", why, "nearest: steadystate=iops:5%")

@@ -48,17 +48,17 @@ def lines(path: str, text: str) -> Iterator[Line]:
             yield Line(path, at, line.split(";"))
 
 
-def last_states(found: Sequence[Line]) -> Sequence[Line]:
+def last_states(states: Sequence[Line]) -> Sequence[Line]:
     """The last line of each job where --status-interval wrote all of them again and again; else all lines."""
-    for jobs in range(1, len(found) // 2 + 1):
-        if len(found) % jobs:
+    for jobs in range(1, len(states) // 2 + 1):
+        if len(states) % jobs:
             continue
-        first, last = found[:jobs], found[-jobs:]
+        first, last = states[:jobs], states[-jobs:]
         if not any(one.runtime_ms * GROWN < two.runtime_ms for one, two in zip(first, last, strict=True)):
             continue
-        if all(one.grows_into(two) for one, two in zip(found, found[jobs:], strict=False)):
+        if all(one.grows_into(two) for one, two in zip(states, states[jobs:], strict=False)):
             return last
-    return found
+    return states
 
 
 class Line:
@@ -172,10 +172,10 @@ def read(paths: tuple[str, ...]) -> Run:
     versions: dict[str, None] = {}
     warnings: list[str] = []
     for path in paths:
-        found = list(lines(path, read_text(path)))
-        last = last_states(found)
-        if len(last) < len(found):
-            warnings.append(f"{path}: {len(found) - len(last)} earlier states of the unfinished run are left out")
+        states = list(lines(path, read_text(path)))
+        last = last_states(states)
+        if len(last) < len(states):
+            warnings.append(f"{path}: {len(states) - len(last)} earlier states of the unfinished run are left out")
         for line in last:
             rows += rows_of(line.result(), Load(fsync_every=0), warnings)
             versions |= {line.version: None} if line.version else {}

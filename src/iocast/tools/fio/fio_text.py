@@ -41,9 +41,9 @@ def read(paths: tuple[str, ...]) -> Run:
         own: list[Row] = []
         groups: list[str] = []
         for job in jobs:
-            found = rows_of(job.result(), told_by_start(job.start, job.jobs), warnings)
-            own += found
-            groups += groups_of(found, "" if job.name == ALL else f"group {job.group} of {place}{job.output}")
+            row_list = rows_of(job.result(), told_by_start(job.start, job.jobs), warnings)
+            own += row_list
+            groups += groups_of(row_list, "" if job.name == ALL else f"group {job.group} of {place}{job.output}")
         rows += at_once(own, groups)
     notes = notes_on(rows, CLOCK_NOTE, PACE_NOTE)
     if dates:

@@ -126,19 +126,19 @@ def _section(job: Job, phase: Phase) -> Lines:
 
 def shares(mix: tuple[MixItem, ...]) -> dict[str, dict[int, float]]:
     """The weight of each size of reads and of writes. Raises SpecError for other operations."""
-    found: dict[str, dict[int, float]] = {}
+    by_size: dict[str, dict[int, float]] = {}
     for item in mix:
         if item.op not in PLACED:
             raise SpecError(f"fio cannot mix {item.op} with other I/Os", "fsync_every is nearest")
-        sizes = found.setdefault(item.op, {})
+        sizes = by_size.setdefault(item.op, {})
         sizes[item.size_bytes] = sizes.get(item.size_bytes, 0.0) + item.weight
-    return found
+    return by_size
 
 
 def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
     """rw, rwmixread, bs or bssplit, random_distribution."""
-    found = shares(mix)
-    totals = {op: sum(sizes.values()) for op, sizes in found.items()}
+    by_size = shares(mix)
+    totals = {op: sum(sizes.values()) for op, sizes in by_size.items()}
     kind = _kind(totals)
     lines = {"rw": kind}
     every = {item.size_bytes for item in mix}
@@ -157,10 +157,10 @@ def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
             lines |= {"rw": f"rand{kind}"} | _spread(locality)
     if kind == "rw":
         lines["rwmixread"] = _percent("the share of reads", 100 * totals["read"] / sum(totals.values()))
-    if all(len(sizes) == 1 for sizes in found.values()):
-        lines["bs"] = _parts_of([text_of(next(iter(found[op]))) if op in found else "" for op in PLACED])
+    if all(len(sizes) == 1 for sizes in by_size.values()):
+        lines["bs"] = _parts_of([text_of(next(iter(by_size[op]))) if op in by_size else "" for op in PLACED])
     else:
-        lines["bssplit"] = _parts_of([_split(found[op]) if op in found else "" for op in PLACED])
+        lines["bssplit"] = _parts_of([_split(by_size[op]) if op in by_size else "" for op in PLACED])
     return lines
 
 

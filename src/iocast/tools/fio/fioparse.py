@@ -60,8 +60,8 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     for path in paths:
         text = read_whole_lines(path, warnings)
-        found = _csv(path, text) if "," in text.split("\n", 1)[0] and "iops" in text[:300].lower() else []
-        rows += found or _lines(path, text)
+        row_list = _csv(path, text) if "," in text.split("\n", 1)[0] and "iops" in text[:300].lower() else []
+        rows += row_list or _lines(path, text)
     if not rows:
         raise refuse(paths[0], 0, "it has no row of a test")
     return run(Source(tool="fioparse", files=paths, notes=(CUT_NOTE,)), rows, warnings=warnings)
@@ -79,15 +79,15 @@ def _lines(path: str, text: str) -> list[Row]:
             if missing:
                 raise refuse(path, at, f"{', '.join(missing)}: NA; a row without them cannot be read")
             rows.append(_named(path, at, known))
-        elif found := _ROW.match(line):
-            rows.append(_of_table(path, at, found))
+        elif match := _ROW.match(line):
+            rows.append(_of_table(path, at, match))
         elif _STARTS.match(line):
             raise refuse(path, at, "an unreadable or truncated row")
     return rows
 
 
-def _of_table(path: str, at: int, found: re.Match[str]) -> Row:
-    spread, *stated = found["rest"].split(",")
+def _of_table(path: str, at: int, match: re.Match[str]) -> Row:
+    spread, *stated = match["rest"].split(",")
     if stated and len(stated) != len(PERCENTILES):
         raise refuse(path, at, f"{len(stated)} percentiles; expected {len(PERCENTILES)}")
     quantiles = [
@@ -98,12 +98,12 @@ def _of_table(path: str, at: int, found: re.Match[str]) -> Row:
     width = 6  # each bucket has a column of its own, which may be blank
     cells = [spread[1 + place * width : 1 + (place + 1) * width].strip() for place in range(len(TABLE_EDGES) + 1)]
     shares = [number(path, at, cell, "a share") if cell else 0.0 for cell in cells]
-    op: Op = {"r": "read", "w": "write", "t": "trim"}[found["op"]] if found["op"] else _op(found["test"])  # type: ignore[assignment]
-    values = [number(path, at, found[name], name) for name in ("mb", "ms", "iops")]
-    rest = [number(path, at, found[place], "a time") if found[place] else None for place in (7, 8, 9)]
+    op: Op = {"r": "read", "w": "write", "t": "trim"}[match["op"]] if match["op"] else _op(match["test"])  # type: ignore[assignment]
+    values = [number(path, at, match[name], name) for name in ("mb", "ms", "iops")]
+    rest = [number(path, at, match[place], "a time") if match[place] else None for place in (7, 8, 9)]
     buckets = _buckets((0, *TABLE_EDGES), shares)
-    users = whole(path, at, found["users"], "users")
-    return _row(path, at, found["test"], users, found["size"], op, values, rest, buckets, quantiles)
+    users = whole(path, at, match["users"], "users")
+    return _row(path, at, match["test"], users, match["size"], op, values, rest, buckets, quantiles)
 
 
 def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
@@ -153,8 +153,8 @@ def _op(test: str) -> Op:
 def _buckets(edges: Sequence[int], shares: Sequence[float]) -> tuple[Bucket, ...]:
     """Shares between edges; the last one is open."""
     pairs = [*pairwise(edges), (edges[-1], None)]
-    found = tuple(Bucket(low, high, share) for (low, high), share in zip(pairs, shares, strict=True))
-    return found if any(shares) else ()
+    parts = tuple(Bucket(low, high, share) for (low, high), share in zip(pairs, shares, strict=True))
+    return parts if any(shares) else ()
 
 
 def _row(

@@ -43,9 +43,9 @@ def looks_like_fio(text: str) -> bool:
     for line in text.splitlines():
         said = line.strip()
         if said and said[0] not in "#;":
-            found = _HEADER.match(said)
-            if found is not None:
-                ours = found[1] in _TABLES and not _HEADLESS.search(text)
+            match = _HEADER.match(said)
+            if match is not None:
+                ours = match[1] in _TABLES and not _HEADLESS.search(text)
                 return not said.startswith("[[") and not ours
             return is_headless(text) and bool(_HEADLESS.search(text))
     return False
@@ -92,11 +92,11 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _section_name(said: str, line: int, fault: Fault) -> str:
-    found = _SECTION.fullmatch(said)
-    if found is None or not found[1].strip():
+    match = _SECTION.fullmatch(said)
+    if match is None or not match[1].strip():
         fault(line, f"{said}: not the head of a section", "write [name]")
         return "?"
-    return str(found[1]).strip()
+    return str(match[1]).strip()
 
 
 def _setting(said: str, line: int, environment: Mapping[str, str], fault: Fault) -> Setting | None:
@@ -110,7 +110,7 @@ def _setting(said: str, line: int, environment: Mapping[str, str], fault: Fault)
             says = f"{said}: the environment variable {name} is not set"
             fault(line, says, f"run it as {name}=... iocast run ...")
             return None
-    value = _VARIABLE.sub(lambda found: environment[found[1]], value)
+    value = _VARIABLE.sub(lambda match: environment[match[1]], value)
     if equals and not value:
         fault(line, f"{said}: it has no value", f"give one, or leave {key} out")
         return None

@@ -144,12 +144,12 @@ SYNCHRONOUS = frozenset((*ONE_BY_ONE, "mmap", "splice", "ftruncate", "filecreate
 
 def canonical(given: Mapping[str, str]) -> dict[str, str]:
     """The same options by fio's own names, in their order; the later one counts."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, text in given.items():
         key = ALIASES.get(name, name)
-        found.pop(key, None)
-        found[key] = text
-    return found
+        values.pop(key, None)
+        values[key] = text
+    return values
 
 
 def last_of(given: Iterable[str], *names: str) -> str:

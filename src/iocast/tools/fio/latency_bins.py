@@ -21,16 +21,16 @@ Shares = Mapping[tuple[str, str], float]  # (unit, "250" or ">=2000") -> per cen
 def buckets(shares: Shares) -> tuple[Bucket, ...]:
     """fio's latency buckets: each is named by its upper edge. Empty ones are left out."""
     units = [unit for unit in ("ns", "us", "ms") if unit != "ns" or any(name == "ns" for name, _ in shares)]
-    found, low_ns = [], 0
+    parts, low_ns = [], 0
     for unit in units:
         for edge in SLOW if unit == "ms" else FINE:
             high_ns = edge * PRINTED_NS[unit]
             weight = shares.get((unit, str(edge)), 0.0)
             if weight:
-                found.append(Bucket(low_ns, high_ns, weight))
+                parts.append(Bucket(low_ns, high_ns, weight))
             low_ns = high_ns
     beyond = shares.get(("ms", ">=2000"), 0.0)
-    return (*found, Bucket(low_ns, None, beyond)) if beyond else tuple(found)
+    return (*parts, Bucket(low_ns, None, beyond)) if beyond else tuple(parts)
 
 
 def bin_edges(index: int, unit_ns: int) -> tuple[int, int]:
@@ -49,12 +49,12 @@ def bin_of(value: int) -> int:
 def from_bins(counts: Mapping[int, int], unit_ns: int, joined: int = 1) -> Coarse:
     """A distribution of nothing but counts by bin; `joined` neighbours are counted as one."""
     kept = sorted((index, count) for index, count in counts.items() if count)
-    found = tuple(
+    parts = tuple(
         Bucket(bin_edges(index * joined, unit_ns)[0], bin_edges((index + 1) * joined - 1, unit_ns)[1], count)
         for index, count in kept
     )
     total = sum(count for _, count in kept)
-    return Coarse(total=total, buckets=found, whole=total)
+    return Coarse(total=total, buckets=parts, whole=total)
 
 
 def binning(bins: int) -> tuple[int, int] | None:

@@ -56,8 +56,8 @@ def begins(lines: Iterator[str]) -> bool:
 def start_of(line: str) -> tuple[str, re.Match[str]] | None:
     """The name of the job that a line says the start of, and what it says."""
     at = line.rfind(": (g=")
-    found = START.match(line[at:]) if at > 0 else None
-    return (line[:at], found) if found else None
+    match = START.match(line[at:]) if at > 0 else None
+    return (line[:at], match) if match else None
 
 
 class StartLine:
@@ -66,18 +66,18 @@ class StartLine:
     def __init__(self, rw: str, sizes: str, engine: str, depth: int) -> None:
         self.rw, self.engine = rw.strip(), engine
         self.depth: int | None = 1 if engine in SYNCHRONOUS else depth
-        self.sizes = [_one_size(*found) for found in _RANGE.findall(sizes)]
+        self.sizes = [_one_size(*match) for match in _RANGE.findall(sizes)]
 
     @classmethod
     def of_all(cls, starts: Sequence[StartLine]) -> StartLine:
         """What all sections of a group have in common; an I/O of each operation is of those that do it."""
         engines, depths, kinds = ({getattr(each, name) for each in starts} for name in ("engine", "depth", "rw"))
-        found = cls(kinds.pop() if len(kinds) == 1 else "", "", engines.pop() if len(engines) == 1 else "", 1)
-        found.depth = depths.pop() if len(depths) == 1 else None
+        start_line = cls(kinds.pop() if len(kinds) == 1 else "", "", engines.pop() if len(engines) == 1 else "", 1)
+        start_line.depth = depths.pop() if len(depths) == 1 else None
         for op in OPS:
             sizes = {each.size(op) for each in starts if op in ops_of(each.rw)}
-            found.sizes.append(sizes.pop() if len(sizes) == 1 else None)
-        return found
+            start_line.sizes.append(sizes.pop() if len(sizes) == 1 else None)
+        return start_line
 
     def size(self, op: Op) -> int | None:
         """The size of each I/O; None for a range."""
@@ -163,11 +163,11 @@ class Job:
         )
 
     def _side(self, op: Op, ios: int, short_ios: int, alone: bool, doubts: list[str]) -> Side:
-        told = self.sides.get(op)
-        if told is None:
+        side = self.sides.get(op)
+        if side is None:
             raise refuse(self.path, self.line, f"job {self.name} issued {ios} {op}s but states no figures for them")
         size = self.start.size(op) if self.start else None
-        moved = told.moved(None if size is None else ios * size)
+        moved = side.moved(None if size is None else ios * size)
         if size is not None and ios * size != moved:
             doubts.append(
                 f"{self.name}, {op}: {ios} I/Os of {size} bytes are not the {moved} bytes it states, which are used"
@@ -178,11 +178,11 @@ class Job:
             bytes=moved,
             size_bytes=size,
             short_ios=short_ios,
-            runtime_ms=told.runtime_ms,
-            rate_per_s=told.rate_per_s,
-            lat=told.latencies.get("lat") or told.latencies.get("clat") or {},
-            means_ns=(told.mean_ns("slat"), told.mean_ns("clat"), told.mean_ns("lat")),
-            quantiles=told.quantiles.get("clat") or told.quantiles.get("lat") or [],
+            runtime_ms=side.runtime_ms,
+            rate_per_s=side.rate_per_s,
+            lat=side.latencies.get("lat") or side.latencies.get("clat") or {},
+            means_ns=(side.mean_ns("slat"), side.mean_ns("clat"), side.mean_ns("lat")),
+            quantiles=side.quantiles.get("clat") or side.quantiles.get("lat") or [],
             buckets=buckets(self.shares) if alone else (),
         )
 
@@ -226,8 +226,8 @@ class Output:
         return list(last.values())
 
     def _line(self, at: int, line: str) -> None:
-        if found := VERSION.match(line):
-            self.versions.append(found["version"])
+        if match := VERSION.match(line):
+            self.versions.append(match["version"])
         elif begun := start_of(line):
             name, says = begun
             sizes = SIZES.search(line)
@@ -238,8 +238,8 @@ class Output:
             if self.told:
                 self.groups, self.told = {}, False
             self.groups.setdefault(says["group"], {})[name] = start
-        elif found := GROUP.match(line):
-            self._begin(at, found)
+        elif match := GROUP.match(line):
+            self._begin(at, match)
         elif line.startswith("Run status group"):
             self.open, self.ended = False, True
         elif self.open:
@@ -247,12 +247,12 @@ class Output:
         elif ANY_SIDE.match(line):
             raise refuse(self.path, at, "figures of a job whose first line (groupid=, jobs=) is missing or damaged")
 
-    def _begin(self, at: int, found: re.Match[str]) -> None:
-        pid = PID.search(found["rest"])
-        date = found["rest"].rpartition(": ")[2] if pid and ": " in found["rest"] else ""
-        name, group = found["name"].strip(), found["group"]
+    def _begin(self, at: int, match: re.Match[str]) -> None:
+        pid = PID.search(match["rest"])
+        date = match["rest"].rpartition(": ")[2] if pid and ": " in match["rest"] else ""
+        name, group = match["name"].strip(), match["group"]
         start = self.starts.get((name, group))
-        jobs, err = (whole(self.path, at, found[key], key) for key in ("jobs", "err"))
+        jobs, err = (whole(self.path, at, match[key], key) for key in ("jobs", "err"))
         together = self.groups.get(group, {})
         if jobs > 1 and name in together and len(together) > 1:
             start = StartLine.of_all(tuple(together.values()))
@@ -266,10 +266,10 @@ class Output:
         self.side = self.percentiles = None
 
     def _of_job(self, at: int, line: str, job: Job) -> None:
-        if found := ANY_SIDE.match(line):
-            if job.issued or found[1] in job.sides:
+        if match := ANY_SIDE.match(line):
+            if job.issued or match[1] in job.sides:
                 raise refuse(
-                    self.path, at, f"{found[1]}s after those of {job.name}: the line that begins a job is damaged"
+                    self.path, at, f"{match[1]}s after those of {job.name}: the line that begins a job is damaged"
                 )
             self.side = job.sides[line.split(":")[0].strip()] = self._side(at, line)
             self.percentiles = None
@@ -278,32 +278,32 @@ class Output:
             self.percentiles = None
         elif line.strip().startswith("fsync/fdatasync"):
             self.side = job.sides["sync"] = _PrintedSide(at)
-        elif found := LATENCY.match(line):
-            self._latency(at, found, job)
-        elif found := PERCENTILES.match(line):
-            self.percentiles = (found[1], PRINTED_NS[found[2]])
-        elif found := OTHER_PERCENTILES.search(line):
-            self.percentiles = ("of a priority", PRINTED_NS[found[1]])
+        elif match := LATENCY.match(line):
+            self._latency(at, match, job)
+        elif match := PERCENTILES.match(line):
+            self.percentiles = (match[1], PRINTED_NS[match[2]])
+        elif match := OTHER_PERCENTILES.search(line):
+            self.percentiles = ("of a priority", PRINTED_NS[match[1]])
         elif line.strip().startswith("|"):
             self._percentiles(at, line, self.side)
-        elif found := SHARES.match(line):
-            for beyond, edge, share in SHARE.findall(found[2]):
-                job.shares[SHORT[found[1]], f"{beyond}{edge}"] = number(self.path, at, share, "a share")
-        elif found := ISSUED.match(line):
-            job.issued = self._issued(at, found[1])
-            job.short = self._issued(at, found[2])
+        elif match := SHARES.match(line):
+            for beyond, edge, share in SHARE.findall(match[2]):
+                job.shares[SHORT[match[1]], f"{beyond}{edge}"] = number(self.path, at, share, "a share")
+        elif match := ISSUED.match(line):
+            job.issued = self._issued(at, match[1])
+            job.short = self._issued(at, match[2])
         elif LIKE_LATENCY.match(line):
             raise refuse(self.path, at, "unreadable latencies")
 
     def _side(self, at: int, line: str) -> _PrintedSide:
         side = _PrintedSide(at)
-        if found := OLD_SIDE.match(line):
-            moved, iops, runtime = found[2].split(";")[0], found[4], found[5]
+        if match := OLD_SIDE.match(line):
+            moved, iops, runtime = match[2].split(";")[0], match[4], match[5]
             side.moved_bytes = self._amount(at, moved, modern=False)
-        elif found := NEW_SIDE.match(line):
-            moved, iops, runtime = found[5], found[2], found[6]
+        elif match := NEW_SIDE.match(line):
+            moved, iops, runtime = match[5], match[2], match[6]
             side.moved_bytes = self._amount(at, moved, modern=True)
-            side.bytes_per_s = (self._amount(at, found[3], modern=True), self._amount(at, found[4], modern=True))
+            side.bytes_per_s = (self._amount(at, match[3], modern=True), self._amount(at, match[4], modern=True))
             if cut := CUT.fullmatch(moved):
                 side.cut_bytes = self._amount(at, f"1{cut[1]}", modern=True)
         else:
@@ -314,13 +314,13 @@ class Output:
         )
         return side
 
-    def _latency(self, at: int, found: re.Match[str], job: Job) -> None:
+    def _latency(self, at: int, match: re.Match[str], job: Job) -> None:
         if self.side is None:
             raise refuse(self.path, at, "a latency line without a read or write line before it")
-        unit = PRINTED_NS[found[2]]
+        unit = PRINTED_NS[match[2]]
         names = ("min", "max", "mean", "stddev")
-        values = (self._scaled(at, text, "a latency") * unit for text in found.groups()[2:])
-        self.side.latencies["lat" if found[1] == "sync" else found[1]] = dict(zip(names, values, strict=True))
+        values = (self._scaled(at, text, "a latency") * unit for text in match.groups()[2:])
+        self.side.latencies["lat" if match[1] == "sync" else match[1]] = dict(zip(names, values, strict=True))
 
     def _percentiles(self, at: int, line: str, side: _PrintedSide | None) -> None:
         if side is None or self.percentiles is None:
@@ -344,9 +344,9 @@ class Output:
 
     def _amount(self, at: int, text: str, modern: bool) -> int:
         """An amount of data: KB is 1024 before fio 3; since then KiB is, and kB is 1000."""
-        found = _AMOUNT.fullmatch(text)
-        if not found:
+        match = _AMOUNT.fullmatch(text)
+        if not match:
             raise refuse(self.path, at, f'"{text}" is not an amount of data')
-        base = 1024 if found[3] or not modern else 1000
-        power = " KMGTP".index(found[2].upper() or " ")
-        return round(number(self.path, at, found[1], "an amount of data") * math.pow(base, power))
+        base = 1024 if match[3] or not modern else 1000
+        power = " KMGTP".index(match[2].upper() or " ")
+        return round(number(self.path, at, match[1], "an amount of data") * math.pow(base, power))

@@ -32,15 +32,15 @@ PRINTED_NS = {"ns": 1, "nsec": 1, **TIME_NS}  # in its output there are nanoseco
 
 def read_size(text: str, kb_base: int = 1024) -> int:
     """Bytes of "8k". Raises SpecError, also for what fio would silently read as something else."""
-    found = _SIZE.fullmatch(text)
-    if found and len(text) > LONGEST:
+    match = _SIZE.fullmatch(text)
+    if match and len(text) > LONGEST:
         raise SpecError(f"{text[:LONGEST]}... is too large", SIZES)
-    if found is None:
+    if match is None:
         raise _refuse(text, "size", SIZES)
-    number, prefix, binary, _ = found.groups()
+    number, prefix, binary, _ = match.groups()
     value = whole_of(number, 16 if number[:2].lower() == "0x" else 10)
     base = kb_base
-    if binary and found[4] and prefix:
+    if binary and match[4] and prefix:
         if kb_base == 1024:
             decimal = (value or 0) * 1000 ** _POWERS[prefix.lower()]
             raise SpecError(f"{text} is {decimal} bytes to fio, not what it suggests", f"write {number}{prefix}")
@@ -69,13 +69,13 @@ def time_of(time_ns: int) -> str:
 
 def read_time(text: str, bare: str) -> int:
     """Nanoseconds of "10m"; `bare` is the unit of a number without one. Raises SpecError."""
-    found = _TIME.fullmatch(text)
-    if found and len(text) > LONGEST:
+    match = _TIME.fullmatch(text)
+    if match and len(text) > LONGEST:
         raise SpecError(f"{text[:LONGEST]}... is too long", TIMES)
-    unit = (found[2].lower() or bare) if found else ""
-    if found is None or unit not in TIME_NS:
+    unit = (match[2].lower() or bare) if match else ""
+    if match is None or unit not in TIME_NS:
         raise _refuse(text, "time", TIMES)
-    value = whole_of(found[1])
+    value = whole_of(match[1])
     time_ns = LARGEST + 1 if value is None else value * TIME_NS[unit]
     if time_ns > LARGEST:
         raise SpecError(f"{text} is too long", TIMES)

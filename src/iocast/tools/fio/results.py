@@ -67,5 +67,5 @@ def _size(moved_bytes: int, rate_per_s: float, runtime_ms: float) -> int | None:
     # fio works the rate out from I/Os and whole milliseconds; a hair is allowed for.
     least, most = per_s / (rate_per_s + 1.001), per_s / (rate_per_s - 0.001)
     fitting = range(-(-math.floor(least) // SECTOR) * SECTOR or SECTOR, math.floor(min(most, LARGEST_IO)) + 1, SECTOR)
-    found = list(islice((size for size in fitting if size >= least and moved_bytes % size == 0), 2))
-    return found[0] if len(found) == 1 else None
+    sizes = list(islice((size for size in fitting if size >= least and moved_bytes % size == 0), 2))
+    return sizes[0] if len(sizes) == 1 else None

@@ -73,26 +73,26 @@ def _machines(path: str, text: str, warnings: list[str]) -> list[Machine]:
 
 
 def _copies(path: str, text: str, warnings: list[str]) -> list[_Copy]:
-    found: list[_Copy] = []
+    copies: list[_Copy] = []
     stamp = ""
     for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if match := _LINE.match(line):
-            if not found or stamp or match["device"] in found[-1].devices:
-                found.append(_Copy(stamp, {}))
+            if not copies or stamp or match["device"] in copies[-1].devices:
+                copies.append(_Copy(stamp, {}))
                 stamp = ""
             counters = parse_counters(match["counters"].split())
             for name, value in counters.items():
                 bounded(path, at, value, name)
-            found[-1].devices[match["device"]] = counters
+            copies[-1].devices[match["device"]] = counters
         elif _LIKE_LINE.match(line):
             raise refuse(path, at, "a device without its eleven counters, or one that is not a number")
         elif time := _STAMP.match(line.strip()[:200]):
             stamp = time["epoch"] or line.strip()
-    if len(found) < 2:
+    if len(copies) < 2:
         raise refuse(path, 0, "one copy only: rates need two", "copy /proc/diskstats every second, with its time")
-    if not all(each.stamp for each in found):
+    if not all(each.stamp for each in copies):
         raise refuse(path, 0, "copies without their times", "write the time before each: date +%s; cat /proc/diskstats")
-    return found
+    return copies
 
 
 def _reports(path: str, copies: Sequence[_Copy], warnings: list[str]) -> list[Report]:
@@ -139,15 +139,15 @@ def _went(name: str, before: int, now: int) -> int:
 
 
 def _rates(went: Mapping[str, int], span_s: float) -> dict[str, float]:
-    found = {rate: went[counter] / span_s for rate, counter in _RATES if counter in went}
+    rates = {rate: went[counter] / span_s for rate, counter in _RATES if counter in went}
     for wait, time, count in _AWAITS:
         if went.get(count) and time in went:  # the last column may be cut off
-            found[wait] = went[time] / went[count]
+            rates[wait] = went[time] / went[count]
     ios = sum(went.get(name, 0) for name in (metrics.READS, metrics.WRITES, metrics.DISCARDS))
-    found[metrics.IOS_PER_S] = ios / span_s
+    rates[metrics.IOS_PER_S] = ios / span_s
     if ios:
         busy = sum(went.get(name, 0) for name in (metrics.READ_NS, metrics.WRITE_NS, metrics.DISCARD_NS))
-        found[metrics.AWAIT_NS] = busy / ios
-    found[metrics.QUEUE_MEAN] = went[metrics.QUEUE_NS] / (span_s * 1e9)
-    found[metrics.UTIL_PERCENT] = 100 * went[metrics.BUSY_NS] / (span_s * 1e9)
-    return found
+        rates[metrics.AWAIT_NS] = busy / ios
+    rates[metrics.QUEUE_MEAN] = went[metrics.QUEUE_NS] / (span_s * 1e9)
+    rates[metrics.UTIL_PERCENT] = 100 * went[metrics.BUSY_NS] / (span_s * 1e9)
+    return rates

@@ -44,7 +44,7 @@ _CLOCKS = ("%Y %b %d %H:%M:%S", "%Y-%m-%d %H:%M:%S", "%d-%b-%y %I.%M.%S %p", "%d
 def record_moments(path: str, records: Sequence[Record]) -> tuple[Moment, ...]:
     """A moment for each record. Raises SourceError where they go back in time."""
     at_ns = began_ns(records[0])
-    found = []
+    moments = []
     epoch, known = 0, dict[int, int]()
     before: Record | None = None
     for number, record in enumerate(records):
@@ -57,9 +57,9 @@ def record_moments(path: str, records: Sequence[Record]) -> tuple[Moment, ...]:
         if any(counts.get(bound, 0) < count for bound, count in known.items()):
             epoch, known = epoch + 1, {}
         known = {**dict.fromkeys(known, 0), **counts}
-        found.append(moment_of(at_ns, _samples(at_ns, record.label, epoch, known), number))
+        moments.append(moment_of(at_ns, _samples(at_ns, record.label, epoch, known), number))
         before = record
-    return tuple(found)
+    return tuple(moments)
 
 
 def began_ns(record: Record) -> int:
@@ -80,11 +80,11 @@ def _whole_seconds(clock: str) -> str:
 
 
 def _counts(path: str, record: Record) -> dict[int, int]:
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for bound, count in record.counts.items():
         upper_ns = edges_ns(path, record, bound)[1]
-        found[upper_ns] = found.get(upper_ns, 0) + count
-    return found
+        counts[upper_ns] = counts.get(upper_ns, 0) + count
+    return counts
 
 
 def _samples(at_ns: int, label: str, epoch: int, counts: dict[int, int]) -> Iterator[Sample]:
@@ -115,10 +115,10 @@ def read(paths: tuple[str, ...]) -> Run:
     return run(Source(tool=_TOOL, files=paths), [_row(path, own) for path, own in files], warnings=warnings)
 
 
-def _by_label(found: list[Record]) -> list[list[Record]]:
+def _by_label(record_list: list[Record]) -> list[list[Record]]:
     """The records of each label: several series may stand in one file."""
     labels: dict[str, list[Record]] = {}
-    for each in found:
+    for each in record_list:
         labels.setdefault(each.label, []).append(each)
     return [*labels.values()]
 
@@ -133,12 +133,12 @@ def _tape(paths: tuple[str, ...], files: list[tuple[str, list[Record]]], warning
     label = reels[0][1][0].label or _TOOL
     if not began_ns(reels[0][1][0]):
         warnings.append(f"{reels[0][0]}: {_NO_DATE}")
-    made = run(
+    tape_run = run(
         Source(tool=_TOOL, files=paths), [_reel(path, own, each) for path, own, each in reels], warnings=warnings
     )
     return replace(
-        made,
-        plan=replace(made.plan, target=replace(made.plan.target, path=label)),
+        tape_run,
+        plan=replace(tape_run.plan, target=replace(tape_run.plan.target, path=label)),
         tape=Tape(interval_ns=round(median(gaps)), sources=(label,)),
         blind=(_UNSEEN,),
     )

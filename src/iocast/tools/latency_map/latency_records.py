@@ -45,7 +45,7 @@ def is_record(text: str) -> bool:
 
 def records(path: str, text: str, warnings: list[str]) -> list[Record]:
     """The whole records of a file; what is cut is told in `warnings`. Raises SourceError."""
-    found: list[Record] = []
+    record_list: list[Record] = []
     begun, lines = 0, list[tuple[int, str]]()
     for at, line in enumerate(text.splitlines(), 1):
         plain = line.strip()
@@ -55,15 +55,15 @@ def records(path: str, text: str, warnings: list[str]) -> list[Record]:
             record = Record(begun)
             for place, each in lines:
                 _line(path, place, each, record)
-            found.append(record)
+            record_list.append(record)
             begun = 0
         elif begun:
             lines.append((at, plain))
     if begun:
         warnings.append(f"{path}:{begun}: the last record is truncated: left out")
-    if not found:
+    if not record_list:
         raise refuse(path, 0, "it has no complete record")
-    return found
+    return record_list
 
 
 def edges_ns(path: str, record: Record, bound: int) -> tuple[int, int]:
@@ -101,9 +101,9 @@ def _line(path: str, at: int, line: str, record: Record) -> None:
         record.label = value
     elif key == "datasource":
         record.source = value.lower()
-    elif found := _QUANTIZE.match(line) or _PAIR.match(line):
+    elif match := _QUANTIZE.match(line) or _PAIR.match(line):
         record.drawn = record.drawn or "|" in line
-        bound, count = (whole(path, at, found[place], "a bucket") for place in (1, 2))
+        bound, count = (whole(path, at, match[place], "a bucket") for place in (1, 2))
         record.counts[bound] = record.counts.get(bound, 0) + count
     elif _LIKE_BUCKET.match(line):
         raise refuse(path, at, "an unreadable bucket")
@@ -123,13 +123,13 @@ class Series(Struct, frozen=True):
 def records_text(every: Iterable[Series]) -> str:
     """The records of all series."""
     counts: dict[int, int] = {}
-    found = []
+    lines = []
     for series in every:
         for moment_us, grown in ((series.started_us, {}), *series.steps):
             for bound, count in grown.items():
                 counts[bound] = counts.get(bound, 0) + count
-            found.append(_record(series.label, moment_us, counts))
-    return "".join(found)
+            lines.append(_record(series.label, moment_us, counts))
+    return "".join(lines)
 
 
 def _record(label: str, moment_us: int, counts: Mapping[int, int]) -> str:

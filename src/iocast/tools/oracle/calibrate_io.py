@@ -32,8 +32,8 @@ def sniff(head: Head) -> bool:
     lines = list(head.lines())
     if any(_is_view(line) for line in lines):
         return True
-    found = {_key(match[1]) for line in lines if (match := _LINE.match(line))}
-    return {"iops", "mbps"} <= found
+    keys = {_key(match[1]) for line in lines if (match := _LINE.match(line))}
+    return {"iops", "mbps"} <= keys
 
 
 def read(paths: tuple[str, ...]) -> Run:
@@ -74,13 +74,13 @@ def _rows(path: str, text: str) -> list[Row]:
                 if name in cells:
                     calibrations[-1].setdefault(_key(name), number(path, at, cells[name], name))
             columns = []
-    if not all({"iops", "mbps"} <= {*found} for found in calibrations):
+    if not all({"iops", "mbps"} <= {*maxima} for maxima in calibrations):
         raise refuse(path, 0, "a calibration without its maxima: it failed, or the file is truncated")
-    return [row for found in calibrations for row in _maxima(found)]
+    return [row for maxima in calibrations for row in _maxima(maxima)]
 
 
-def _maxima(found: dict[str, float]) -> list[Row]:
-    ios, megabytes, latency = round(found["iops"]), round(found["mbps"]), found.get("latency") or None
+def _maxima(maxima: dict[str, float]) -> list[Row]:
+    ios, megabytes, latency = round(maxima["iops"]), round(maxima["mbps"]), maxima.get("latency") or None
     times = Coarse(total=ios, mean_ns=None if latency is None else latency * 1e6)
     small = OpFigures(op="read", ios=ios, bytes=0, times=Histogram() if latency is None else stated(times))
     large = OpFigures(op="read", ios=megabytes, bytes=megabytes * MIB, size_bytes=MIB)

@@ -62,7 +62,7 @@ def is_ehm(lines: Iterable[str]) -> bool:
 
 def prints(path: str, text: str) -> list[Print]:
     """All prints of a file. Raises SourceError with file and line."""
-    found: list[Print] = []
+    print_list: list[Print] = []
     seconds: Fraction | None = None
     title = ""
     state: Literal["before", "rates", "counts", "means"] = "before"
@@ -74,46 +74,46 @@ def prints(path: str, text: str) -> list[Print]:
             title = named[1]
         elif _HEAD.match(line) or _OLD_HEAD.match(line):
             state = "rates" if _HEAD.match(line) else "counts"
-            found.append(Print(at, title=title, seconds=seconds, rates={}, counts={}))
-        elif line.startswith(("Mean Wait Time", "Avg wait(ms)")) and found:
+            print_list.append(Print(at, title=title, seconds=seconds, rates={}, counts={}))
+        elif line.startswith(("Mean Wait Time", "Avg wait(ms)")) and print_list:
             state = "means"
-        elif (unit := _UNIT.match(line)) and found:
-            found[-1].unit = "milli" if unit[1] == "milli" else "micro"
+        elif (unit := _UNIT.match(line)) and print_list:
+            print_list[-1].unit = "milli" if unit[1] == "milli" else "micro"
         elif line and state != "before" and not _RULE.fullmatch(line):
-            _take(path, at, line, found[-1], state)
-    return found
+            _take(path, at, line, print_list[-1], state)
+    return print_list
 
 
 def _take(path: str, at: int, line: str, into: Print, state: str) -> None:
     """One row of buckets, or of means. Raises SourceError for what looks like a row and is none."""
-    if state == "rates" and (found := _RANGE.match(line)):
-        _rate(path, at, found, into)
-    elif state == "counts" and (found := _OLD_ROW.match(line)):
-        _named(path, at, found[3], into)
-        edge, count = (whole(path, at, found[place], "a bucket") for place in (1, 2))
+    if state == "rates" and (match := _RANGE.match(line)):
+        _rate(path, at, match, into)
+    elif state == "counts" and (match := _OLD_ROW.match(line)):
+        _named(path, at, match[3], into)
+        edge, count = (whole(path, at, match[place], "a bucket") for place in (1, 2))
         into.counts[_new(path, at, edge, into.counts)] = count
-    elif state == "means" and (found := _MEAN.match(line)):
-        _named(path, at, found[4], into)
-        into.mean, into.waits, into.took = (Fraction(found[each]) for each in (1, 2, 3))
+    elif state == "means" and (match := _MEAN.match(line)):
+        _named(path, at, match[4], into)
+        into.mean, into.waits, into.took = (Fraction(match[each]) for each in (1, 2, 3))
     elif line[0].isdigit():
         raise refuse(path, at, "a bucket or a mean that cannot be read")
 
 
-def _rate(path: str, at: int, found: re.Match[str], into: Print) -> None:
+def _rate(path: str, at: int, match: re.Match[str], into: Print) -> None:
     """One bucket with its rate: what it says beside it must be 0.75 x upper edge x rate."""
-    _named(path, at, found[5], into)
-    low = whole(path, at, found[1], "an edge")
+    _named(path, at, match[5], into)
+    low = whole(path, at, match[1], "an edge")
     high = 2 * low if low else 1  # the script cuts the upper edge at 19 characters: "16777216 -> 3355443"
-    if not str(high).startswith(found[2]):
-        raise refuse(path, at, f"a bucket from {low} to {found[2][:20]} that is not one of powers of two")
-    rate, took = Fraction(found[3]), Fraction(found[4])
+    if not str(high).startswith(match[2]):
+        raise refuse(path, at, f"a bucket from {low} to {match[2][:20]} that is not one of powers of two")
+    rate, took = Fraction(match[3]), Fraction(match[4])
     if abs(Fraction(3, 4) * high * rate - took) > Fraction(1, 20) + took / 1000:
-        raise refuse(path, at, f"{found[3]} waits/s below {high} do not make the {found[4]} beside them")
+        raise refuse(path, at, f"{match[3]} waits/s below {high} do not make the {match[4]} beside them")
     into.rates[_new(path, at, high, into.rates)] = rate
 
 
-def _new(path: str, at: int, edge: int, seen: dict[int, Fraction] | dict[int, int]) -> int:
-    if edge in seen:
+def _new(path: str, at: int, edge: int, counts: dict[int, Fraction] | dict[int, int]) -> int:
+    if edge in counts:
         raise refuse(path, at, f"the bucket below {edge} stands here twice")
     return edge
 
@@ -141,8 +141,8 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     rows = []
     for path in paths:
-        found = prints(path, read_whole_lines(path, warnings))
-        rows += [_row(path, each, warnings) for each in found]
+        print_list = prints(path, read_whole_lines(path, warnings))
+        rows += [_row(path, each, warnings) for each in print_list]
     return run(Source(tool="ehm", files=paths, notes=(WAITS_NOTE,)), rows, warnings=warnings)
 
 

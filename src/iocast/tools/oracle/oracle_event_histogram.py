@@ -52,8 +52,8 @@ def read(paths: tuple[str, ...]) -> Run:
     totals: list[Snapshot] = []
     for path in paths:
         text = read_whole_lines(path, warnings)
-        for edge, found in counted.items():
-            found += _histograms(path, text, edge, warnings)
+        for edge, histogram_counts in counted.items():
+            histogram_counts += _histograms(path, text, edge, warnings)
         totals += _totals(path, text)
     finer = [edge for edge in UNITS_NS if len(counted[edge]) > 1]
     if not finer:
@@ -95,8 +95,8 @@ def _totals(path: str, text: str) -> list[Snapshot]:
 
 
 def _numbers(path: str, row: ViewRow, names: Iterable[str]) -> Counters:
-    found = ((name, whole_number(path, row, name)) for name in names)
-    return {name: value for name, value in found if value is not None}
+    numbers = ((name, whole_number(path, row, name)) for name in names)
+    return {name: value for name, value in numbers if value is not None}
 
 
 def _interval(
@@ -124,14 +124,14 @@ def _counts(event: str, first: Snapshot, then: Snapshot) -> dict[int, int] | Non
         return None
     if any(key[1] == event and key not in then.keys for key in first.keys):
         return None
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for key in [key for key in then.keys if key[1] == event]:
         went = grown(first.keys.get(key, {COUNT: 0}), then.keys[key])
         if not went:
             return None
         edge = whole_of(key[2]) or 0
-        found[edge] = found.get(edge, 0) + went[COUNT]
-    return found
+        counts[edge] = counts.get(edge, 0) + went[COUNT]
+    return counts
 
 
 def _mean(event: str, first: Snapshot, then: Snapshot) -> tuple[int | None, float | None]:

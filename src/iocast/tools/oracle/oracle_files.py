@@ -27,7 +27,7 @@ def file_rows(path: str, table: Table, minutes: float | None, warnings: list[str
         hint = "give the report exactly as Oracle wrote it; its section File IO Stats can be deleted"
         raise refuse(path, table.line, f'its section {FILES} has no column "{missing[0]}"', hint)
     name, reads, writes, mean = (table.head.index(each) for each in COLUMNS)
-    found: list[Row] = []
+    rows: list[Row] = []
     for line, cells in table.rows:
         if len(cells) != len(table.head):
             raise refuse(path, line, f"a file has {len(cells)} cells, the table has {len(table.head)} columns")
@@ -39,7 +39,7 @@ def file_rows(path: str, table: Table, minutes: float | None, warnings: list[str
         ops = [OpFigures(op="read", ios=read, bytes=0, times=_mean(path, line, cells[mean], read))] if read else []
         ops += [OpFigures(op="write", ios=written, bytes=0)] if written else []
         if ops:
-            found.append(
+            rows.append(
                 Row(
                     name=cells[name],
                     test="+".join(each.op for each in ops),
@@ -49,7 +49,7 @@ def file_rows(path: str, table: Table, minutes: float | None, warnings: list[str
                     derived=("size", *(() if minutes else ("length",))),
                 )
             )
-    return found
+    return rows
 
 
 def _count(path: str, line: int, cell: str, file: str) -> int:
@@ -69,14 +69,14 @@ def _mean(path: str, line: int, cell: str, reads: int) -> Histogram:
 def single_read_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
     """The single-block reads of each file in the report's own buckets, a row each. Raises SourceError."""
     edges = [_edges(path, table.line, head) for head in table.head[2:]]
-    found: list[Row] = []
+    rows: list[Row] = []
     for line, (_, file, *cells) in table.rows:
         counts = [_count(path, line, cell or "0", file) for cell in cells]
         total = sum(counts)
         buckets = tuple(Bucket(low, high, count) for (low, high), count in zip(edges, counts, strict=True) if count)
         if total:
             times = Coarse(total=total, buckets=buckets, whole=total)
-            found.append(
+            rows.append(
                 Row(
                     name=f"{file} single-block reads",
                     test="read",
@@ -86,12 +86,12 @@ def single_read_rows(path: str, table: Table, minutes: float | None) -> list[Row
                     derived=("size", *(() if minutes else ("length",))),
                 )
             )
-    return found
+    return rows
 
 
 def _edges(path: str, line: int, head: str) -> tuple[int, int | None]:
-    found = _EDGES.match(head)
-    if not found:
+    match = _EDGES.match(head)
+    if not match:
         raise refuse(path, line, f'"{head[:20]}" is not a range of milliseconds')
-    low, high = (whole(path, line, each, head) * MS_NS if each else None for each in (found[1] or found[3], found[2]))
+    low, high = (whole(path, line, each, head) * MS_NS if each else None for each in (match[1] or match[3], match[2]))
     return low or 0, high

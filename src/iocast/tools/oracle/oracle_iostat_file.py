@@ -52,12 +52,12 @@ def sniff(head: Head) -> bool:
 def read(paths: tuple[str, ...]) -> Run:
     """The files of all intervals, a row each for small and large I/Os. Raises SourceError."""
     warnings: list[str] = []
-    found: list[Snapshot] = []
+    snapshot_list: list[Snapshot] = []
     for path in paths:
-        found += _snapshots(path, read_whole_lines(path, warnings), warnings)
-    if len(found) < 2:
+        snapshot_list += _snapshots(path, read_whole_lines(path, warnings), warnings)
+    if len(snapshot_list) < 2:
         raise refuse(paths[0], 0, "it has one snapshot; what happened is the difference of two", TWO)
-    rows = [row for first, then in pairwise(found) for row in _interval(paths[0], first, then, warnings)]
+    rows = [row for first, then in pairwise(snapshot_list) for row in _interval(paths[0], first, then, warnings)]
     if not rows:
         raise refuse(paths[0], 0, "no file is known to have done I/O between its snapshots", TWO)
     return run(Source(tool="GV$IOSTAT_FILE", files=paths), rows, warnings=warnings)

@@ -42,7 +42,7 @@ LEAST_SHARE: Final = 0.99  # of the waits must have a mean, so that theirs is th
 def instance_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
     """What the instance read and wrote, a row each. Raises SourceError."""
     stated = {cells[0]: (line, cells[1]) for line, cells in table.rows if len(cells) > 1}
-    found = []
+    rows = []
     for name, parts in _STATISTICS.items():
         ops = []
         for op, (ios, size) in parts.items():
@@ -51,7 +51,7 @@ def instance_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
                 if count:
                     ops.append(OpFigures(op=op, ios=count, bytes=_count(path, *stated[size], size)))
         if ops:
-            found.append(
+            rows.append(
                 Row(
                     name=name,
                     test="+".join(each.op for each in ops),
@@ -60,7 +60,7 @@ def instance_rows(path: str, table: Table, minutes: float | None) -> list[Row]:
                     derived=("size", *(() if minutes else ("length",))),
                 )
             )
-    return found
+    return rows
 
 
 def _count(path: str, line: int, cell: str, statistic: str) -> int:
@@ -73,14 +73,14 @@ def _count(path: str, line: int, cell: str, statistic: str) -> int:
 
 
 def wait_means(
-    path: str, found: Sequence[Table], event_of: Callable[[str, int | None], str | None]
+    path: str, tables: Sequence[Table], event_of: Callable[[str, int | None], str | None]
 ) -> dict[str, float]:
     """The mean wait of each event, in ns, over the tables together; events without a good one are left out.
 
     `event_of` tells the full name from a cell and the width of its column. Raises SourceError.
     """
     parts: dict[str, list[tuple[int, float | None]]] = {}
-    for table in found:
+    for table in tables:
         seconds = next((at for at, head in enumerate(table.head) if head.endswith("Time (s)")), None)
         if seconds is None or len(table.head) < 4:
             continue

@@ -80,15 +80,15 @@ def read_spool(path: str, text: str) -> Spool:
     if not whole:
         raise refuse(path, 0, "no whole look at a database", "run iocast_capture.sql with SQL*Plus until it ends")
     samples, unseen, texts = list[Sample](), dict[str, str](), dict[str, str]()
-    told = _Teller(path)
+    printed = _Teller(path)
     for look in whole:
-        samples += told.samples(look)
+        samples += printed.samples(look)
         unseen |= {name: f"{name}: {each.refused}" for name, each in look.sections.items() if each.refused}
         texts |= {f"setting|{row['name']}": str(row["value"]) for row in _rows(look, "parameter")}
-    wanted = {each.name for each in statements_of(version_of(told.version))}
+    wanted = {each.name for each in statements_of(version_of(printed.version))}
     return Spool(
-        version=told.version,
-        instances=told.instances,
+        version=printed.version,
+        instances=printed.instances,
         samples=tuple(samples),
         texts=texts,
         unseen=tuple(why for name, why in unseen.items() if name in wanted | {"session", "parameter"}),
@@ -227,7 +227,7 @@ def read(paths: tuple[str, ...]) -> Run:
         if after.moments[0].time_ns <= before.moments[-1].time_ns:
             raise SourceError(f"{before.path} and {after.path} overlap in time", _ALONE)
     first = reels[0].spool
-    made = run(
+    spool_run = run(
         Source(tool="iocast_capture.sql", version=first.version, files=paths),
         [_row(reel) for reel in reels],
         warnings=[warning for reel in reels for warning in _warnings(reel)],
@@ -236,8 +236,8 @@ def read(paths: tuple[str, ...]) -> Run:
     gaps = [after.time_ns - before.time_ns for reel in reels for before, after in pairwise(reel.moments)]
     texts = {subject: text for reel in reels for subject, text in reel.spool.texts.items()}
     return replace(
-        made,
-        plan=replace(made.plan, target=replace(made.plan.target, path=server)),
+        spool_run,
+        plan=replace(spool_run.plan, target=replace(spool_run.plan.target, path=server)),
         tape=Tape(interval_ns=round(median(gaps)), sources=(server,), texts=texts),
         blind=tuple(Blind(OBSERVER, why) for why in dict.fromkeys(why for reel in reels for why in reel.spool.unseen)),
     )

@@ -84,44 +84,44 @@ def read(paths: tuple[str, ...]) -> Run:
 def _rows(path: str, text: str, warnings: list[str]) -> list[Row]:
     if is_cluster_report(text):
         raise refuse(path, 0, "it is the report of a cluster (awrgrpt.sql), which is not read", OF_ONE)
-    found = {each.title: each for each in tables(text, (*TITLES, FILES, *WAITS, ACTIVITY)) if each.head}
+    by_title = {each.title: each for each in tables(text, (*TITLES, FILES, *WAITS, ACTIVITY)) if each.head}
     if not is_html(text):
-        found |= {each.title: each for each in file_sections(text, (FILES, SINGLE))}
-    if not {MAIN, FILES, ACTIVITY} & {*found}:
+        by_title |= {each.title: each for each in file_sections(text, (FILES, SINGLE))}
+    if not {MAIN, FILES, ACTIVITY} & {*by_title}:
         raise refuse(path, 0, f'it has no section "{MAIN}"', OF_ONE)
-    cut = [each.title for each in found.values() if not each.ended]
+    cut = [each.title for each in by_title.values() if not each.ended]
     if cut or (is_html(text) and "</html>" not in text[-2000:].lower()):
         warnings.append(
             f"{path}: the report is cut{f' in {cut[0]}' if cut else ''}: events or longer times may be missing"
         )
     minutes = elapsed_minutes(text)
-    rows = _event_rows(path, found, minutes, warnings) if MAIN in found else []
-    rows += instance_rows(path, found[ACTIVITY], minutes) if ACTIVITY in found else []
-    rows += file_rows(path, found[FILES], minutes, warnings) if FILES in found else []
-    rows += single_read_rows(path, found[SINGLE], minutes) if SINGLE in found else []
+    rows = _event_rows(path, by_title, minutes, warnings) if MAIN in by_title else []
+    rows += instance_rows(path, by_title[ACTIVITY], minutes) if ACTIVITY in by_title else []
+    rows += file_rows(path, by_title[FILES], minutes, warnings) if FILES in by_title else []
+    rows += single_read_rows(path, by_title[SINGLE], minutes) if SINGLE in by_title else []
     if not rows:
         raise refuse(path, 0, *NO_WAITS)
     return rows
 
 
-def _event_rows(path: str, found: dict[str, Table], minutes: float | None, warnings: list[str]) -> list[Row]:
+def _event_rows(path: str, by_title: dict[str, Table], minutes: float | None, warnings: list[str]) -> list[Row]:
     """The I/O events of the histograms of waits."""
-    ms_ns = 1_024_000 if any("ms is 1024 microseconds" in each.notes for each in found.values()) else 1_000_000
-    events = [_events(path, found[title], ms_ns, warnings) if title in found else {} for title in TITLES]
-    means = wait_means(path, [found[title] for title in WAITS if title in found], _event)
+    ms_ns = 1_024_000 if any("ms is 1024 microseconds" in each.notes for each in by_title.values()) else 1_000_000
+    events = [_events(path, by_title[title], ms_ns, warnings) if title in by_title else {} for title in TITLES]
+    means = wait_means(path, [by_title[title] for title in WAITS if title in by_title], _event)
     rows = [
         _row(name, each, [more.get(name) for more in events[1:]], minutes, means.get(name))
         for name, each in events[0].items()
     ]
     if not rows:
-        raise refuse(path, found[MAIN].line, *NO_WAITS)
+        raise refuse(path, by_title[MAIN].line, *NO_WAITS)
     return rows
 
 
 def _events(path: str, table: Table, ms_ns: int, warnings: list[str]) -> dict[str, _Waits]:
     """The I/O events of a table."""
     edges = [_edge(path, table, each, ms_ns) for each in table.head[2:]]
-    found: dict[str, _Waits] = {}
+    by_event: dict[str, _Waits] = {}
     for line, cells in table.rows:
         name = _event(cells[0], table.width)
         if name is None:
@@ -134,14 +134,14 @@ def _events(path: str, table: Table, ms_ns: int, warnings: list[str]) -> dict[st
         waits = _WAITS.match(cells[1])
         if not waits or any(each and not _PERCENT.match(each) for each in cells[2:]):
             raise refuse(path, line, f"{name}: waits or per cents that are not numbers")
-        if name in found:
+        if name in by_event:
             raise refuse(path, line, f"{name} stands here twice", "give each report as a file")
         whole = Fraction(f"{waits[1].replace(',', '')}.{waits[2] or 0}") * _FACTORS[waits[3]]
         parts = [(edge, number(path, line, cell or "0", name)) for edge, cell in zip(edges, cells[2:], strict=True)]
         if abs(sum(part for _, part in parts) - 100) > SLACK_PERCENT:
             raise refuse(path, line, f"{name}: its per cents do not add up to 100")
-        found[name] = _Waits(line, round(whole), bool(waits[3]), parts)
-    return found
+        by_event[name] = _Waits(line, round(whole), bool(waits[3]), parts)
+    return by_event
 
 
 def _event(cell: str, width: int | None) -> str | None:
@@ -153,8 +153,8 @@ def _event(cell: str, width: int | None) -> str | None:
 
 
 def _edge(path: str, table: Table, head: str, ms_ns: int) -> _Edge:
-    found = _EDGE.match(head)
-    if not found or found[2].endswith(("/0", "/00")):
+    match = _EDGE.match(head)
+    if not match or match[2].endswith(("/0", "/00")):
         raise refuse(path, table.line, f'"{head[:20]}" is not the edge of a bucket with its unit')
     unit_ns = {
         "us": Fraction(1_000),
@@ -162,7 +162,7 @@ def _edge(path: str, table: Table, head: str, ms_ns: int) -> _Edge:
         "s": Fraction(1_024 * ms_ns),
         "m": Fraction(65_536 * ms_ns),
     }
-    return _Edge(found[1].startswith(">"), found[2] + found[3], round(Fraction(found[2]) * unit_ns[found[3]]))
+    return _Edge(match[1].startswith(">"), match[2] + match[3], round(Fraction(match[2]) * unit_ns[match[3]]))
 
 
 def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | None, mean_ns: float | None) -> Row:

@@ -54,8 +54,8 @@ def elapsed_minutes(text: str) -> float | None:
     if at < 0:
         return None
     plain = " ".join(_TAG.sub(" ", text[at : at + 600]).replace("&#160;", " ").split())
-    found = _ELAPSED.match(plain)
-    return number_of(found[1].replace(",", "")) if found else None
+    match = _ELAPSED.match(plain)
+    return number_of(match[1].replace(",", "")) if match else None
 
 
 def tables(text: str, titles: tuple[str, ...]) -> list[Table]:
@@ -64,7 +64,7 @@ def tables(text: str, titles: tuple[str, ...]) -> list[Table]:
 
 
 def _text_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
-    found: list[Table] = []
+    table_list: list[Table] = []
     table: Table | None = None
     spans: list[tuple[int, int]] = []
     above = ""
@@ -75,7 +75,7 @@ def _text_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
         title = _PAGE.split(line, maxsplit=1)[0].strip() if "DB/Inst: " in line else ""
         if title:
             table, spans = (Table(title, at, "", [], [], ended=False), []) if title in titles else (None, [])
-            found += [table] if table else []
+            table_list += [table] if table else []
         elif table is None:
             continue
         elif line.startswith("->"):
@@ -89,7 +89,7 @@ def _text_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
         elif line.strip() and spans:
             table.rows.append((at, cut(line, spans)))
         above = line
-    return _pages_joined(found)
+    return _pages_joined(table_list)
 
 
 def cut(line: str, spans: list[tuple[int, int]]) -> list[str]:
@@ -98,9 +98,9 @@ def cut(line: str, spans: list[tuple[int, int]]) -> list[str]:
     return [line[low:high].strip() for low, high in pairwise(ends)]
 
 
-def _pages_joined(found: list[Table]) -> list[Table]:
+def _pages_joined(table_list: list[Table]) -> list[Table]:
     joined: dict[str, Table] = {}
-    for each in found:
+    for each in table_list:
         if first := joined.get(each.title):
             first.rows += each.rows
             first.ended = each.ended
@@ -111,7 +111,7 @@ def _pages_joined(found: list[Table]) -> list[Table]:
 
 
 def _html_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
-    found = []
+    table_list = []
     heads = list(_H3.finditer(text))
     for head, following in zip(heads, [*(each.start() for each in heads), len(text)][1:], strict=True):
         title = " ".join(head[1].split())
@@ -126,8 +126,8 @@ def _html_tables(text: str, titles: tuple[str, ...]) -> list[Table]:
         if at is None:
             continue
         rows = [(line, each) for each in found_rows[at + 1 :] if each]
-        found.append(Table(title, line, notes, found_rows[at], rows, ended=end >= 0))
-    return found
+        table_list.append(Table(title, line, notes, found_rows[at], rows, ended=end >= 0))
+    return table_list
 
 
 def _html_rows(table: str) -> list[list[str]]:
@@ -175,14 +175,14 @@ class _Section(Struct):
 
 def file_sections(text: str, titles: tuple[str, ...]) -> list[Table]:
     """The tables with one of these titles, each with `NAMES` before its own columns; in their order."""
-    found: dict[str, _Section] = {}
+    sections: dict[str, _Section] = {}
     section: _Section | None = None
     lines = text.splitlines()
     if lines and not text.endswith(("\n", "\r")):
         lines.pop()  # it may have lost digits
     for at, line in enumerate(lines, 1):
         if title := _title(line, titles):
-            section = found.setdefault(title, _Section(Table(title, at, "", [], [], ended=False)))
+            section = sections.setdefault(title, _Section(Table(title, at, "", [], [], ended=False)))
             section.names, section.spans, section.heads, section.file = [], [], [], ""
         elif section and _END.match(line):
             section.table.ended, section = True, None
@@ -190,7 +190,7 @@ def file_sections(text: str, titles: tuple[str, ...]) -> list[Table]:
             section = None  # the next one, whose own end is missing
         elif section and line.strip() and not line.startswith("->"):
             _take(at, line, section)
-    return [each.table for each in found.values() if each.table.head]
+    return [each.table for each in sections.values() if each.table.head]
 
 
 def _title(line: str, titles: tuple[str, ...]) -> str | None:

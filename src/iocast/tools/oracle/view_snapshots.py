@@ -46,7 +46,7 @@ def has_columns(lines: Iterable[str], needs: Collection[str]) -> bool:
 
 def view_rows(path: str, text: str, needs: Collection[str]) -> ViewRows:
     """The rows under every heading that has all these columns. Raises SourceError with file and line."""
-    found: list[ViewRow] = []
+    view_row_list: list[ViewRow] = []
     heading: _Heading | None = None
     above, at, ends = "", 0, 0
     for at, line in enumerate(text.splitlines(), 1):
@@ -54,12 +54,12 @@ def view_rows(path: str, text: str, needs: Collection[str]) -> ViewRows:
         if opened := _opened(short, above, needs):
             heading = opened
         elif heading and not _is_rule(short) and (cells := _cells(path, at, short, heading)):
-            found.append(ViewRow(at, dict(zip(heading.names, cells, strict=True))))
-        elif heading and found and found[-1].line == at - 1 and not _is_rule(short):
+            view_row_list.append(ViewRow(at, dict(zip(heading.names, cells, strict=True))))
+        elif heading and view_row_list and view_row_list[-1].line == at - 1 and not _is_rule(short):
             ends, heading = ends + 1, None
         above = short
     # Of a file with one table, as of CSV, nothing shows whether it was cut.
-    return ViewRows(tuple(found), not ends or found[-1].line < at)
+    return ViewRows(tuple(view_row_list), not ends or view_row_list[-1].line < at)
 
 
 def whole_number(path: str, row: ViewRow, name: str) -> int | None:
@@ -73,8 +73,8 @@ def whole_number(path: str, row: ViewRow, name: str) -> int | None:
 def _plain(name: str) -> str:
     """The name of a column without its sum and quotes."""
     upper = name.strip().strip('"').upper()
-    found = _SUM.match(upper)
-    return found[1] if found else upper
+    match = _SUM.match(upper)
+    return match[1] if match else upper
 
 
 def _names(line: str) -> tuple[list[str], str]:
@@ -145,14 +145,14 @@ def snapshots(
     rows: tuple[ViewRow, ...], key: Callable[[ViewRow], tuple[str, ...]], counters: Callable[[ViewRow], Counters]
 ) -> list[Snapshot]:
     """The snapshots, in their order in the file."""
-    found: list[Snapshot] = []
+    snapshot_list: list[Snapshot] = []
     for row in rows:
         stamp = next((row.cells[name] for name in _stamped(row) if row.cells[name]), "")
         own = key(row)
-        if not found or found[-1].stamp != stamp or own in found[-1].keys:
-            found.append(Snapshot(stamp, {}))
-        found[-1].keys[own] = counters(row)
-    return found
+        if not snapshot_list or snapshot_list[-1].stamp != stamp or own in snapshot_list[-1].keys:
+            snapshot_list.append(Snapshot(stamp, {}))
+        snapshot_list[-1].keys[own] = counters(row)
+    return snapshot_list
 
 
 def _stamped(row: ViewRow) -> list[str]:
@@ -184,5 +184,5 @@ def seconds_between(first: str, then: str) -> float | None:
 
 def clock(stamp: str) -> str:
     """The time of day of a stamp with one, to the second; else the stamp."""
-    found = CLOCK.search(stamp.upper())
-    return ":".join(found.group(1, 2, 3)) + (f" {found[5]}" if found[5] else "") if found else stamp[:40]
+    match = CLOCK.search(stamp.upper())
+    return ":".join(match.group(1, 2, 3)) + (f" {match[5]}" if match[5] else "") if match else stamp[:40]

@@ -65,12 +65,12 @@ def _up_to(most: int) -> tuple[int, ...]:
 
 def kinds(point: Point) -> tuple[Kind, ...]:
     """The sizes that have I/Os outstanding at a point."""
-    found: list[Kind] = []
+    kind_list: list[Kind] = []
     if point.small:
-        found.append("small")
+        kind_list.append("small")
     if point.large:
-        found.append("large")
-    return tuple(found)
+        kind_list.append("large")
+    return tuple(kind_list)
 
 
 def point_name(point: Point) -> str:

@@ -91,22 +91,22 @@ def read(paths: tuple[str, ...]) -> Run:
     rows: list[Row] = []
     versions: dict[str, None] = {}
     for pages in tests.values():
-        found = summaries(pages["summary"], warnings) if "summary" in pages else []
-        versions |= {each.version: None for each in found if each.version}
-        if len(found) > 1 and len(pages) > 1:
+        summary_list = summaries(pages["summary"], warnings) if "summary" in pages else []
+        versions |= {each.version: None for each in summary_list if each.version}
+        if len(summary_list) > 1 and len(pages) > 1:
             raise refuse(
                 pages["summary"].path, 0, "several summaries in one file: the matrices cannot be matched to one of them"
             )
-        if not found and any(kind in pages for kind in ("iops", "mbps", "lat")):
+        if not summary_list and any(kind in pages for kind in ("iops", "mbps", "lat")):
             warnings.append("No summary: ORION's defaults are assumed (reads only, small 8k, large 1M).")
-        points = _points(pages, found, warnings)
-        rows += points if points else [row for each in found for row in _of_summary(each, warnings)]
+        points = _points(pages, summary_list, warnings)
+        rows += points if points else [row for each in summary_list for row in _of_summary(each, warnings)]
     for row in rows:
         warnings += consistency.inconsistencies(row)
     return run(Source(tool="ORION", version=", ".join(versions), files=paths, notes=(NOTE,)), rows, warnings=warnings)
 
 
-def _points(pages: dict[str, Page], found: list[Summary], warnings: list[str]) -> list[Row]:
+def _points(pages: dict[str, Page], summary_list: list[Summary], warnings: list[str]) -> list[Row]:
     """The data points of the matrices and of the file of histograms."""
     iops = matrix(pages["iops"]) if "iops" in pages else {}
     mbps = matrix(pages["mbps"]) if "mbps" in pages else {}
@@ -114,7 +114,7 @@ def _points(pages: dict[str, Page], found: list[Summary], warnings: list[str]) -
     factor = unit_ns(pages["lat"]) or _unit_ns(pages["lat"].path, lat, iops) if lat else 0.0
     counts = histograms(pages["hist"]) if "hist" in pages else {}
     points = dict.fromkeys([*iops, *mbps, *lat, *(point for _, point in counts)])
-    summary = found[0] if found else Summary()
+    summary = summary_list[0] if summary_list else Summary()
     counts = {**summary.counts, **counts}
     rows = (
         _row(
@@ -154,24 +154,24 @@ class _At(Struct, frozen=True):
 def _of_summary(summary: Summary, warnings: list[str]) -> list[Row]:
     """The two points that a summary names, and that of its histogram."""
     rows: list[Row | None] = []
-    told: set[Point] = set()
+    points: set[Point] = set()
     lowest = {} if summary.least_latency is None else {summary.least_latency[1]: summary.least_latency[0]}
     if summary.most_mbps:
         value, point = summary.most_mbps
         rows.append(_row(summary, point, _At(None, value, None, summary.counts), warnings))
-        told.add(point)
+        points.add(point)
     if summary.most_iops:
         value, point = summary.most_iops
         rows.append(_row(summary, point, _At(value, None, lowest.get(point), summary.counts), warnings))
-        told.add(point)
-    for point in dict.fromkeys(point for _, point in summary.counts if point not in told):
+        points.add(point)
+    for point in dict.fromkeys(point for _, point in summary.counts if point not in points):
         rows.append(_row(summary, point, _At(None, None, lowest.get(point), summary.counts), warnings))
-        told.add(point)
+        points.add(point)
     warnings += [
         f"{summary.device}: the lowest latency, {value / 1e6:g} ms, was at {counted(point.small, 'small I/O')}, whose"
         " rate the summary does not state."
         for point, value in lowest.items()
-        if point not in told
+        if point not in points
     ]
     return [row for row in rows if row is not None]
 
@@ -208,12 +208,12 @@ def _row(summary: Summary, point: Point, at: _At, warnings: list[str]) -> Row | 
 
 def _kinds(point: Point, at: _At) -> list[Kind]:
     """The sizes of which something is stated."""
-    found: list[Kind] = []
+    kinds: list[Kind] = []
     if point.small:
-        found.append("small")
+        kinds.append("small")
     if point.large and (at.mbps is not None or ("large", point) in at.counts):
-        found.append("large")
-    return found
+        kinds.append("large")
+    return kinds
 
 
 def _shares(summary: Summary, kind: Kind, point: Point, counts: Counts) -> list[tuple[Op, float]]:

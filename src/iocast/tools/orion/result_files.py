@@ -88,19 +88,19 @@ class Summary(Struct):
 
 def summaries(page: Page, warnings: list[str]) -> list[Summary]:
     """Every whole summary of a file. Raises SourceError when there is none."""
-    found = []
+    summary_list = []
     for start, lines in _documents(page.text):
         summary = Summary()
         for at, line in enumerate(lines, start):
             _line(page.path, at, line.strip(), summary)
         summary.counts = _histograms(page.path, start, lines)
         if summary.most_mbps or summary.most_iops:
-            found.append(summary)
+            summary_list.append(summary)
         elif any("total data points" in line.lower() or _COMMAND.match(line) for line in lines):
             warnings.append(f"{page.path}:{start}: a summary without results, truncated or of a failed run: left out")
-    if not found:
+    if not summary_list:
         raise refuse(page.path, 0, "no maximum in it: the summary is truncated, or the run failed")
-    return found
+    return summary_list
 
 
 def _documents(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -115,38 +115,38 @@ def _documents(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _line(path: str, at: int, line: str, summary: Summary) -> None:
-    if found := _BEGIN.match(line):
-        summary.version = found["old"] or found["new"]
-    elif found := _SIZE.match(line):
-        size_kib = whole(path, at, found[2], "the size")
+    if match := _BEGIN.match(line):
+        summary.version = match["old"] or match["new"]
+    elif match := _SIZE.match(line):
+        size_kib = whole(path, at, match[2], "the size")
         if not size_kib:
             raise refuse(path, at, "I/Os of 0 KB")
-        setattr(summary, f"{found[1].lower()}_bytes", size_kib * 1024)
-    elif found := _WRITE.match(line) or ("-run " in line and _COMMAND_WRITE.search(line)) or None:
-        summary.write_percent = whole(path, at, found[1], "the share of writes")
+        setattr(summary, f"{match[1].lower()}_bytes", size_kib * 1024)
+    elif match := _WRITE.match(line) or ("-run " in line and _COMMAND_WRITE.search(line)) or None:
+        summary.write_percent = whole(path, at, match[1], "the share of writes")
         if summary.write_percent > 100:
             raise refuse(path, at, "more than all I/Os are writes")
-    elif found := _LENGTH.match(line):
-        summary.seconds = number(path, at, found[1], "the duration")
-    elif found := _NAME.match(line):
-        summary.device = ":".join(filter(None, (summary.device, found[1])))
+    elif match := _LENGTH.match(line):
+        summary.seconds = number(path, at, match[1], "the duration")
+    elif match := _NAME.match(line):
+        summary.device = ":".join(filter(None, (summary.device, match[1])))
     elif line.lower().startswith("io types:"):
         summary.random = "random" in line.lower() and "sequential" not in line.lower()
-    elif found := _MOST_MBPS.match(line):
+    elif match := _MOST_MBPS.match(line):
         _once(path, at, summary.most_mbps)
-        summary.most_mbps = _value(path, at, found)
-    elif found := _MOST_IOPS.match(line):
+        summary.most_mbps = _value(path, at, match)
+    elif match := _MOST_IOPS.match(line):
         _once(path, at, summary.most_iops)
-        summary.most_iops = _value(path, at, found)
-    elif found := _LEAST.match(line):
-        value, point = _value(path, at, found)
-        summary.least_latency = (value * (1e3 if (found["unit"] or "ms").startswith("us") else 1e6), point)
-    elif found := _TIMES.match(line):
+        summary.most_iops = _value(path, at, match)
+    elif match := _LEAST.match(line):
+        value, point = _value(path, at, match)
+        summary.least_latency = (value * (1e3 if (match["unit"] or "ms").startswith("us") else 1e6), point)
+    elif match := _TIMES.match(line):
         mean, least, most, spread = (
-            number(path, at, found[name], "a latency") * 1e3 for name in ("mean", "least", "most", "spread")
+            number(path, at, match[name], "a latency") * 1e3 for name in ("mean", "least", "most", "spread")
         )
-        point = _point(path, at, found["small"], found["large"])
-        kind, op = _KINDS[found["kind"]], _OPS[found["op"]]
+        point = _point(path, at, match["small"], match["large"])
+        kind, op = _KINDS[match["kind"]], _OPS[match["op"]]
         summary.times[(kind, op, point)] = Times(mean, least, most, spread)
     elif line.startswith(("Maximum Large MBPS", "Maximum Small IOPS", "Minimum Small Latency")):
         raise refuse(path, at, "this maximum is unreadable or truncated")
@@ -157,8 +157,8 @@ def _once(path: str, at: int, known: tuple[float, Point] | None) -> None:
         raise refuse(path, at, "a second maximum: the first line of its summary is missing or damaged")
 
 
-def _value(path: str, at: int, found: re.Match[str]) -> tuple[float, Point]:
-    return number(path, at, found["value"], "a result"), _point(path, at, found["small"], found["large"])
+def _value(path: str, at: int, match: re.Match[str]) -> tuple[float, Point]:
+    return number(path, at, match["value"], "a result"), _point(path, at, match["small"], match["large"])
 
 
 def _point(path: str, at: int, small: str, large: str) -> Point:
@@ -181,7 +181,7 @@ def matrix(page: Page) -> dict[Point, float]:
         lines.pop(0)  # what it contains, in words
     heads = [cell.strip() for cell in lines[0][1].split(",")]
     columns = [whole(page.path, lines[0][0], cell, "a heading") for cell in heads[1:] if cell]
-    found = {}
+    by_point = {}
     for at, line in lines[1:]:
         cells = [cell.strip() for cell in line.rstrip(", ").split(",")]
         if len(cells) != len(columns) + 1:
@@ -189,10 +189,10 @@ def matrix(page: Page) -> dict[Point, float]:
         large = whole(page.path, at, cells[0], "the large I/Os outstanding")
         for small, cell in zip(columns, cells[1:], strict=True):
             if cell not in ("", "-", "n/a"):
-                found[Point(small, large)] = number(page.path, at, cell, "a result")
-    if not found:
+                by_point[Point(small, large)] = number(page.path, at, cell, "a result")
+    if not by_point:
         raise refuse(page.path, 0, "it has no data point")
-    return found
+    return by_point
 
 
 def histograms(page: Page) -> Counts:
@@ -208,13 +208,13 @@ def _kind(line: str, point: Point) -> Kind:
 
 
 def _histograms(path: str, start: int, lines: list[str]) -> Counts:
-    found: dict[tuple[Kind, Point], dict[Op, list[Bucket]]] = {}
+    by_point: dict[tuple[Kind, Point], dict[Op, list[Bucket]]] = {}
     key: tuple[Kind, Point] | None = None
     for at, line in enumerate(lines, start):
         if bucket := _BUCKET.match(line):
             if key is None:
                 raise refuse(path, at, "a histogram that does not name its data point (Small=, Large=)")
-            own = found.setdefault(key, {"read": [], "write": []})
+            own = by_point.setdefault(key, {"read": [], "write": []})
             low, high, reads, writes = (whole(path, at, each or "0", "a bucket") for each in bucket.groups())
             low, high = low * 1000, high * 1000
             if own["read"] and own["read"][-1].low_ns >= low:
@@ -228,5 +228,5 @@ def _histograms(path: str, start: int, lines: list[str]) -> Counts:
             key = (_kind(line, point), point)
     return {
         key: {op: tuple(buckets) for op, buckets in own.items() if any(each.weight for each in buckets)}
-        for key, own in found.items()
+        for key, own in by_point.items()
     }

@@ -211,10 +211,10 @@ def _matrix_text(result: Result, head: str, kind: Kind, cell: Callable[[Side], s
     """Rows are outstanding large I/Os, columns small ones; only points where the size has any."""
     planned = [point for point in data_points(result.settings) if kind in kinds(point)]
     smalls = sorted({point.small for point in planned})
-    found = {at.point: at.small if kind == "small" else at.large for at in result.points}
+    values = {at.point: at.small if kind == "small" else at.large for at in result.points}
     lines = [head, _OF_POINTS, "", ", ".join((MATRIX, *map(str, smalls)))]
     for large in sorted({point.large for point in planned}):
-        sides = (found.get(Point(small, large)) for small in smalls)
+        sides = (values.get(Point(small, large)) for small in smalls)
         lines.append(", ".join((str(large), *(MISSING if side is None else cell(side) for side in sides))))
     return "\n".join(lines) + "\n"
 

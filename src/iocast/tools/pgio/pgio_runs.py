@@ -77,39 +77,41 @@ class _Prologue(Struct):
 
 def runs_of(path: str, text: str) -> Iterator[PgioRun]:
     """The runs of a transcript, in their order. Raises SourceError with the line."""
-    seen = _Prologue()
+    prologue = _Prologue()
     for at, line in enumerate(text.splitlines(), 1):
         said = line.strip()
         if said.startswith("DBNAME:") and "RIOPS" in said:
-            if not (found := RESULT.match(said)):
+            if not (match := RESULT.match(said)):
                 raise refuse(path, at, "a line of rates that is not pgio's, or is cut")
             yield PgioRun(
                 line=at,
-                database=found["database"],
-                schemas=whole(path, at, found["schemas"], "the schemas"),
-                threads=whole(path, at, found["threads"], "the threads"),
-                seconds=whole(path, at, found["seconds"], "the run time"),
-                printed_reads_per_s=whole(path, at, found["reads"], "RIOPS"),
-                printed_hits_per_s=whole(path, at, found["hits"], "CACHE_HITS/s"),
-                blocks=seen.blocks,
-                shared_buffers=seen.shared_buffers,
-                launch_s=seen.launch_s,
-                before=seen.before,
-                after=seen.after,
+                database=match["database"],
+                schemas=whole(path, at, match["schemas"], "the schemas"),
+                threads=whole(path, at, match["threads"], "the threads"),
+                seconds=whole(path, at, match["seconds"], "the run time"),
+                printed_reads_per_s=whole(path, at, match["reads"], "RIOPS"),
+                printed_hits_per_s=whole(path, at, match["hits"], "CACHE_HITS/s"),
+                blocks=prologue.blocks,
+                shared_buffers=prologue.shared_buffers,
+                launch_s=prologue.launch_s,
+                before=prologue.before,
+                after=prologue.after,
             )
-            seen = _Prologue()
-        elif found := _TESTING.match(said):
-            seen = _Prologue(blocks=whole(path, at, found["blocks"], "the blocks"), shared_buffers=seen.shared_buffers)
-        elif found := _BUFFERS.match(said):
-            seen.shared_buffers = found[1]
-        elif found := _LAUNCH.match(said):
-            seen.launch_s = whole(path, at, found[1], "the launch")
+            prologue = _Prologue()
+        elif match := _TESTING.match(said):
+            prologue = _Prologue(
+                blocks=whole(path, at, match["blocks"], "the blocks"), shared_buffers=prologue.shared_buffers
+            )
+        elif match := _BUFFERS.match(said):
+            prologue.shared_buffers = match[1]
+        elif match := _LAUNCH.match(said):
+            prologue.launch_s = whole(path, at, match[1], "the launch")
         elif said.startswith(_COUNTERS) and "|" in said:
             hits, reads, _, _, updated = _counters(path, at, said)
             if said.startswith("BEFORE"):
-                seen.before = Counters(hits, reads, updated)
+                prologue.before = Counters(hits, reads, updated)
             else:
-                seen.after = Counters(hits, reads, updated)
+                prologue.after = Counters(hits, reads, updated)
 
 
 def _counters(path: str, at: int, said: str) -> list[int]:
@@ -142,10 +144,10 @@ def read(paths: tuple[str, ...]) -> Run:
     rows: list[Row] = []
     notes = [CACHES_NOTE]
     for path in paths:
-        found = [*runs_of(path, read_whole_lines(path, warnings))]
-        if not found:
+        runs = [*runs_of(path, read_whole_lines(path, warnings))]
+        if not runs:
             raise refuse(path, 0, "a run without its line of rates: it was stopped, or the file is truncated")
-        for each in found:
+        for each in runs:
             rows.append(_row(path, each, warnings))
             notes += _notes(each)
     return run(Source(tool="pgio", files=paths, notes=tuple(dict.fromkeys(notes))), rows, warnings=warnings)

@@ -134,11 +134,11 @@ def check_sessions(schemas: int, threads: int, fault: Fault) -> None:
 
 def _renamed(assigned: list[Assignment], fault: Fault, note: Note) -> list[Assignment]:
     """Names of earlier versions under those of today; what has none is a fault, unless it is off."""
-    found = []
+    assignments = []
     for each in assigned:
         now, off = FORMER.get(each.name, ("", ""))
         if not now:
-            found.append(each)
+            assignments.append(each)
         elif each.value == off or each.name == "HOTSPOT_PCT":
             continue  # HOTSPOT_PCT alone does nothing
         elif each.name == "DO_UPDATE_HOTSPOT":
@@ -146,8 +146,8 @@ def _renamed(assigned: list[Assignment], fault: Fault, note: Note) -> list[Assig
             fault(each.line, f"{each.name}={each.value} is of SLOB 2.2", way_out)
         else:
             note(f"line {each.line}: {each.name} is of an earlier SLOB: read as {now}")
-            found.append(each._replace(name=now))
-    return found
+            assignments.append(each._replace(name=now))
+    return assignments
 
 
 def _hot_spot(values: ConfValues, size_bytes: int, work_unit_bytes: int, note: Note) -> HotSpot | None:

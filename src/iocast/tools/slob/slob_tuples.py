@@ -52,8 +52,8 @@ def _rows(path: str, text: str) -> list[Row]:
     columns: list[str] = []
     rows = []
     for at, line in enumerate(text.splitlines(), 1):
-        if found := _columns(line):
-            columns = found
+        if column_texts := _columns(line):
+            columns = column_texts
         elif columns and line.count("|") >= len(NEEDED):
             cells = [each.strip() for each in line.strip().split("|")]
             if len(cells) != len(columns):

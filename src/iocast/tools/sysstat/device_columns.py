@@ -87,13 +87,13 @@ _SYSTEM = re.compile(
 
 def host_of(line: str) -> Host | None:
     """The machine of the first line of both tools."""
-    found = _SYSTEM.match(line)
-    if not found:
+    match = _SYSTEM.match(line)
+    if not match:
         return None
     return Host(
-        name=found["host"],
-        kernel=f"{found['system']} {found['release']}",
-        cpus=whole_of(found["cpus"]) or 0,
+        name=match["host"],
+        kernel=f"{match['system']} {match['release']}",
+        cpus=whole_of(match["cpus"]) or 0,
         cpu_model="",
         memory_bytes=0,
     )
@@ -103,7 +103,7 @@ def metrics_of(
     path: str, at: int, names: Sequence[str], values: Sequence[str], warnings: list[str]
 ) -> dict[str, float]:
     """The columns of one device that are known; the others are told. Raises SourceError for a value that is none."""
-    found = {}
+    by_metric = {}
     for name, text in zip(names, values, strict=True):
         if name not in COLUMNS:
             unknown = f'{path}: unknown column "{name[:40]}": left out'
@@ -111,8 +111,8 @@ def metrics_of(
             continue
         metric, factor = COLUMNS[name]
         if factor:
-            found[metric] = _value_of(path, at, name, text, factor)
-    return found
+            by_metric[metric] = _value_of(path, at, name, text, factor)
+    return by_metric
 
 
 def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
@@ -152,15 +152,15 @@ def hosts_of(path: str, text: str) -> list[tuple[Host, list[dict[str, Any]]]]:
         raise refuse(path, 0, f"not the JSON of sysstat: {str(error)[:80]}") from None
 
 
-def records(path: str, found: Any) -> list[dict[str, Any]]:
+def records(path: str, record: Any) -> list[dict[str, Any]]:
     """A list of objects. Raises SourceError for anything else."""
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+    if not isinstance(record, list) or not all(isinstance(each, dict) for each in record):
         raise refuse(path, 0, "not the JSON of sysstat: a list of devices is missing")
-    return found
+    return record
 
 
-def device_name(path: str, at: int, found: Any) -> str:
+def device_name(path: str, at: int, record: Any) -> str:
     """The name of a device. Raises SourceError when there is none."""
-    if not isinstance(found, str) or not found.strip():
+    if not isinstance(record, str) or not record.strip():
         raise refuse(path, at, "a device without its name")
-    return found
+    return record

@@ -46,11 +46,11 @@ def read(paths: tuple[str, ...]) -> Run:
 
 
 def _machines(path: str, text: str, warnings: list[str]) -> Iterator[Machine]:
-    found = _of_json(path, text, warnings) if text.lstrip().startswith("{") else [_of_text(path, text, warnings)]
-    found = [(host, reports) for host, reports in found if any(report.devices for report in reports)]
-    if not found:
+    machines = _of_json(path, text, warnings) if text.lstrip().startswith("{") else [_of_text(path, text, warnings)]
+    machines = [(host, reports) for host, reports in machines if any(report.devices for report in reports)]
+    if not machines:
         raise refuse(path, 0, "it has no device report")
-    for host, reports in found:
+    for host, reports in machines:
         warnings.append(SINCE_BOOT if len(reports) > 1 else ONLY_ONE)
         yield host, reports[1:] or reports
 
@@ -66,7 +66,7 @@ def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
     reports: list[Report] = []
     names: list[str] | None = None
     stamp = ""
-    told: set[str] = set()  # the columns of this report: with -h it stands in several tables
+    columns_read: set[str] = set()  # the columns of this report: with -h it stands in several tables
     for at, line in enumerate(whole_lines(path, text, warnings), 1):
         words = line.split()
         if not words:
@@ -74,27 +74,27 @@ def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
         elif _HEADING.match(line):
             names = [word.rstrip(":") for word in words]
             columns = {*names} - {"Device"}
-            if not reports or not told or told & columns:
+            if not reports or not columns_read or columns_read & columns:
                 reports.append(Report(stamp, {}))
-                told = set()
-            told |= columns
+                columns_read = set()
+            columns_read |= columns
         elif names is not None:
             require_width(path, at, words, names)
             device, headings, values = device_apart("Device", names, words)
             own = reports[-1].devices.setdefault(device, {})
             own.update(metrics_of(path, at, headings, values, warnings))
         elif _CPU.match(line):
-            told = set()
-        elif found := host_of(line):
-            machine = found
+            columns_read = set()
+        elif host := host_of(line):
+            machine = host
         elif _TIME.search(line):
-            stamp, told = line.strip(), set()
+            stamp, columns_read = line.strip(), set()
     return machine, reports
 
 
 def _of_json(path: str, text: str, warnings: list[str]) -> list[Machine]:
     """The machines and the reports of `iostat -o JSON`. Raises SourceError."""
-    found: list[Machine] = []
+    machines: list[Machine] = []
     for host, statistics in hosts_of(path, text):
         reports = []
         for each in statistics:
@@ -105,8 +105,8 @@ def _of_json(path: str, text: str, warnings: list[str]) -> list[Machine]:
                     {device_name(path, 0, disk.get("disk_device")): _disk(path, disk, warnings) for disk in disks},
                 )
             )
-        found.append((host, reports))
-    return found
+        machines.append((host, reports))
+    return machines
 
 
 def _disk(path: str, disk: dict[str, Any], warnings: list[str]) -> dict[str, float]:

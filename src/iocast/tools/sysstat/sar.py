@@ -43,17 +43,17 @@ def read(paths: tuple[str, ...]) -> Run:
 
 
 def _machines(path: str, text: str, warnings: list[str]) -> list[Machine]:
-    found = _of_sadf(path, text, warnings) if _is_sadf(text) else [_of_text(path, text, warnings)]
-    found = [(host, reports) for host, reports in found if reports]
-    if not found:
+    machines = _of_sadf(path, text, warnings) if _is_sadf(text) else [_of_text(path, text, warnings)]
+    machines = [(host, reports) for host, reports in machines if reports]
+    if not machines:
         raise refuse(path, 0, "it has no interval")
-    return found
+    return machines
 
 
 def _is_sar(lines: Iterable[str]) -> bool:
     """Whether one of these lines is a heading of sar -d or -b after a time of day."""
-    found = (_STAMPED.match(line) for line in lines)
-    return any(match and _WANTED.match(match["rest"]) for match in found)
+    matches = (_STAMPED.match(line) for line in lines)
+    return any(match and _WANTED.match(match["rest"]) for match in matches)
 
 
 def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, list[Report]]:
@@ -61,7 +61,7 @@ def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
     machine: Host | None = None
     names: list[str] | None = None
     latest: dict[str, Report] = {}  # by the time of day, which comes again the next day
-    found: list[Report] = []
+    reports: list[Report] = []
     for at, line in enumerate(whole_lines(path, text, warnings), 1):
         stamped = _STAMPED.match(line)
         if stamped is None:
@@ -79,9 +79,9 @@ def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
             report = latest.get(stamped["stamp"])
             if report is None or device in report.devices:
                 report = latest[stamped["stamp"]] = Report(stamped["stamp"], {})
-                found.append(report)
+                reports.append(report)
             report.devices[device] = metrics_of(path, at, columns, values, warnings)
-    return machine, found
+    return machine, reports
 
 
 def _is_sadf(text: str) -> bool:
@@ -96,8 +96,8 @@ def _of_sadf(path: str, text: str, warnings: list[str]) -> list[Machine]:
     """The machines and their intervals. Raises SourceError."""
     if text.lstrip().startswith("{"):
         return [
-            (host, [_of_json(path, each, warnings) for each in found if "disk" in each or "io" in each])
-            for host, found in hosts_of(path, text)
+            (host, [_of_json(path, each, warnings) for each in host_samples if "disk" in each or "io" in each])
+            for host, host_samples in hosts_of(path, text)
         ]
     moments = _columns(path, text, warnings) if _HEADING.search(text) else _single(path, text, warnings)
     machines: dict[str, list[Report]] = {}
@@ -161,9 +161,9 @@ def _of_json(path: str, each: dict[str, Any], warnings: list[str]) -> Report:
     return Report(stamp, devices)
 
 
-def _flat(path: str, found: dict[str, Any], warnings: list[str]) -> dict[str, float]:
+def _flat(path: str, fields: dict[str, Any], warnings: list[str]) -> dict[str, float]:
     """The columns of an object and of the objects in it."""
-    cells = {name: value for name, value in found.items() if name != "disk-device"}
+    cells = {name: value for name, value in fields.items() if name != "disk-device"}
     for name in [name for name, value in cells.items() if isinstance(value, dict)]:
         cells.update(cells.pop(name))
     return metrics_of(path, 0, [*cells], [str(value) for value in cells.values()], warnings)

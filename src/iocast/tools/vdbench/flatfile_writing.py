@@ -60,7 +60,7 @@ def flatfile_text(runs: Sequence[tuple[RunFigures, FlatfileRequest]]) -> str:
     width = max(map(len, COLUMNS))
     legend = [f"* {name:{width}} : {says}" for name, says in COLUMNS.items()]
     legend.append(f"* {UNKNOWN!r:{width}} : unknown, or several values")
-    rows = [[*COLUMNS], *(row for figures, asked in runs for row in _rows(figures, asked))]
+    rows = [[*COLUMNS], *(row for figures, request in runs for row in _rows(figures, request))]
     return "\n".join(("*", *legend, "*", *map(_line, rows))) + "\n"
 
 
@@ -69,19 +69,19 @@ def _line(cells: Sequence[str]) -> str:
     return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)) + " "
 
 
-def _rows(run: RunFigures, asked: FlatfileRequest) -> Iterator[list[str]]:
+def _rows(run: RunFigures, request: FlatfileRequest) -> Iterator[list[str]]:
     last = len(run.intervals)
     for at, each in enumerate(run.intervals, 1):
-        yield _row(run, asked, at, str(at), each)
+        yield _row(run, request, at, str(at), each)
     if last > 1:
-        yield _row(run, asked, last, f"avg_2-{last}", average(run.intervals))
+        yield _row(run, request, last, f"avg_2-{last}", average(run.intervals))
 
 
-def _row(run: RunFigures, asked: FlatfileRequest, at: int, label: str, figures: IntervalFigures) -> list[str]:
+def _row(run: RunFigures, request: FlatfileRequest, at: int, label: str, figures: IntervalFigures) -> list[str]:
     every, seconds = figures.every, figures.seconds
     ios = every.total
     moment = datetime.fromtimestamp(run.started_unix_ns / 1e9 + at * run.interval_s, UTC)
-    told = [
+    cells = [
         f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03}",
         run.name,
         label,
@@ -93,17 +93,17 @@ def _row(run: RunFigures, asked: FlatfileRequest, at: int, label: str, figures: 
         *(_ms(each.mean_ns) for each in (every, figures.reads, figures.writes)),
         _ms(every.most_ns),
         _ms(every.stdev_ns),
-        UNKNOWN if asked.xfersize_bytes is None else str(asked.xfersize_bytes),
-        _figure(asked.threads),
-        _known(asked.read_percent),
+        UNKNOWN if request.xfersize_bytes is None else str(request.xfersize_bytes),
+        _figure(request.threads),
+        _known(request.read_percent),
         _figure(0.0),
         _figure(0.0),
-        _known(asked.seek_percent),
-        UNKNOWN if asked.size_bytes is None else _figure(asked.size_bytes / GIB),
+        _known(request.seek_percent),
+        UNKNOWN if request.size_bytes is None else _figure(request.size_bytes / GIB),
     ]
-    after = [UNKNOWN] * (len(COLUMNS) - len(told))
-    after[list(COLUMNS).index("queue_depth") - len(told)] = _figure(every.sum_ns / seconds / 1e9)
-    return told + after
+    after = [UNKNOWN] * (len(COLUMNS) - len(cells))
+    after[list(COLUMNS).index("queue_depth") - len(cells)] = _figure(every.sum_ns / seconds / 1e9)
+    return cells + after
 
 
 def _known(value: float | None) -> str:

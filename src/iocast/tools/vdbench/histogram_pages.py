@@ -37,7 +37,7 @@ def count(buckets: tuple[Bucket, ...]) -> float:
 def histograms(path: str, text: str) -> dict[RunKey, Histograms]:
     """The counts of each run definition. Raises SourceError."""
     since_warm_up = "<title>" in text[:1000]  # as pages with a title count; the older ones count the warm-up too
-    found: dict[RunKey, Histograms] = {}
+    by_run: dict[RunKey, Histograms] = {}
     runs: dict[str, int] = {}
     own: Histograms | None = None
     part, heading = "both", ""
@@ -55,7 +55,7 @@ def histograms(path: str, text: str) -> dict[RunKey, Histograms]:
             close(at)
             buckets, heading = [], ""
             runs[start[0]] = runs.get(start[0], -1) + 1
-            own = found[(start[0], runs[start[0]])] = _begun(path, at, start[1], since_warm_up)
+            own = by_run[(start[0], runs[start[0]])] = _begun(path, at, start[1], since_warm_up)
         elif plain.lstrip().startswith(_HEADING):
             close(at)
             part, heading, buckets = _PARTS.get(heading, "both"), "", []
@@ -66,7 +66,7 @@ def histograms(path: str, text: str) -> dict[RunKey, Histograms]:
         elif plain.strip():
             heading = plain.strip().lower().rstrip(":")
     close(0)
-    whole = {key: each for key, each in found.items() if each.both or each.reads or each.writes}
+    whole = {key: each for key, each in by_run.items() if each.both or each.reads or each.writes}
     for key, each in whole.items():
         _check(path, key[0], each)
     return whole

@@ -50,7 +50,7 @@ def looks_like_vdbench(text: str) -> bool:
 
 def read_definitions(text: str, fault: Fault) -> list[Definition]:
     """The definitions in order. What a `default` says is in all of its kind below it."""
-    found: list[Definition] = []
+    definitions: list[Definition] = []
     defaults: dict[str, dict[str, Parameter]] = {}
     for line, said in _logical_lines(text):
         parameters = [each for each in (_parameter(line, item, fault) for item in _items(said)) if each is not None]
@@ -58,9 +58,9 @@ def read_definitions(text: str, fault: Fault) -> list[Definition]:
             continue
         first = parameters[0]
         if first.key not in KINDS:
-            if any(each.kind in ("sd", "wd", "rd") for each in found):
+            if any(each.kind in ("sd", "wd", "rd") for each in definitions):
                 fault(line, f"{first.key}={first.text}: a general parameter below a definition", _CONTINUE)
-            found += [Definition(GENERAL, each.key, line, {each.key: each}) for each in parameters]
+            definitions += [Definition(GENERAL, each.key, line, {each.key: each}) for each in parameters]
             continue
         own = {each.key: each for each in parameters[1:]}
         for key in {each.key for each in parameters if [one.key for one in parameters].count(each.key) > 1}:
@@ -68,8 +68,8 @@ def read_definitions(text: str, fault: Fault) -> list[Definition]:
         if first.text == DEFAULT:
             defaults[first.key] = {**defaults.get(first.key, {}), **own}
             continue
-        found.append(Definition(first.key, first.text, line, {**defaults.get(first.key, {}), **own}))
-    return found
+        definitions.append(Definition(first.key, first.text, line, {**defaults.get(first.key, {}), **own}))
+    return definitions
 
 
 _CONTINUE = "put it above all definitions; a line that goes on ends with a comma"

@@ -76,7 +76,7 @@ def averages(path: str, text: str, kind: str, warnings: list[str]) -> dict[RunKe
     runs: dict[RunKey, list[Line]] = {}
     for line in lines:
         runs.setdefault((line.run, line.nth), []).append(line)
-    found = {}
+    by_run = {}
     for key, own in runs.items():
         last = own[-1]
         if any(span_of(each.cells["interval"]) for each in own[:-1]):
@@ -85,24 +85,24 @@ def averages(path: str, text: str, kind: str, warnings: list[str]) -> dict[RunKe
             )
         figures = _figures(path, last, own[:-1]) if span_of(last.cells["interval"]) else None
         if figures is not None:
-            found[key] = figures
+            by_run[key] = figures
         elif span_of(last.cells["interval"]):
             warnings.append(f"{path}:{last.at}: run {key[0]} ended before its second interval: left out")
         else:
             warnings.append(f"{path}:{last.at}: run {key[0]} has no average, so it is truncated: left out")
     if kind != "flatfile":
         warnings += _without_lines(path, text, runs)
-    return found
+    return by_run
 
 
 def _without_lines(path: str, text: str, runs: dict[RunKey, list[Line]]) -> list[str]:
     """Runs that began and of which there is no line."""
     said = []
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for at, line in enumerate(text.splitlines(), 1):
         if start := start_of(text_of(line)):
-            seen[start[0]] = seen.get(start[0], -1) + 1
-            if (start[0], seen[start[0]]) not in runs:
+            counts[start[0]] = counts.get(start[0], -1) + 1
+            if (start[0], counts[start[0]]) not in runs:
                 said.append(f"{path}:{at}: run {start[0]} has no average, so it is truncated: left out")
     return said
 
@@ -188,13 +188,13 @@ def _as_storage(path: str, at: int, row: dict[str, str]) -> dict[str, str]:
 
 def _size(path: str, at: int, row: dict[str, str], own: Sequence[Line], rate: float, mb: float) -> int | None:
     """The size of every I/O. Of a mix the page names the first size only, so the mean must agree with it."""
-    asked, mean = _signed(path, at, row, "xfersize"), _value(path, at, row, "bytes/io")
+    size, mean = _signed(path, at, row, "xfersize"), _value(path, at, row, "bytes/io")
     if mean is None and rate:
         mean = mb * (1 << 20) / rate
     if not mean:
         return None
-    if asked and asked > 0:
-        return round(asked) if math.isclose(asked, mean, rel_tol=SAME_SIZE, abs_tol=1) else None
+    if size and size > 0:
+        return round(size) if math.isclose(size, mean, rel_tol=SAME_SIZE, abs_tol=1) else None
     means = {each.cells.get("bytes/io") for each in own} | {row.get("bytes/io")}
     return round(bounded(path, at, mean, "bytes/io")) if len(means) == 1 and mean % 512 == 0 else None
 

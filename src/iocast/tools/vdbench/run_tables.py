@@ -95,8 +95,8 @@ def text_of(line: str) -> str:
 
 def start_of(line: str) -> tuple[str, dict[str, str]] | None:
     """The run that this line begins, and what it says of it."""
-    found = _START.search(line) if "Starting RD=" in line else None
-    return (found["name"].strip(), _of_start(found["rest"] or "")) if found else None
+    match = _START.search(line) if "Starting RD=" in line else None
+    return (match["name"].strip(), _of_start(match["rest"] or "")) if match else None
 
 
 def ungrouped(text: str) -> str:
@@ -106,8 +106,8 @@ def ungrouped(text: str) -> str:
 
 def span_of(interval: str) -> tuple[int, int] | None:
     """First and last interval of an average."""
-    found = _AVERAGE.match(interval)
-    return (whole_of(found[1]) or 0, whole_of(found[2]) or 0) if found else None
+    match = _AVERAGE.match(interval)
+    return (whole_of(match[1]) or 0, whole_of(match[2]) or 0) if match else None
 
 
 def second_of_day(path: str, at: int, text: str) -> float:
@@ -217,15 +217,15 @@ def _fwd_name(group: str, word: str) -> str:
 
 def _of_start(rest: str) -> dict[str, str]:
     """What the line that begins a run says of it."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for key, value in _WHOLE.findall(rest):
-        found.setdefault(_SAID[key], value)
+        values.setdefault(_SAID[key], value)
     if size := _XFERSIZE.search(rest):
-        found["xfersize"] = str((whole_of(size[1]) or 0) * _SIZES.get(size[2], 1))
+        values["xfersize"] = str((whole_of(size[1]) or 0) * _SIZES.get(size[2], 1))
     if share := _RDPCT.search(rest):
-        found["rdpct"] = share[1]
+        values["rdpct"] = share[1]
     rate = _RATE.search(rest)
     if rate:
         text = ungrouped((rate[1] or rate[2]).strip(" ."))
-        found["reqrate"] = text if _NUMBER.fullmatch(text) else "999999"
-    return found
+        values["reqrate"] = text if _NUMBER.fullmatch(text) else "999999"
+    return values

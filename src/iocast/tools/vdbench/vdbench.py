@@ -56,14 +56,14 @@ def read(paths: tuple[str, ...]) -> Run:
         if kind.endswith("histogram"):
             counts = histograms(path, text)
             continue
-        for key, found in averages(path, text, kind, warnings).items():
-            figures[key] = completed(figures[key], found) if key in figures else found
+        for key, run_figures in averages(path, text, kind, warnings).items():
+            figures[key] = completed(figures[key], run_figures) if key in figures else run_figures
     if not figures and not counts:
         raise refuse(paths[0], 0, "it has no average of a run: the run was cut short")
     rows = []
     for key in dict.fromkeys([*figures, *counts]):
-        made = _row(key[0], figures.get(key), counts.get(key), warnings)
-        rows += [] if made is None else [(key, made)]
+        row_read = _row(key[0], figures.get(key), counts.get(key), warnings)
+        rows += [] if row_read is None else [(key, row_read)]
     if not rows:
         raise refuse(
             paths[0], 0, "its histograms do not separate reads and writes", "give the flatfile or the summary too"
@@ -80,23 +80,23 @@ def read(paths: tuple[str, ...]) -> Run:
 
 def _pages(paths: tuple[str, ...], warnings: list[str]) -> dict[str, tuple[str, str]]:
     """Path and text of the page of each kind. Pages of a part are left out beside those of the whole run."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    by_kind: dict[str, list[tuple[str, str]]] = {}
     for path in paths:
         text = read_whole_lines(path, warnings)
-        found.setdefault(kind_of(text), []).append((path, text))
-    others = [path for path, _ in found.pop("other", [])]
-    if not found:
+        by_kind.setdefault(kind_of(text), []).append((path, text))
+    others = [path for path, _ in by_kind.pop("other", [])]
+    if not by_kind:
         raise refuse(others[0], 0, "no page of results", "give flatfile.html, summary.html and histogram.html")
     for part, wholes in (("part", ("flatfile", "summary", "totals")), ("part histogram", ("histogram",))):
-        if any(whole in found for whole in wholes):
-            others += [path for path, _ in found.pop(part, [])]
-    for kind, own in found.items():
+        if any(whole in by_kind for whole in wholes):
+            others += [path for path, _ in by_kind.pop(part, [])]
+    for kind, own in by_kind.items():
         if len(own) > 1:
             raise refuse(own[1][0], 0, f"a second {kind} beside {own[0][0]}", "import each vdbench run separately")
     if others:
         names = ", ".join(os.path.basename(path) for path in others)
         warnings.append(f"Pages without results of the whole run are left out: {names}.")
-    return {kind: own[0] for kind, own in found.items()}
+    return {kind: own[0] for kind, own in by_kind.items()}
 
 
 def _row(name: str, figures: RunFigures | None, counts: Histograms | None, warnings: list[str]) -> Row | None:
@@ -253,7 +253,10 @@ def _queue(row: Row, figures: RunFigures | None) -> Iterator[str]:
     """vdbench's own queue depth against rate x response time."""
     if figures is None or not figures.queue_depth or not figures.resp_ms:
         return
-    made = figures.rate_per_s * figures.resp_ms / 1000
-    if abs(made - figures.queue_depth) > consistency.MEAN_SLACK * max(made, figures.queue_depth) and made > 0.5:
+    in_flight = figures.rate_per_s * figures.resp_ms / 1000
+    if (
+        abs(in_flight - figures.queue_depth) > consistency.MEAN_SLACK * max(in_flight, figures.queue_depth)
+        and in_flight > 0.5
+    ):
         says = f"its own queue depth says {figures.queue_depth:.3g}"
-        yield f"{row.name}: rate x time gives {made:.3g} outstanding I/Os, {says}"
+        yield f"{row.name}: rate x time gives {in_flight:.3g} outstanding I/Os, {says}"

@@ -189,15 +189,15 @@ _WRITES = ("wrpct", "writepct")  # what is not read
 
 def spelled_out(definitions: list[Definition], problems: LineProblems) -> list[Definition]:
     """The same definitions with whole words, those with `count=` as many as they say."""
-    found: list[Definition] = []
+    definition_list: list[Definition] = []
     for each in definitions:
         parameters = [_whole(each, parameter, problems) for parameter in each.parameters.values()]
         words = [parameter.key for parameter in parameters]
         for parameter in parameters:
             if words.count(parameter.key) > 1:
                 problems.add(parameter.line, f"{parameter.key} is given twice", "give it once")
-        found += _numbered(each._replace(parameters={one.key: one for one in parameters}), problems)
-    return found
+        definition_list += _numbered(each._replace(parameters={one.key: one for one in parameters}), problems)
+    return definition_list
 
 
 def _whole(definition: Definition, parameter: Parameter, problems: LineProblems) -> Parameter:

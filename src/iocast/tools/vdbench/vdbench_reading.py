@@ -41,8 +41,8 @@ def parse_vdbench_job(text: str, source: str) -> Job:
         said = f"sd={of_kind['sd'][0].name} beside fsd={of_kind['fsd'][0].name if of_kind['fsd'] else ''}"
         problems.add(of_kind["sd"][0].line, f"{said}: vdbench has one of them in a file", "write a file for each")
     problems.refuse()
-    made = _of_files(of_kind, problems) if files else _of_storage(of_kind, problems)
-    return replace(made, name=Path(source).stem or source, source=source, text=text, notes=problems.notes)
+    job = _of_files(of_kind, problems) if files else _of_storage(of_kind, problems)
+    return replace(job, name=Path(source).stem or source, source=source, text=text, notes=problems.notes)
 
 
 def _of_storage(of_kind: dict[str, list[Definition]], problems: LineProblems) -> Job:
@@ -69,14 +69,12 @@ def _of_files(of_kind: dict[str, list[Definition]], problems: LineProblems) -> J
     place = Place({}, problems, _general(of_kind))
     runs = [FileRunReader(each, workloads, of_kind["fsd"], first, place).expanded() for each in of_kind["rd"]]
     problems.refuse()
-    made = _job(runs)
-    _note_trees(of_kind["fsd"], trees, made, problems)
-    return replace(made, tree=first)
+    job = _job(runs)
+    _note_trees(of_kind["fsd"], trees, job, problems)
+    return replace(job, tree=first)
 
 
-def _note_trees(
-    definitions: Sequence[Definition], trees: Mapping[str, Tree], made: Job, problems: LineProblems
-) -> None:
+def _note_trees(definitions: Sequence[Definition], trees: Mapping[str, Tree], job: Job, problems: LineProblems) -> None:
     """Where the trees are, and what they are."""
     anchors = dict.fromkeys(each.parameters["anchor"].text for each in definitions if "anchor" in each.parameters)
     several = len(set(trees.values())) > 1
@@ -85,7 +83,7 @@ def _note_trees(
         problems.note(f"anchor={', '.join(anchors)} is not used: {where}")
     if len(trees) > len(set(trees.values())):
         problems.note("file system definitions with one anchor are one tree")
-    shapes = {phase.tree for phase in made.phases if phase.tree is not None}
+    shapes = {phase.tree for phase in job.phases if phase.tree is not None}
     if shapes - set(trees.values()):
         problems.note("loops over trees: each other shape is made in place of the one before, and not measured")
         return
@@ -132,11 +130,11 @@ def _refuse_hosts(definitions: Iterable[Definition], problems: LineProblems) -> 
 
 
 def _refuse_twice(definitions: Sequence[Definition], problems: LineProblems) -> None:
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for each in definitions:
-        if each.name in seen:
-            problems.add(each.line, f"{each.kind}={each.name} is defined in line {seen[each.name]} too", "rename one")
-        seen[each.name] = each.line
+        if each.name in counts:
+            problems.add(each.line, f"{each.kind}={each.name} is defined in line {counts[each.name]} too", "rename one")
+        counts[each.name] = each.line
 
 
 def _size(storage: Sequence[Storage], problems: LineProblems) -> int | None:

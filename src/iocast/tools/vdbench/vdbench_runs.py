@@ -148,13 +148,13 @@ class RunReader:
             workloads = [(name, self._workloads[name].line, self._workloads[name].parameters) for name in names]
         else:
             workloads = [(self._run.name, self._run.line, {})]
-        found = []
+        ios = []
         for name, line, own in workloads:
             wanted = parameters.get("sd") or own.get("sd") or Parameter("sd", ("*",), line)
             used = [place.storage[each] for each in named(wanted, place.storage, "sd", place.problems)]
             if used:
-                found.append(io_of(name, line, (place.general, own, parameters, cell), used, place))
-        return found
+                ios.append(io_of(name, line, (place.general, own, parameters, cell), used, place))
+        return ios
 
     def _of_cell(self, words: str, cell: Mapping[str, Parameter]) -> Iterator[Phase]:
         ios = self._ios(cell)

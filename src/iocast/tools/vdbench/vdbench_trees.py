@@ -68,7 +68,7 @@ def trees_of_job(
     """The tree of each fsd=, with what a loop sets in all of them: those of one anchor are one tree, others lie beside
     each other."""
     anchors: dict[str, tuple[str, Tree]] = {}
-    found: dict[str, Tree] = {}
+    trees: dict[str, Tree] = {}
     for each in definitions:
         tree = _tree(each._replace(parameters={**each.parameters, **(looped or {})}), problems)
         anchor = each.parameters["anchor"].text if "anchor" in each.parameters else ""
@@ -77,8 +77,8 @@ def trees_of_job(
         if replace(known, name="") != tree:
             said = f"fsd={each.name} has the anchor of fsd={name} and is another tree"
             problems.add(each.line, said, "give each tree an anchor= of its own")
-        found[each.name] = known
-    return found
+        trees[each.name] = known
+    return trees
 
 
 def _tree(definition: Definition, problems: LineProblems) -> Tree:
@@ -176,10 +176,10 @@ def _load_of(
 
 def operation_of(text: str) -> Op:
     """The operation of the core that one of vdbench is. Raises SpecError."""
-    found = OPERATIONS.get(text.lower())
-    if found is None:
+    op = OPERATIONS.get(text.lower())
+    if op is None:
         raise SpecError(f'"{text}" is not an operation that is run', f"one of {', '.join(OPERATIONS)}")
-    return found
+    return op
 
 
 def _mix(op: Op, reader: Reader) -> tuple[MixItem, ...]:

@@ -46,8 +46,8 @@ class Reader(NamedTuple):
         except (ValueError, SpecError):
             self.problems.add(parameter.line, f"{key}={parameter.text}: unreadable range", "for example (10-100,10)")
             return []
-        found = (self._read(parameter, text, read, None) for text in texts)
-        return [each for each in found if each is not None]
+        values = (self._read(parameter, text, read, None) for text in texts)
+        return [each for each in values if each is not None]
 
     def _read(self, parameter: Parameter, text: str, read: Callable[[str], Value], default: Value) -> Value:
         try:
@@ -139,14 +139,14 @@ def _number(text: str, most: float, what: str) -> float:
 def named(parameter: Parameter, known: Iterable[str], kind: str, problems: LineProblems) -> list[str]:
     """The names that a list with wildcards means: (sd1,sd2), sd*, in the order in which they are defined."""
     names = list(known)
-    found: dict[str, None] = {}
+    chosen: dict[str, None] = {}
     for pattern in parameter.values:
         matching = [name for name in names if fnmatchcase(name, pattern)]
         if not matching:
             said = f'{parameter.key}={parameter.text}: no {kind}= called "{pattern}"{meant(pattern, names)}'
             problems.add(parameter.line, said, f"defined are: {', '.join(names) or 'none'}")
-        found |= dict.fromkeys(matching)
-    return [name for name in names if name in found]
+        chosen |= dict.fromkeys(matching)
+    return [name for name in names if name in chosen]
 
 
 MOST_RATE = 1e9  # operations per second

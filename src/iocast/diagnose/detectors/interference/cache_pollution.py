@@ -59,15 +59,15 @@ def detect(facts: Facts) -> Iterator[Finding]:
     run = facts.run
     for earlier, later in pairs_for(facts, ONLY):
         written = _written_between(run, earlier.record, later.record)
-        if _at_random(earlier) and written >= LEAST_BYTES and (found := _suffered(earlier, later)) is not None:
-            yield _finding(later.record, found, f"after {capacity(written)} of sequential writes", written)
+        if _at_random(earlier) and written >= LEAST_BYTES and (loss := _suffered(earlier, later)) is not None:
+            yield _finding(later.record, loss, f"after {capacity(written)} of sequential writes", written)
             return
     for one, other in pairs_for(facts, ONLY, "together"):
         alone, beside = (one, other) if meets(one, ALONE) else (other, one)
         written = sum(_in_order(each) for each in beside.beside)
-        found = _suffered(alone, beside) if meets(alone, ALONE) and _at_random(alone) else None
-        if found is not None and written >= LEAST_BYTES:
-            yield _finding(beside.record, found, f"beside {capacity(written)} of sequential writes", written)
+        loss = _suffered(alone, beside) if meets(alone, ALONE) and _at_random(alone) else None
+        if loss is not None and written >= LEAST_BYTES:
+            yield _finding(beside.record, loss, f"beside {capacity(written)} of sequential writes", written)
             return
 
 

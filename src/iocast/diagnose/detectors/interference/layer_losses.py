@@ -55,9 +55,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
 
 
 def _losses(phase: str, times: LayerTimes, whose: str) -> Iterator[Finding]:
-    found = verdict(times)
-    first = () if found.rule is None else (found,)
-    for lost in (*first, *found.others):
+    answer = verdict(times)
+    first = () if answer.rule is None else (answer,)
+    for lost in (*first, *answer.others):
         said: dict[str, Any] = {
             "severity": "note",
             "phase": phase,

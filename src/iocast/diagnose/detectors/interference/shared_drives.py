@@ -58,9 +58,9 @@ REPEATS, REPEAT_SECONDS = 45, 2.0  # short, or a burst of a second is lost in th
 def detect(facts: Facts) -> Iterator[Finding]:
     """What others were seen to do, then what their I/O would explain."""
     for row in rows_for(facts, ONLY):
-        found = _counted(row) or _ups_and_downs(row)
-        if found is not None:
-            yield found
+        swings = _counted(row) or _ups_and_downs(row)
+        if swings is not None:
+            yield swings
 
 
 def _counted(row: RowFacts) -> Finding | None:
@@ -143,16 +143,16 @@ def _middle(cuts: list[float]) -> float:
 
 def _crossings(rates: list[float]) -> int:
     """How often a series goes from well below its middle to well above it, or back."""
-    told = [side for side in _sides(rates) if side]
-    return sum(one != other for one, other in pairwise(told))
+    sides = [side for side in _sides(rates) if side]
+    return sum(one != other for one, other in pairwise(sides))
 
 
 def over_scatter(rates: list[float]) -> float:
     """How many times their own scatter the rates must vary by: less where they stay on either side of their middle for
     several intervals, again and again, which chance does not."""
-    told = [side for side in _sides(rates) if side]
+    sides = [side for side in _sides(rates) if side]
     crossings = _crossings(rates)
-    return OVER_IN_TURNS if crossings >= IN_TURNS and len(told) >= LASTING * (1 + crossings) else OVER_SCATTER
+    return OVER_IN_TURNS if crossings >= IN_TURNS and len(sides) >= LASTING * (1 + crossings) else OVER_SCATTER
 
 
 def _sides(rates: list[float]) -> list[int]:
@@ -166,8 +166,8 @@ def _sides(rates: list[float]) -> list[int]:
 def _low_times(row: RowFacts, start: int) -> Iterator[Span]:
     """The stretches in which the rate was well below its middle, and not well above it in between."""
     width_ns = row.record.series.interval_ns
-    told = [(at, side) for at, side in enumerate(_sides(row.rates_per_s[start:]), start) if side]
-    for low, group in groupby(told, key=lambda each: each[1] < 0):
+    sides = [(at, side) for at, side in enumerate(_sides(row.rates_per_s[start:]), start) if side]
+    for low, group in groupby(sides, key=lambda each: each[1] < 0):
         seconds = [at for at, _ in group]
         if low:
             yield Span(seconds[0] * width_ns, (seconds[-1] + 1) * width_ns)

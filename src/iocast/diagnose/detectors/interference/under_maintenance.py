@@ -64,8 +64,8 @@ def detect(facts: Facts) -> Iterator[Finding]:
         return
     yield from _before(facts.run)
     for row in facts.rows:
-        seen = list(_seen(facts.run, row.record))
-        yield from seen or _slow_time(row)
+        maintenance = list(_seen(facts.run, row.record))
+        yield from maintenance or _slow_time(row)
     if not any(each.observer == OBSERVER and each.value > 0 for row in facts.rows for each in row.record.samples):
         yield from _over_borders(facts.rows)
 
@@ -110,10 +110,10 @@ def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
 def _under_way(record: PhaseRecord, subject: str, metric: str) -> Span:
     """From the first sample that shows a task to the last one. Some are taken right before and after the load."""
     did = record.measurement
-    seen = [
+    moments = [
         each for each in record.samples if (each.observer, each.subject, each.metric) == (OBSERVER, subject, metric)
     ]
-    times = [each.time_ns - did.started_unix_ns for each in seen if each.value > 0]
+    times = [each.time_ns - did.started_unix_ns for each in moments if each.value > 0]
     start_ns, end_ns = (min(max(0, at_ns), did.elapsed_ns) for at_ns in (min(times), max(times)))
     return Span(start_ns, end_ns)
 
@@ -126,14 +126,14 @@ def _words(metric: str) -> str:
 
 def _slow_time(row: RowFacts) -> Iterator[Finding]:
     record, series = row.record, row.record.series
-    found = row.change_points if meets(row, *EVEN) else None
-    if found is None:
+    change_points = row.change_points if meets(row, *EVEN) else None
+    if change_points is None:
         return
-    for fall, rise in pairwise(found.reported):
+    for fall, rise in pairwise(change_points.reported):
         from_ns = fall.at * series.interval_ns
         lasted_ns = (rise.at - fall.at) * series.interval_ns
         back = (1 + fall.shift) * (1 + rise.shift)
-        if fall.shift <= -FALLS and lasted_ns >= ABOUT * LASTS_NS and back >= BACK and len(found.reported) == 2:
+        if fall.shift <= -FALLS and lasted_ns >= ABOUT * LASTS_NS and back >= BACK and len(change_points.reported) == 2:
             yield _suspected(record, from_ns, lasted_ns, fall.shift)
 
 
@@ -164,17 +164,17 @@ def _over_borders(rows: tuple[RowFacts, ...]) -> Iterator[Finding]:
         start, stop = f"{about}t={brief_time(from_ns)} of {row.name}", f"{about}t={brief_time(until_ns)}"
         when = f"from {start} until {stop} of {rows[end].name}"
         for each, (start_ns, to_ns) in zip(rows[at : end + 1], times, strict=True):
-            found = _suspected(each.record, start_ns, to_ns - start_ns, fall.shift)
-            yield replace(found, says=f"The rate was {lower}, {when}, and then recovered.")
+            work = _suspected(each.record, start_ns, to_ns - start_ns, fall.shift)
+            yield replace(work, says=f"The rate was {lower}, {when}, and then recovered.")
 
 
 def _one_change(row: RowFacts) -> Change | None:
     """The only one of a row that is told; None where there are several, or none."""
     if not meets(row, *EVEN):
         return None
-    found = row.change_points
-    if found is not None:
-        return found.reported[0] if len(found.reported) == 1 else None
+    change_points = row.change_points
+    if change_points is not None:
+        return change_points.reported[0] if len(change_points.reported) == 1 else None
     step = row.short_step if meets(row, NOT_SHORT_OF_CPU, NEVER_STILL) else None
     return None if step is None else Change(step.head, step.factor - 1)
 
@@ -217,11 +217,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     """The same load one at a time, again and again, for as long as it took then until all was over, and half of it."""
     if "from_ns" not in finding.evidence:
         return None
-    record, seen = row_of(run, finding), finding.evidence
+    record, evidence = row_of(run, finding), finding.evidence
     # A simulated device begins anew with every run, and its clock with the first phase.
     before_ns = sum(each.measurement.elapsed_ns for each in run.phases[: run.phases.index(record)])
-    until_s = (before_ns * simulated(run) + seen["from_ns"] + AND_MORE * seen["lasted_ns"]) / 1e9
-    probe_s = max(PROBE_S, seen["lasted_ns"] / 1e9 / MOST_IN_IT)
+    until_s = (before_ns * simulated(run) + evidence["from_ns"] + AND_MORE * evidence["lasted_ns"]) / 1e9
+    probe_s = max(PROBE_S, evidence["lasted_ns"] / 1e9 / MOST_IN_IT)
     name = "the same load"
     probe = Arm(name=name, workload=at_depth(record, 1), seconds=probe_s, **same_place(record))  # type: ignore[arg-type]
     return Experiment(

@@ -68,13 +68,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
         name = "its link" if len(links.speeds) == 1 else f"its {len(links.speeds)} paths"
         yield from _plateau(rows, float(links.bytes_per_s), limits.LINK_FULL, name, links.words)
     elif not any(layer.link_bytes_per_s for layer in target.layers):
-        found = [
+        limited = [
             each
             for name, speed in KNOWN.items()
             for each in _plateau(rows, speed * 1e6, GUESSED_LOW, name, f"{name} carries")
         ]
         remote = not target.layers and (not applies(facts, (MEASURED_HERE,)) or over_a_network(target))
-        yield from found or (_alone(rows) if remote else [])
+        yield from limited or (_alone(rows) if remote else [])
 
 
 def _bytes_per_s(row: PhaseRecord) -> float:

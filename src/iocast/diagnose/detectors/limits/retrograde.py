@@ -37,9 +37,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Curves of random reads or writes that fall."""
     for whole in facts.random_curves("read", "write"):
         curve = curve_for(facts, whole, ONLY)
-        found = None if curve is None else _falls(curve)
-        if found is not None:
-            yield _finding(*found)
+        fall = None if curve is None else _falls(curve)
+        if fall is not None:
+            yield _finding(*fall)
 
 
 def _falls(curve: Curve) -> tuple[PhaseRecord, PhaseRecord, Scalability | None] | None:

@@ -62,12 +62,12 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows of writes whose rate fell for good."""
     phases = facts.run.phases
     for row in rows_for(facts, ONLY):
-        found = row.drop or _short(facts, row)
-        if found is None or _came_back(row, found):
+        drop = row.drop or _short(facts, row)
+        if drop is None or _came_back(row, drop):
             continue
         earlier = sum(bytes_of(each.measurement, "write") for each in phases[: phases.index(row.record)])
-        if found.bytes + earlier >= LEAST_VOLUME and (found.in_first or found.bytes >= LEAST_OF_ROW):
-            yield _finding(row.record, found, earlier)
+        if drop.bytes + earlier >= LEAST_VOLUME and (drop.in_first or drop.bytes >= LEAST_OF_ROW):
+            yield _finding(row.record, drop, earlier)
 
 
 def _short(facts: Facts, row: RowFacts) -> Drop | None:
@@ -116,36 +116,36 @@ def _uneven(row: RowFacts) -> bool:
     return bool(rates) and min(rates) < READS_LEVEL * max(rates)
 
 
-def _finding(record: PhaseRecord, found: Drop, earlier_bytes: int) -> Finding:
-    size, least = found.bytes / max(1, found.ios), "at least " if found.in_first else ""
+def _finding(record: PhaseRecord, drop: Drop, earlier_bytes: int) -> Finding:
+    size, least = drop.bytes / max(1, drop.ios), "at least " if drop.in_first else ""
     return Finding(
         code=CODE,
         severity="warn",
         phase=record.phase.name,
-        says=f"{_when(found)}, the write rate {'had fallen' if found.in_first else 'fell'} from {least}"
-        f"{brief_throughput(found.before_per_s * size)} to {brief_throughput(found.after_per_s * size)}"
-        f"{' or less' if found.in_last else ''}.",
+        says=f"{_when(drop)}, the write rate {'had fallen' if drop.in_first else 'fell'} from {least}"
+        f"{brief_throughput(drop.before_per_s * size)} to {brief_throughput(drop.after_per_s * size)}"
+        f"{' or less' if drop.in_last else ''}.",
         evidence={
-            "at_ns": float(found.at_ns),
-            "volume_bytes": float(found.bytes + earlier_bytes),
-            "before_bytes_per_s": found.before_per_s * size,
-            "after_bytes_per_s": found.after_per_s * size,
-            "after_per_s": found.after_per_s,
-            "constant": found.constant,
+            "at_ns": float(drop.at_ns),
+            "volume_bytes": float(drop.bytes + earlier_bytes),
+            "before_bytes_per_s": drop.before_per_s * size,
+            "after_bytes_per_s": drop.after_per_s * size,
+            "after_per_s": drop.after_per_s,
+            "constant": drop.constant,
         },
         remedy="Write twice the device's capacity (or four times its cache) before trusting a write rate.",
         hypothesis="the SLC area of the flash, or a write cache, is full",
         confidence=0.6,
         confirm="write the same volume again, with writes and reads before and after, and after such a time without it",
         state="suggested",
-        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
+        spans=(Span(drop.at_ns, record.measurement.elapsed_ns),),
     )
 
 
-def _when(found: Drop) -> str:
+def _when(drop: Drop) -> str:
     """At which time and after how much; what fell in the first interval had fallen at its end."""
-    at, volume = f"t={brief_time(found.at_ns)}", capacity(found.bytes)
-    return f"By {at}, after at most {volume}" if found.in_first else f"At {at}, after {volume}"
+    at, volume = f"t={brief_time(drop.at_ns)}", capacity(drop.bytes)
+    return f"By {at}, after at most {volume}" if drop.in_first else f"At {at}, after {volume}"
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
@@ -153,11 +153,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     must come, and both again. What the time or the order of the arms does, a drift or a neighbour, it does to writes
     after the time without the volume too."""
     record = row_of(run, finding)
-    load, seen = record.phase.workload, finding.evidence
+    load, evidence = record.phase.workload, finding.evidence
     start, size = record.phase.region_start_bytes, record.phase.region_size_bytes
     reads = Workload(mix=(MixItem("read", READ_BYTES),), direct=load.direct)
     quiet = Workload(mix=reads.mix, arrival=Constant(1.0), direct=load.direct)
-    drain_s = DRAIN_MORE * (seen["volume_bytes"] / seen["before_bytes_per_s"]) + 2.0
+    drain_s = DRAIN_MORE * (evidence["volume_bytes"] / evidence["before_bytes_per_s"]) + 2.0
 
     def observed(name: str, workload: Workload) -> list[Arm]:
         writes = workload is load
@@ -165,7 +165,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
             name=name,
             workload=workload,
             seconds=WRITES_S if writes else READS_S,
-            bytes=_observed_bytes(record, seen) if writes else None,
+            bytes=_observed_bytes(record, evidence) if writes else None,
             region_start_bytes=start,
             region_size_bytes=size,
         )
@@ -176,7 +176,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
 
     return Experiment(
         question="Do writes, and only writes, slow down after that volume, and not after that time?",
-        prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(seen)),),
+        prepare=() if simulated(run) else (Arm(name="idle", workload=quiet, seconds=_idle_s(evidence)),),
         arms=(
             *observed("reads before", reads),
             *observed("writes first", load),
@@ -206,15 +206,15 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     )
 
 
-def _observed_bytes(record: PhaseRecord, seen: dict[str, float]) -> int:
+def _observed_bytes(record: PhaseRecord, evidence: dict[str, float]) -> int:
     """So little that all observations before the cliff are a small part of the volume: quick flash writes it in a
     second. No less than a few I/Os of each outstanding one."""
     did = record.measurement
     least = LEAST_TURNS * max(1, did.asked_depth) * did.bytes / max(1, did.ios)
-    return round(max(least, seen["volume_bytes"] * OBSERVED_PART / (2 * OBSERVATIONS)))
+    return round(max(least, evidence["volume_bytes"] * OBSERVED_PART / (2 * OBSERVATIONS)))
 
 
-def _idle_s(seen: dict[str, float]) -> float:
+def _idle_s(evidence: dict[str, float]) -> float:
     """So long that what is fast has room again: it is emptied about as fast as writes go that find it full."""
-    written_s = OBSERVATIONS * WRITES_S * seen["before_bytes_per_s"] / max(1.0, seen["after_bytes_per_s"])
+    written_s = OBSERVATIONS * WRITES_S * evidence["before_bytes_per_s"] / max(1.0, evidence["after_bytes_per_s"])
     return min(IDLE_S[1], max(IDLE_S[0], MADE_ROOM * written_s))

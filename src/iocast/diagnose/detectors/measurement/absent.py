@@ -58,9 +58,9 @@ def absences(row: RowFacts) -> list[tuple[int, int]]:
     Of several threads the longest one counts where theirs overlap: one after the other they are no long absence, as
     the others went on. One thread and its watcher are away together, so theirs are joined.
     """
-    made = row.measurement.generator
-    spans = sorted((each.start_ns, each.start_ns + each.duration_ns) for each in made.absences)
-    if made.threads == 1:
+    generator = row.measurement.generator
+    spans = sorted((each.start_ns, each.start_ns + each.duration_ns) for each in generator.absences)
+    if generator.threads == 1:
         return _joined(spans)
     apart: list[tuple[int, int]] = []
     for start_ns, end_ns in sorted(spans, key=lambda span: span[0] - span[1]):
@@ -82,17 +82,17 @@ def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _of_all_threads(row: RowFacts) -> list[tuple[int, int]]:
     """The spans in which all threads were away; of several, their watcher too: it looks like one of them."""
-    made = row.measurement.generator
-    if made.threads <= 1:
-        return absences(row) if made.threads else []
+    generator = row.measurement.generator
+    if generator.threads <= 1:
+        return absences(row) if generator.threads else []
     turns = sorted(
-        turn for each in made.absences for turn in ((each.start_ns, 1), (each.start_ns + each.duration_ns, -1))
+        turn for each in generator.absences for turn in ((each.start_ns, 1), (each.start_ns + each.duration_ns, -1))
     )
     spans, away, from_ns = [], 0, 0
     for at_ns, more in turns:
-        if more > 0 and away == made.threads:
+        if more > 0 and away == generator.threads:
             from_ns = at_ns
-        if more < 0 and away == made.threads + 1:
+        if more < 0 and away == generator.threads + 1:
             spans.append((from_ns, at_ns))
         away += more
     return spans
@@ -117,11 +117,11 @@ def _why(row: RowFacts, cause: str) -> str:
     return CROWD if cause == "queued" and crowd else WHY[cause]
 
 
-def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
+def _finding(row: RowFacts, absences: list[tuple[int, int]], who: str) -> Finding:
     record = row.record
     longest = max(record.measurement.generator.absences, key=lambda each: each.duration_ns)
-    moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in found[:SHOWN]]
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    moments = [f"{brief_time(to_ns - from_ns)} at t={brief_time(from_ns)}" for from_ns, to_ns in absences[:SHOWN]]
+    more = f" and {len(absences) - SHOWN} more" if len(absences) > SHOWN else ""
     return Finding(
         code=CODE,
         severity="warn",
@@ -129,11 +129,11 @@ def _finding(row: RowFacts, found: list[tuple[int, int]], who: str) -> Finding:
         says=f"This machine, not the storage, stalled: {who} did not run for {', '.join(moments)}{more};"
         f" {_why(row, longest.cause)}.",
         evidence={
-            "absences": len(found),
+            "absences": len(absences),
             "longest_ns": longest.duration_ns,
-            "absent_ns": sum(to_ns - from_ns for from_ns, to_ns in found),
-            "first_at_ns": found[0][0],
+            "absent_ns": sum(to_ns - from_ns for from_ns, to_ns in absences),
+            "first_at_ns": absences[0][0],
         },
         remedy=REMEDY,
-        spans=tuple(Span(*each) for each in found),
+        spans=tuple(Span(*each) for each in absences),
     )

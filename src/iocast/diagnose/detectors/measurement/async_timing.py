@@ -148,8 +148,8 @@ def _requests(device: DeviceIo, op: Op) -> float | None:
 def _the_same(record: PhaseRecord, device: DeviceIo, op: Op) -> bool:
     """Whether the device did as many requests as the row did I/Os, of as many bytes, and nothing else."""
     did = record.measurement
-    asked = sum(part.ios for part in did.classes if part.op == op)
+    asked_ios = sum(part.ios for part in did.classes if part.op == op)
     requests, moved = _requests(device, op), device.read_bytes if op == "read" else device.written_bytes
-    if requests is None or moved is None or asked < ENOUGH:
+    if requests is None or moved is None or asked_ios < ENOUGH:
         return False
-    return abs(requests / asked - 1) <= SAME and abs(moved / bytes_of(did, op) - 1) <= SAME
+    return abs(requests / asked_ios - 1) <= SAME and abs(moved / bytes_of(did, op) - 1) <= SAME

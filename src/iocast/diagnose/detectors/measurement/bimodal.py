@@ -47,15 +47,15 @@ def detect(facts: Facts) -> Iterator[Finding]:
         one_kind = len(record.phase.workload.mix) == 1 and not record.phase.workload.fsync_every
         if not one_kind or (times.coarse is not None and not times.coarse.holds_counts):
             continue
-        found = [mode for mode in row.modes if mode.share >= SHARE]
-        if len(found) < 2 or found[-1].location_ns < APART * found[0].location_ns:
+        tall = [mode for mode in row.modes if mode.share >= SHARE]
+        if len(tall) < 2 or tall[-1].location_ns < APART * tall[0].location_ns:
             continue
-        gap_ns = max(after.location_ns - before.location_ns for before, after in pairwise(found))
-        peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in found]
-        shape = "are bimodal" if len(found) == 2 else f"have {len(found)} peaks"
+        gap_ns = max(after.location_ns - before.location_ns for before, after in pairwise(tall))
+        peaks = [f"{brief_percent(mode.share)} around {brief_time(mode.location_ns)}" for mode in tall]
+        shape = "are bimodal" if len(tall) == 2 else f"have {len(tall)} peaks"
         starved = not meets(row, NOT_SHORT_OF_CPU)
         whose = f" {starved_sentence(row)}; the slower I/Os may have waited for a CPU." * starved
-        in_turn = _in_turn(row, found)
+        in_turn = _in_turn(row, tall)
         when = ", one after the other: the storage changed within the row" * in_turn
         remedy = TOLD_OF_READS if meets(row, ONLY_READS, PAST_THE_HOST) else TOLD
         yield Finding(
@@ -64,7 +64,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             phase=record.phase.name,
             says=f"The times {shape}: {', '.join(peaks[:-1])} and {peaks[-1]}{when}.{whose}",
             evidence={
-                "peaks": len(found),
+                "peaks": len(tall),
                 "mean_ns": times.mean_ns,
                 "widest_gap_ns": gap_ns,
                 "short_of_cpu": float(starved),

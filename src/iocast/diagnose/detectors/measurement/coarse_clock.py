@@ -66,14 +66,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
     rows = [row for row in rows_for(facts, ONLY) if row.service().total >= LEAST_IOS]
     if not rows or not all(meets(row, NO_DATABASE) for row in rows):
         return  # a server counts microseconds: that is its clock's step, and no timer's
-    told = [row for row in rows if meets(row, FROM_MARK_TO_MARK)] or rows
-    step_ns = _step_ns(told)
+    judged = [row for row in rows if meets(row, FROM_MARK_TO_MARK)] or rows
+    step_ns = _step_ns(judged)
     coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
-    which = _called(rows, told)
+    which = _called(rows, judged)
     worst = min(row.service().quantile_ns(0.5) for row in coarse)
-    found = Finding(
+    finding = Finding(
         code=CODE,
         severity="severe",
         phase="",
@@ -85,17 +85,17 @@ def detect(facts: Facts) -> Iterator[Finding]:
         remedy="Turn interrupt coalescing off, or test without the layer that polls.",
     )
     if len(coarse) == len(rows):
-        yield found
+        yield finding
     else:
-        yield from (replace(found, phase=row.name) for row in coarse)
+        yield from (replace(finding, phase=row.name) for row in coarse)
 
 
-def _called(rows: list[RowFacts], told: list[RowFacts]) -> str:
+def _called(rows: list[RowFacts], judged: list[RowFacts]) -> str:
     """Those whose times show the step, all of which are meant."""
-    if len(told) == len(rows):
+    if len(judged) == len(rows):
         return "rows"
     closed = sum(meets(row, CLOSED_LOOP) for row in rows)
-    return "closed-loop rows" if len(told) == closed else "closed-loop rows without pauses"
+    return "closed-loop rows" if len(judged) == closed else "closed-loop rows without pauses"
 
 
 def _step_ns(rows: list[RowFacts]) -> float:
@@ -107,10 +107,10 @@ def _step_ns(rows: list[RowFacts]) -> float:
         if not all(_begins_on_marks(row, first / parts) for row in rows[:SOME_ROWS]):
             continue
         step = _finer(rows, first / parts)
-        found = _marks_of_all(rows, step)
-        marks = set().union(*found.values())
+        marks_by_mix = _marks_of_all(rows, step)
+        marks = set().union(*marks_by_mix.values())
         # What takes as long for each KiB stands on multiples as well, where sizes are powers of two: a mark for each.
-        several = len(marks) >= MARKS and any(len(each) > 1 for each in found.values())
+        several = len(marks) >= MARKS and any(len(each) > 1 for each in marks_by_mix.values())
         if several and (parts <= FEW or _unbroken(marks) >= IN_SEQUENCE):
             return step
     return _step_of_peaks(rows)
@@ -159,10 +159,10 @@ def _step_of_peaks(rows: list[RowFacts]) -> float:
     of_a_server = abs(modes[0].location_ns / near - 1) <= EQUAL
     widest = next(row for row in rows if row.modes == modes)
     step = max((near * (1 + at / 200) for at in range(-20, 21)), key=lambda each: abs(_together(widest, each)))
-    told = [_together(row, step) for row in rows if row.service().quantile_ns(0.5) * STEP_OF_P50 < step]
-    if not told or min(map(abs, told)) < (NARROW if of_a_server else GATHERED):
+    steps = [_together(row, step) for row in rows if row.service().quantile_ns(0.5) * STEP_OF_P50 < step]
+    if not steps or min(map(abs, steps)) < (NARROW if of_a_server else GATHERED):
         return 0.0
-    apart = max(abs(math.remainder(phase(one) - phase(told[0]), 2 * math.pi)) for one in told)
+    apart = max(abs(math.remainder(phase(one) - phase(steps[0]), 2 * math.pi)) for one in steps)
     return step if apart < math.pi / 2 else 0.0
 
 
@@ -177,17 +177,17 @@ def _marks_of_all(rows: list[RowFacts], step: float) -> dict[Mix, set[int]]:
 
     The buckets of longer times are too wide to tell: they say nothing for a step nor against it.
     """
-    found: dict[Mix, set[int]] = {}
+    marks: dict[Mix, set[int]] = {}
     for row in rows:
         cells = [(middle, share) for middle, share in _cells(row) if middle < TELLING * step]
-        told = sum(share for _, share in cells)
-        if not told or row.service().quantile_ns(0.5) > TELLING * step:
+        total = sum(share for _, share in cells)
+        if not total or row.service().quantile_ns(0.5) > TELLING * step:
             continue
         on, met = _marks(cells, step)
-        if on < SHARE * told:
+        if on < SHARE * total:
             return {}
-        found.setdefault(row.workload.mix, set()).update(met)
-    return found
+        marks.setdefault(row.workload.mix, set()).update(met)
+    return marks
 
 
 def _start(times: Histogram) -> int:

@@ -85,11 +85,12 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     # One core's bandwidth times the cores is more than any machine has, so this never accuses wrongly.
     ceiling = one_core * run.host.cpus
     did = record.measurement
-    seen = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
-    if seen > MEMORY_SHARE * ceiling:
+    moved_per_s = sum(bytes_per_s_of(did, op) for op in MOVING)  # a trim names bytes and moves none
+    if moved_per_s > MEMORY_SHARE * ceiling:
         clause = (
-            f"{brief_throughput(seen)} did not come from storage, as it is {brief_percent(seen / ceiling)} of what"
-            f" all cores of this machine can copy in memory ({brief_throughput(ceiling)})"
+            f"{brief_throughput(moved_per_s)} did not come from storage, as it is"
+            f" {brief_percent(moved_per_s / ceiling)}"
+            f" of what all cores of this machine can copy in memory ({brief_throughput(ceiling)})"
         )
         yield Finding(
             code="faster_than_memory",
@@ -97,7 +98,7 @@ def _faster_than_memory(run: Run, record: PhaseRecord) -> Iterator[Finding]:
             phase=record.phase.name,
             says=sentence(clause),
             clause=clause,
-            evidence={"bytes_per_s": seen, "memory_bytes_per_s": float(ceiling)},
+            evidence={"bytes_per_s": moved_per_s, "memory_bytes_per_s": float(ceiling)},
             remedy=REMEDY,
         )
 

@@ -74,7 +74,7 @@ def _direct_but_cached(row: RowFacts) -> Iterator[Finding]:
         )
         return
     ops: tuple[Op, ...] = ("read", "write")
-    shares = [(*found, op) for op in ops if (found := row.share_of_device(op)) is not None]
+    shares = [(*share_and_device, op) for op in ops if (share_and_device := row.share_of_device(op)) is not None]
     if shares:
         share, device, op = min(shares, key=lambda each: each[0])
         if share < DEVICE_SHARE:
@@ -145,9 +145,9 @@ def _buffered_writes(row: RowFacts) -> Iterator[Finding]:
 
 
 def _from_the_cache(row: RowFacts, op: Op, what: str) -> Iterator[Finding]:
-    record, found = row.record, row.share_of_device(op)
-    if found is not None and found[0] < DEVICE_SHARE:
-        share = found[0]
+    record, share_and_device = row.record, row.share_of_device(op)
+    if share_and_device is not None and share_and_device[0] < DEVICE_SHARE:
+        share = share_and_device[0]
         yield Finding(
             code="page_cache",
             severity="severe" if share < MOSTLY_SHARE else "warn",

@@ -50,9 +50,9 @@ ROUNDS = 6
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """What two rows show."""
-    found = _paired(facts)
-    if found is not None:
-        yield found
+    pair = _paired(facts)
+    if pair is not None:
+        yield pair
 
 
 def _paired(facts: Facts) -> Finding | None:
@@ -63,9 +63,9 @@ def _paired(facts: Facts) -> Finding | None:
             continue
         written = [each for each in (one, other) if each.written_before]
         fresh = [each for each in (one, other) if not each.written_before]
-        found = _seen(fresh[0], written[0]) if written and fresh else None
-        if found is not None:
-            return found
+        finding = _seen(fresh[0], written[0]) if written and fresh else None
+        if finding is not None:
+            return finding
     return None
 
 

@@ -44,10 +44,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
         layer = kinds.get(device.layer) if device is not None else None
         if device is None or layer is None or layer.write_cache != VOLATILE:
             continue
-        asked = sum(part.ios for part in row.measurement.classes if part.op in ("fsync", "fdatasync"))
+        syncs = sum(part.ios for part in row.measurement.classes if part.op in ("fsync", "fdatasync"))
         done = device.flushes
-        if done is not None and asked >= ENOUGH and done < FEW * asked:
-            yield _finding(row, f"{number(asked)} flushes were asked for, and {number(done)} reached {layer.name}", 0.0)
+        if done is not None and syncs >= ENOUGH and done < FEW * syncs:
+            yield _finding(row, f"{number(syncs)} flushes were asked for, and {number(done)} reached {layer.name}", 0.0)
             return
         if not meets(row, NOT_DURABLE) and done and done >= ENOUGH and device.flush_ns is not None:
             each_ns = device.flush_ns / done
@@ -57,13 +57,13 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 return
 
 
-def _finding(row: RowFacts, seen: str, each_ns: float) -> Finding:
+def _finding(row: RowFacts, what: str, each_ns: float) -> Finding:
     return Finding(
         code=CODE,
         severity="note",
         phase=row.name,
         says=(
-            f"{seen}, although its write cache is reported as volatile: either the cache is protected against power"
+            f"{what}, although its write cache is reported as volatile: either the cache is protected against power"
             " failure or holds no writes, or commits can be lost. These counters do not tell which."
         ),
         evidence={"flush_ns": each_ns},

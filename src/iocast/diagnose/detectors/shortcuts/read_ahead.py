@@ -72,10 +72,12 @@ def _more_than_asked(row: RowFacts) -> Iterator[Finding]:
     size = min((item.size_bytes for item in row.workload.mix), default=0)
     if meets(row, DIRECT) or size % PAGE_BYTES or not size:
         return  # of smaller reads a page is read whole
-    found = row.share_of_device("read") if isinstance(row.workload.locality, Uniform | Zipf | Hotspot) else None
-    if found is None or found[0] <= MORE:
+    share_and_device = (
+        row.share_of_device("read") if isinstance(row.workload.locality, Uniform | Zipf | Hotspot) else None
+    )
+    if share_and_device is None or share_and_device[0] <= MORE:
         return
-    share, device = found
+    share, device = share_and_device
     yield Finding(
         code=CODE,
         severity="warn",

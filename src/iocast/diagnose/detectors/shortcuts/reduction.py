@@ -62,10 +62,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
         busy = unique.measurement.cpu_user_ns / max(1, unique.measurement.elapsed_ns)
         ratio, apart = same.measurement.bytes_per_s / unique.measurement.bytes_per_s, bytes_ratio(unique, same)
         carried = (apart.ratio if apart.low is None else apart.low) > FACTOR
-        told = ratio > SUGGESTS or _do_not_overlap(unique, same)
+        is_reduced = ratio > SUGGESTS or _do_not_overlap(unique, same)
         if (
             carried
-            and told
+            and is_reduced
             and (busy < BUSY_MAKING or not meets(unique, REAL_DEVICE))
             and (best is None or ratio > best[0])
         ):

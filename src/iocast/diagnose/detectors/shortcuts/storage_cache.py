@@ -76,9 +76,9 @@ def detect(facts: Facts) -> Iterator[Finding]:
             continue
         if _host_answers(row):  # what memory answers forms a quick group
             continue
-        found = _groups(row, arm=arm)
-        if found is not None:
-            yield _finding(row.record, *found)
+        groups = _groups(row, arm=arm)
+        if groups is not None:
+            yield _finding(row.record, *groups)
         elif not arm and (peaks := _flash_peaks(row)) is not None:
             yield _of_flash(row.record, *peaks)
     yield from _remembered(facts)
@@ -103,7 +103,7 @@ def _host_answers(row: RowFacts) -> bool:
 def _remembered(facts: Facts) -> Iterator[Finding]:
     """A small region that is quicker than the whole, beyond what a shorter way of an arm explains."""
     # What reads at the baseline of a volume whose credits are spent is slow for that.
-    spent = max((found.evidence["after_per_s"] for found in credits.detect(facts)), default=0.0)
+    spent = max((finding.evidence["after_per_s"] for finding in credits.detect(facts)), default=0.0)
     for one, other in pairs_for(facts, (ONLY_READS, PAST_THE_HOST, ENOUGH_FOR_A_SHARE), "region"):
         small, whole = sorted((one, other), key=lambda row: row.data_bytes)
         load = small.workload
@@ -171,9 +171,9 @@ def _valley(taken: Histogram, quick: float, low_ns: float, high_ns: float) -> bo
 
 def _by_peaks(row: RowFacts) -> tuple[float, float, float] | None:
     """The same by the peaks of the distribution, which charts and other findings name; None where it shows none."""
-    found = row.modes if meets(row, ONLY_READS) else modes(row.response("read"))  # writes have peaks of their own
-    quick = [mode for mode in found if mode.location_ns < FLOOR_NS]
-    slow = [mode for mode in found if mode.location_ns >= FLOOR_NS]
+    peaks = row.modes if meets(row, ONLY_READS) else modes(row.response("read"))  # writes have peaks of their own
+    quick = [mode for mode in peaks if mode.location_ns < FLOOR_NS]
+    slow = [mode for mode in peaks if mode.location_ns >= FLOOR_NS]
     if not quick or not slow or not meets(row, CLOSED_LOOP):
         return None
     low, high = (max(some, key=lambda mode: mode.share).location_ns for some in (quick, slow))
@@ -192,12 +192,12 @@ def _flash_peaks(row: RowFacts) -> tuple[float, float, float] | None:
 
 def _of_flash(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:
     """Two service times are known, their cause is not."""
-    found = _finding(record, quick, low_ns, high_ns)
+    finding = _finding(record, quick, low_ns, high_ns)
     says = (
         f"{brief_percent(quick)} of the reads took about {brief_time(low_ns)}, {brief_percent(1 - quick)} about"
         f" {brief_time(high_ns)}: two service times, as of hits and misses of a cache in front of the flash."
     )
-    return replace(found, severity="note", says=says, confidence=0.5)
+    return replace(finding, severity="note", says=says, confidence=0.5)
 
 
 def _finding(record: PhaseRecord, quick: float, low_ns: float, high_ns: float) -> Finding:

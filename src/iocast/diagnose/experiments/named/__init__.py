@@ -40,7 +40,7 @@ class Trial(Protocol):
     WRITES: bool  # it makes no sense where nothing may be written
     DEFAULTS: Defaults
 
-    def phases(self, asked: TrialSetup) -> tuple[Phase, ...]:
+    def phases(self, setup: TrialSetup) -> tuple[Phase, ...]:
         """What is to be done. Raises TargetError, with the reason, where the target cannot show it."""
         ...
 

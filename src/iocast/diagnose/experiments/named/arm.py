@@ -30,19 +30,19 @@ SHOWN = {SAME: "side by side", APART: "opposite ends"}
 DECISION = Decision(statistic="mean", first=SAME[0], other=APART[0], limit=FARTHER, direction="above")
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Both pairs, in turns."""
-    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+    return tuple(phase for at in range(1, setup.rounds + 1) for phase in _round(setup, at))
 
 
-def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
-    size = asked.parts(2, MOST)
-    reads = work("read", asked.block_bytes)
-    pairs = ((SAME, (0, 0)), (APART, (0, asked.last(size))))
+def _round(setup: TrialSetup, at: int) -> Iterator[Phase]:
+    size = setup.parts(2, MOST)
+    reads = work("read", setup.block_bytes)
+    pairs = ((SAME, (0, 0)), (APART, (0, setup.last(size))))
     for names, starts in pairs if at % 2 else reversed(pairs):
         beside = f"round {at}: {SHOWN[names]}"
         for name, start in zip(names, starts, strict=True):
-            yield row(name, at, reads, seconds=asked.seconds, start=start, size=size, together=beside)
+            yield row(name, at, reads, seconds=setup.seconds, start=start, size=size, together=beside)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -60,7 +60,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
 
 def _pair(run: Run, names: tuple[str, str]) -> ArmRow | None:
     """Both readers of a pair in one row, as one process that has two threads would show them."""
-    both = [found for name in names if (found := figures(run, name)) is not None]
+    both = [pair for name in names if (pair := figures(run, name)) is not None]
     first = figures(run, SAME[0])
     if not both or first is None:
         return None

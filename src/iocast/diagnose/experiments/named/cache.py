@@ -30,22 +30,22 @@ DECISION = Decision(
 )
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Reads and, where it may, writes, buffered and direct; before each buffered read the cache is filled."""
-    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+    return tuple(phase for at in range(1, setup.rounds + 1) for phase in _round(setup, at))
 
 
-def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
-    size = asked.parts(1, DEFAULTS.size_bytes)
-    ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
-    ways = (False, True) if asked.target.direct is not False else (False,)
+def _round(setup: TrialSetup, at: int) -> Iterator[Phase]:
+    size = setup.parts(1, DEFAULTS.size_bytes)
+    ops: tuple[Op, ...] = ("read", "write") if setup.may_write else ("read",)
+    ways = (False, True) if setup.target.direct is not False else (False,)
     for op in ops:
         for direct in ways:
             if op == "read" and not direct:
                 warm = work("read", MIB, Sequential(), direct=False)
                 yield row("fill the cache", at, warm, moved_bytes=size, size=size, role="warm")
-            load = work(op, asked.block_bytes, direct=direct, depth=asked.depth)
-            yield row(f"{op} {'direct' if direct else 'buffered'}", at, load, seconds=asked.seconds, size=size)
+            load = work(op, setup.block_bytes, direct=direct, depth=setup.depth)
+            yield row(f"{op} {'direct' if direct else 'buffered'}", at, load, seconds=setup.seconds, size=size)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -56,8 +56,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     rows = rows_with_device(run, shares)
     memory = memory_words(run.plan.target)
     if memory:
-        found = figures(run, "read buffered")
-        speed = f" Buffered reads: {brief_throughput(found.bytes_per_s)}." if found else ""
+        buffered_figures = figures(run, "read buffered")
+        speed = f" Buffered reads: {brief_throughput(buffered_figures.bytes_per_s)}." if buffered_figures else ""
         says = f"Memory answers every read, buffered or direct: {memory}.{speed}"
         return Ruling(verdict="confirmed", says=says, rows=rows)
     if "read direct" not in tests(run):
@@ -67,11 +67,11 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     outcome = decided(run, DECISION)
     buffered, direct = shares["read buffered"], shares["read direct"]
     if buffered is not None and buffered <= FROM_MEMORY:
-        seen = f"The device moved {brief_percent(buffered)} of the bytes of buffered reads"
-        seen += f", and {brief_percent(direct)} of those of direct ones" if direct is not None else ""
+        sentence = f"The device moved {brief_percent(buffered)} of the bytes of buffered reads"
+        sentence += f", and {brief_percent(direct)} of those of direct ones" if direct is not None else ""
         return Ruling(
             verdict="confirmed",
-            says=f"The page cache answers buffered reads. {seen}. {outcome.says}",
+            says=f"The page cache answers buffered reads. {sentence}. {outcome.says}",
             rows=rows,
         )
     ends = {

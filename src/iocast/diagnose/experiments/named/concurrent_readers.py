@@ -29,25 +29,25 @@ LESS = 0.9  # of one reader's throughput: on a disk several sequential streams c
 FROM_MEMORY = 0.05
 
 
-def files(asked: TrialSetup) -> int:
+def files(setup: TrialSetup) -> int:
     """A file for each of the most readers."""
-    return max(1, asked.streams)
+    return max(1, setup.streams)
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """One, two and the most readers, in turns."""
-    asked.parts(asked.streams, 1 << 60)
-    direct = asked.target.direct is not False
+    setup.parts(setup.streams, 1 << 60)
+    direct = setup.target.direct is not False
     every = [
         row(
             f"{users} reader" + ("s" if users > 1 else ""),
             1,
-            work("read", asked.block_bytes, Sequential(), users=users, direct=direct),
-            seconds=asked.seconds,
+            work("read", setup.block_bytes, Sequential(), users=users, direct=direct),
+            seconds=setup.seconds,
         )
-        for users in sorted({1, min(2, asked.streams), asked.streams})
+        for users in sorted({1, min(2, setup.streams), setup.streams})
     ]
-    return in_turns(every, asked.rounds)
+    return in_turns(every, setup.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -58,16 +58,16 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     order = sorted(every, key=lambda test: users[test])
     rows = []
     for test in order:
-        found = every[test]
-        times = found.bytes_per_s / every[order[0]].bytes_per_s
+        by_test = every[test]
+        times = by_test.bytes_per_s / every[order[0]].bytes_per_s
         rows.append(
             ReadersRow(
                 readers=users[test],
-                moved_bytes_per_s=found.bytes_per_s,
-                each_bytes_per_s=found.bytes_per_s / users[test],
+                moved_bytes_per_s=by_test.bytes_per_s,
+                each_bytes_per_s=by_test.bytes_per_s / users[test],
                 scaling=times,
                 efficiency_share=times / users[test],
-                mean_ns=found.mean_ns,
+                mean_ns=by_test.mean_ns,
                 device_share=device_share(run, test, "read"),
             )
         )

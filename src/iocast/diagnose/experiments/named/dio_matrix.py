@@ -38,43 +38,43 @@ CASES = "overwrite", "allocating", "extending"
 ALONE, CONTROL = ", alone", "reads"
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Every case by threads and by a ring; on a simulated device at 1 and at the full depth."""
-    if asked.target.direct is False:
-        raise cannot(asked, "no direct I/O here, which this experiment needs", "give another path")
-    cases = _simulated(asked) if asked.simulated else _real(asked)
+    if setup.target.direct is False:
+        raise cannot(setup, "no direct I/O here, which this experiment needs", "give another path")
+    cases = _simulated(setup) if setup.simulated else _real(setup)
     return tuple(cases)
 
 
-def _simulated(asked: TrialSetup) -> Iterator[Phase]:
-    for at in range(1, asked.rounds + 1):
+def _simulated(setup: TrialSetup) -> Iterator[Phase]:
+    for at in range(1, setup.rounds + 1):
         for op, test in (("read", CONTROL), ("write", "overwrite")):
-            for depth, name in ((1, test + ALONE), (asked.depth, test)):
-                load = work("read" if op == "read" else "write", asked.block_bytes, depth=depth)
-                yield row(name, at, load, seconds=asked.seconds)
+            for depth, name in ((1, test + ALONE), (setup.depth, test)):
+                load = work("read" if op == "read" else "write", setup.block_bytes, depth=depth)
+                yield row(name, at, load, seconds=setup.seconds)
 
 
-def _real(asked: TrialSetup) -> Iterator[Phase]:
-    size = asked.parts(1, 1 << 30)
+def _real(setup: TrialSetup) -> Iterator[Phase]:
+    size = setup.parts(1, 1 << 30)
     once = Uniform(repeats=False)
-    for at in range(1, asked.rounds + 1):
-        if at > 1 and asked.target.kind != "block":  # the round before left holes: before a read they are filled
+    for at in range(1, setup.rounds + 1):
+        if at > 1 and setup.target.kind != "block":  # the round before left holes: before a read they are filled
             yield row("lay out", at, work("read", MIB, Sequential()), moved_bytes=MIB, size=size, role="warm")
         for by, engine in ENGINES.items():
-            load = work("write", asked.block_bytes, depth=asked.depth)
-            yield row(_named(CASES[0], by), at, load, seconds=asked.seconds, size=size, engine=engine)
-        for by, engine in ENGINES.items() if asked.target.kind != "block" else ():
+            load = work("write", setup.block_bytes, depth=setup.depth)
+            yield row(_named(CASES[0], by), at, load, seconds=setup.seconds, size=size, engine=engine)
+        for by, engine in ENGINES.items() if setup.target.kind != "block" else ():
             empty = work("trim", MIB, Sequential())
             yield row(f"empty, {by}", at, empty, moved_bytes=size, size=size, role="warm")
-            load = work("write", asked.block_bytes, once, depth=asked.depth)
-            yield row(_named(CASES[1], by), at, load, seconds=asked.seconds, moved_bytes=size, size=size, engine=engine)
-        for by, engine in ENGINES.items() if asked.target.kind != "block" else ():
-            load = work("write", asked.block_bytes, Sequential(), depth=asked.depth)
+            load = work("write", setup.block_bytes, once, depth=setup.depth)
+            yield row(_named(CASES[1], by), at, load, seconds=setup.seconds, moved_bytes=size, size=size, engine=engine)
+        for by, engine in ENGINES.items() if setup.target.kind != "block" else ():
+            load = work("write", setup.block_bytes, Sequential(), depth=setup.depth)
             yield row(
                 _named(CASES[2], by),
                 at,
                 load,
-                seconds=asked.seconds,
+                seconds=setup.seconds,
                 moved_bytes=size,
                 size=size,
                 engine=engine,
@@ -84,24 +84,24 @@ def _real(asked: TrialSetup) -> Iterator[Phase]:
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
     """Each row against the control: the raw device, else the row with the deepest queue."""
-    seen = [each for run in runs for each in (_simulated_rows(run) if _is_simulated(run) else _real_rows(run))]
-    controls = [each for each in seen if each.where == "raw" or each.test == CONTROL] or seen
+    all_rows = [each for run in runs for each in (_simulated_rows(run) if _is_simulated(run) else _real_rows(run))]
+    controls = [each for each in all_rows if each.where == "raw" or each.test == CONTROL] or all_rows
     control = max((each.device for each in controls if each.device is not None), default=0.0)
-    rows = tuple(replace(each, verdict=queue_verdict(each.device, each.asked, control)) for each in seen)
+    rows = tuple(replace(each, verdict=queue_verdict(each.device, each.asked, control)) for each in all_rows)
     stuck = [each for each in rows if each.verdict == "serialised"]
-    asked = max((each.asked for each in rows), default=0)
-    if control < ENOUGH * asked or not rows:
+    depth = max((each.asked for each in rows), default=0)
+    if control < ENOUGH * depth or not rows:
         says = (
-            f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(asked)}"
+            f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(depth)}"
             " I/Os outstanding at the device, which is too fast or serves one at a time."
         )
         return Ruling(verdict="undecided", says=says, rows=rows)
     free = [each for each in rows if each.verdict == "parallel"]
     if stuck:
         names = "; ".join(f"{each.where} {each.test} by {each.by} ({number(each.device or 0.0)})" for each in stuck)
-        says = f"Serialised: {names}; the control has {number(control)} of {number(asked)} outstanding."
+        says = f"Serialised: {names}; the control has {number(control)} of {number(depth)} outstanding."
         return Ruling(verdict="confirmed", says=says, rows=rows)
-    says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(asked)} outstanding."
+    says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(depth)} outstanding."
     return Ruling(verdict="rejected", says=says, rows=rows)
 
 
@@ -144,8 +144,8 @@ def _simulated_rows(run: Run) -> Iterator[DirectWritesRow]:
 
 def _row(run: Run, test: str, where: str, name: str, by: str, queue: float | None) -> DirectWritesRow:
     """Without a verdict: that needs the control."""
-    found = figures(run, test)
-    assert found is not None
+    row_figures = figures(run, test)
+    assert row_figures is not None
     did = records(run, test)[0].measurement
     return DirectWritesRow(
         where=where,
@@ -154,8 +154,8 @@ def _row(run: Run, test: str, where: str, name: str, by: str, queue: float | Non
         asked=did.asked_depth,
         device=queue,
         tasks=did.generator.threads or None,
-        rate_per_s=found.rate_per_s,
-        mean_ns=found.mean_ns,
+        rate_per_s=row_figures.rate_per_s,
+        mean_ns=row_figures.mean_ns,
         verdict="not_seen",
         kernel=run.host.kernel,
         mount=run.plan.target.mount_options,

@@ -28,19 +28,19 @@ EMPTY, WRITTEN = "never written", "written"
 DECISION = Decision(statistic="p50", first=WRITTEN, other=EMPTY, limit=TOO_QUICK, direction="below", op="read")
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """One part is written, the other emptied; then both are read."""
-    size = asked.parts(2, MOST)
+    size = setup.parts(2, MOST)
     written = work("write", MIB, Sequential(), depth=4)
     ground = [row("write", "before", written, moved_bytes=size, start=size, size=size, role="warm")]
-    if not asked.simulated:
+    if not setup.simulated:
         ground.append(row("empty", "before", work("trim", MIB, Sequential()), moved_bytes=size, size=size, role="warm"))
-    reads = work("read", asked.block_bytes, depth=asked.depth)
+    reads = work("read", setup.block_bytes, depth=setup.depth)
     pair = [
-        row(test, 1, reads, seconds=asked.seconds, start=start, size=size, as_it_is=True)
+        row(test, 1, reads, seconds=setup.seconds, start=start, size=size, as_it_is=True)
         for test, start in ((EMPTY, 0), (WRITTEN, size))
     ]
-    return (*ground, *in_turns(pair, asked.rounds))
+    return (*ground, *in_turns(pair, setup.rounds))
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -55,6 +55,6 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     says = outcome.says
     if outcome.verdict == "confirmed":
         says += f" Reads of holes do not reach the medium: they are {times_as_fast(outcome)}."
-    seen = shares.get(EMPTY)
-    counted = f" The device moved {brief_percent(seen)} of what was read there." if seen is not None else ""
+    share = shares.get(EMPTY)
+    counted = f" The device moved {brief_percent(share)} of what was read there." if share is not None else ""
     return Ruling(verdict=outcome.verdict, says=says + counted, rows=rows_with_device(run, shares))

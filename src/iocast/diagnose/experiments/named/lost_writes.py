@@ -25,21 +25,21 @@ DEFAULTS = Defaults(rounds=1, depth=4)
 SIZES = (4096, 8192, 65536)
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Writes, and what reads them back, in every round."""
-    if asked.simulated:
-        raise cannot(asked, "a simulated device keeps no data to read back", "give a directory")
-    size = asked.parts(1, 1 << 40)
+    if setup.simulated:
+        raise cannot(setup, "a simulated device keeps no data to read back", "give a directory")
+    size = setup.parts(1, 1 << 40)
     load = Workload(
         mix=tuple(MixItem("write", each) for each in SIZES),
-        depth=asked.depth,
-        direct=asked.target.direct is not False,
+        depth=setup.depth,
+        direct=setup.target.direct is not False,
         fsync_every=64,
     )
     back = work("read", 4096, direct=False)
     rows: list[Phase] = []
-    for at in range(1, asked.rounds + 1):
-        rows.append(row("write", at, load, seconds=asked.seconds, size=size, verify=True, verify_block_bytes=4096))
+    for at in range(1, setup.rounds + 1):
+        rows.append(row("write", at, load, seconds=setup.seconds, size=size, verify=True, verify_block_bytes=4096))
         rows.append(row("read back", at, back, moved_bytes=0, role="verify"))
     return tuple(rows)
 
@@ -49,15 +49,19 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     run = runs[0]
     if not run.verifications:
         return Ruling(verdict="undecided", says="Nothing was read back.")
-    found = run.verifications[-1]
-    counts = {"read back": found.blocks, "intact": found.intact, "with overlapping writes": found.undecided}
-    counts |= {kind: found.count(kind) for kind in BAD_KINDS}
+    verification = run.verifications[-1]
+    counts = {
+        "read back": verification.blocks,
+        "intact": verification.intact,
+        "with overlapping writes": verification.undecided,
+    }
+    counts |= {kind: verification.count(kind) for kind in BAD_KINDS}
     rows = tuple(ReadBackRow(what=what, count=number) for what, number in counts.items())
-    size = f"{counted(found.blocks, 'block')} of {found.block_bytes:,} bytes"
-    if found.bad_blocks:
-        bad = ", ".join(f"{found.count(kind):,} {kind}" for kind in BAD_KINDS if found.count(kind))
+    size = f"{counted(verification.blocks, 'block')} of {verification.block_bytes:,} bytes"
+    if verification.bad_blocks:
+        bad = ", ".join(f"{verification.count(kind):,} {kind}" for kind in BAD_KINDS if verification.count(kind))
         return Ruling(verdict="confirmed", says=f"Not all of {size} are intact: {bad}.", rows=rows)
-    if not found.complete or not found.blocks:
+    if not verification.complete or not verification.blocks:
         return Ruling(verdict="undecided", says=f"Only {size} were read back.", rows=rows)
     says = f"All of the {size} that were written are intact: none is torn, lost or misplaced."
     return Ruling(verdict="rejected", says=says, rows=rows)

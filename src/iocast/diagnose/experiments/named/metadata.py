@@ -41,18 +41,18 @@ LISTS: dict[Op, str] = {"readdir": "ls", "readdirplus": "ls -l"}
 LOOKUP: Op = "stat"
 
 
-def tree(asked: TrialSetup) -> Tree:
+def tree(setup: TrialSetup) -> Tree:
     """Directories of 500 files; two levels where one would have more than 20 of them."""
-    directories = max(1, -(-asked.files // A_DIRECTORY))
+    directories = max(1, -(-setup.files // A_DIRECTORY))
     depth, width = (1, directories) if directories <= WIDTH else (2, round(directories**0.5))
-    return Tree(depth=depth, width=width, files=max(1, round(asked.files / width**depth)))
+    return Tree(depth=depth, width=width, files=max(1, round(setup.files / width**depth)))
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Lists at one user; then the ladder of users."""
-    shape = tree(asked)
-    lists = [*_lists(shape, cold=True)] if asked.cold else []
-    return (*lists, *_lists(shape, cold=False), *(each for users in USERS for each in _rung(asked, shape, users)))
+    shape = tree(setup)
+    lists = [*_lists(shape, cold=True)] if setup.cold else []
+    return (*lists, *_lists(shape, cold=False), *(each for users in USERS for each in _rung(setup, shape, users)))
 
 
 def _lists(shape: Tree, *, cold: bool) -> Iterator[Phase]:
@@ -62,13 +62,13 @@ def _lists(shape: Tree, *, cold: bool) -> Iterator[Phase]:
         yield Phase(name=test, test=test, workload=_load(op, 1), length=length, cold=cold)
 
 
-def _rung(asked: TrialSetup, shape: Tree, users: int) -> Iterator[Phase]:
+def _rung(setup: TrialSetup, shape: Tree, users: int) -> Iterator[Phase]:
     for op in LADDER:
         yield Phase(
             name=f"{op} {users}x1",
             test=op,
             workload=_load(op, users),
-            length=Length(ios=shape.files_each) if op in PASSES else Length(seconds=asked.seconds),
+            length=Length(ios=shape.files_each) if op in PASSES else Length(seconds=setup.seconds),
             from_nothing=op == "create",
         )
 
@@ -123,8 +123,8 @@ def _says_lists(run: Run) -> str:
     if not took or run.plan.tree is None:
         return ""
     files = f"{run.plan.tree.files_each:,} files"
-    told = (f"{test} {brief_time(ns)}" for test, ns in took.items())
-    return f" Of {files}: {', '.join(told)}."
+    times = (f"{test} {brief_time(ns)}" for test, ns in took.items())
+    return f" Of {files}: {', '.join(times)}."
 
 
 def _notes(run: Run) -> Iterator[str]:

@@ -38,21 +38,21 @@ DURING = Decision(statistic="p99", first="before", other="during", limit=HURTS, 
 AFTER = Decision(statistic="mean", first="before", other="after", limit=STAYS, direction="above", op="read")
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Warm, before, during, after: in every round, in this order."""
-    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+    return tuple(phase for at in range(1, setup.rounds + 1) for phase in _round(setup, at))
 
 
-def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
-    size, seconds = asked.parts(2, MOST), asked.seconds
-    reads = work("read", asked.block_bytes, depth=asked.depth)
+def _round(setup: TrialSetup, at: int) -> Iterator[Phase]:
+    size, seconds = setup.parts(2, MOST), setup.seconds
+    reads = work("read", setup.block_bytes, depth=setup.depth)
     # All of the part is read once, not sequentially: what a cache can hold of it is in it before the first figure.
-    warm = work("read", MIB, Uniform(repeats=False), depth=asked.depth)
+    warm = work("read", MIB, Uniform(repeats=False), depth=setup.depth)
     yield row("warm", at, warm, seconds=10 * seconds, moved_bytes=size, size=size, role="warm")
     yield row("settle", at, reads, seconds=seconds, size=size, role="warm")
     yield row("before", at, reads, seconds=seconds, size=size)
     beside = f"round {at}: during"
-    writes = work("write", NOISE_BLOCK, Sequential(), users=asked.streams, sync=asked.sync)
+    writes = work("write", NOISE_BLOCK, Sequential(), users=setup.streams, sync=setup.sync)
     yield row("noise", at, writes, seconds=seconds, together=beside, start=size, size=size)
     yield row("during", at, reads, seconds=seconds, together=beside, size=size)
     yield row("after", at, reads, seconds=seconds, size=size)
@@ -82,8 +82,8 @@ def _damage(run: Run, test: str) -> float | None:
 
 
 def _damaged(damage: dict[str, float | None]) -> str:
-    told = [f"{brief_percent(share)} {when} the writes" for when, share in damage.items() if share is not None]
-    return f" Damage to the IOPS of the reads: {', '.join(told)}." if told else ""
+    parts = [f"{brief_percent(share)} {when} the writes" for when, share in damage.items() if share is not None]
+    return f" Damage to the IOPS of the reads: {', '.join(parts)}." if parts else ""
 
 
 def _after(shares: dict[str, float | None], after: str, during: str) -> str:

@@ -35,19 +35,19 @@ DECISION = Decision(
 )
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """A part a round: emptied, written, written again."""
-    return tuple(phase for at in range(1, asked.rounds + 1) for phase in _round(asked, at))
+    return tuple(phase for at in range(1, setup.rounds + 1) for phase in _round(setup, at))
 
 
-def _round(asked: TrialSetup, at: int) -> Iterator[Phase]:
-    size = asked.parts(asked.rounds, MOST)
+def _round(setup: TrialSetup, at: int) -> Iterator[Phase]:
+    size = setup.parts(setup.rounds, MOST)
     start = (at - 1) * size
-    if not asked.simulated:
+    if not setup.simulated:
         yield row("empty", at, work("trim", MIB, Sequential()), moved_bytes=size, start=start, size=size, role="warm")
     # The same blocks in both passes, none twice: an end by time would let the quicker pass come further.
-    load = work("write", asked.block_bytes, Uniform(repeats=False), depth=asked.depth)
-    ios = min(WRITTEN, size // asked.block_bytes)
+    load = work("write", setup.block_bytes, Uniform(repeats=False), depth=setup.depth)
+    ios = min(WRITTEN, size // setup.block_bytes)
     for test in ("first pass", "second pass"):
         yield row(test, at, load, ios=ios, start=start, size=size, same_offsets=True)
 

@@ -37,20 +37,20 @@ MEANS = {
 }
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """The four contents over the same region, in turns."""
-    size = asked.parts(1, 1 << 30)
+    size = setup.parts(1, 1 << 30)
     every = [
         row(
             name,
             1,
-            work("write", asked.block_bytes, Sequential(), depth=asked.depth, payload=payload),
-            seconds=asked.seconds,
+            work("write", setup.block_bytes, Sequential(), depth=setup.depth, payload=payload),
+            seconds=setup.seconds,
             size=size,
         )
         for name, payload in PAYLOADS.items()
     ]
-    return in_turns(every, asked.rounds)
+    return in_turns(every, setup.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -58,7 +58,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     run = runs[0]
     every = every_figures(run)
     unique = every.get("unique")
-    rows, found, open_ = [], [], False
+    rows, reduced, open_ = [], [], False
     for test in (each for each in PAYLOADS if each in every):
         times = every[test].bytes_per_s / unique.bytes_per_s if unique else None
         rows.append(usual_row(ContentRow, test, every[test], times=times))
@@ -68,9 +68,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         outcome = decided(run, decision)
         open_ |= outcome.verdict == "undecided"
         if outcome.verdict == "confirmed":
-            found.append(f"{test} {number(times)} times as fast as unique data: {MEANS[test]}")
-    if found:
-        return Ruling(verdict="confirmed", says=f"The content matters: {'; '.join(found)}.", rows=tuple(rows))
+            reduced.append(f"{test} {number(times)} times as fast as unique data: {MEANS[test]}")
+    if reduced:
+        return Ruling(verdict="confirmed", says=f"The content matters: {'; '.join(reduced)}.", rows=tuple(rows))
     if open_ or unique is None:
         return Ruling(
             verdict="undecided",

@@ -33,10 +33,10 @@ STRETCHES, LEAST = 24, 10  # at the most; reads in each, at the least
 CHANCE, VARIES = 0.01, 0.10  # source row K8, 2
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """One phase; what was seen until it is stopped is kept."""
-    load = work("read", asked.block_bytes, arrival=Constant(PER_S), direct=asked.target.direct is not False)
-    return (row("probe", 1, load, seconds=asked.seconds),)
+    load = work("read", setup.block_bytes, arrival=Constant(PER_S), direct=setup.target.direct is not False)
+    return (row("probe", 1, load, seconds=setup.seconds),)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:

@@ -32,18 +32,18 @@ SEQUENTIAL, BUFFERED = "sequential", "random buffered"
 DECISION = Decision(statistic="mean", first="random", other=SEQUENTIAL, limit=QUICKER, direction="below")
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Sequential and random, and random through the cache where there is one."""
-    size = asked.parts(1, MOST)
-    direct = asked.target.direct is not False
+    size = setup.parts(1, MOST)
+    direct = setup.target.direct is not False
     loads = {
-        SEQUENTIAL: work("read", asked.block_bytes, Sequential(), direct=direct),
-        "random": work("read", asked.block_bytes, direct=direct),
+        SEQUENTIAL: work("read", setup.block_bytes, Sequential(), direct=direct),
+        "random": work("read", setup.block_bytes, direct=direct),
     }
-    if not asked.simulated:
-        loads[BUFFERED] = work("read", asked.block_bytes, Uniform(repeats=False), direct=False)
-    once = [row(test, 1, load, seconds=asked.seconds, size=size) for test, load in loads.items()]
-    return in_turns(once, asked.rounds)
+    if not setup.simulated:
+        loads[BUFFERED] = work("read", setup.block_bytes, Uniform(repeats=False), direct=False)
+    once = [row(test, 1, load, seconds=setup.seconds, size=size) for test, load in loads.items()]
+    return in_turns(once, setup.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:

@@ -31,20 +31,20 @@ SIZES = tuple(4096 << (2 * step) for step in range(6))  # 4 KiB to 4 MiB
 GATHERED, MERGED, CUT = 1.5, 0.2, 0.75  # source rows K8 4 and 5
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Every size, operation and way, in turns."""
-    if asked.simulated:
+    if setup.simulated:
         why = "a simulated device has no kernel below it, and no counters"
-        raise cannot(asked, why, "its option max_io= decides what it splits; give a file or a device")
-    size = asked.parts(1, DEFAULTS.size_bytes)
-    ways = (True, False) if asked.target.direct is not False else (False,)
-    ops: tuple[Op, ...] = ("read", "write") if asked.may_write else ("read",)
+        raise cannot(setup, why, "its option max_io= decides what it splits; give a file or a device")
+    size = setup.parts(1, DEFAULTS.size_bytes)
+    ways = (True, False) if setup.target.direct is not False else (False,)
+    ops: tuple[Op, ...] = ("read", "write") if setup.may_write else ("read",)
     every = [
         row(
             f"{op} {capacity(block)} {'direct' if direct else 'buffered'}",
             1,
             work(op, block, Sequential(), direct=direct, fsync_every=0 if direct or op == "read" else 64),
-            seconds=asked.seconds,
+            seconds=setup.seconds,
             size=size,
             cold=not direct and op == "read",
         )
@@ -53,7 +53,7 @@ def phases(asked: TrialSetup) -> tuple[Phase, ...]:
         for block in SIZES
         if block <= size
     ]
-    return in_turns(every, asked.rounds)
+    return in_turns(every, setup.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -69,9 +69,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if not cut and not gathered:
         return Ruling(verdict="rejected", says="Requests reach the device at their submitted size.", rows=rows)
     parts = [
-        f"{counted(len(found), 'row')} {word} ({_most(found)})"
-        for found, word in ((cut, "split"), (gathered, "merged"))
-        if found
+        f"{counted(len(ratios), 'row')} {word} ({_most(ratios)})"
+        for ratios, word in ((cut, "split"), (gathered, "merged"))
+        if ratios
     ]
     says = f"Requests change size on the way: {' and '.join(parts)}."
     return Ruling(verdict="confirmed", says=says, rows=rows)
@@ -84,21 +84,21 @@ def _most(rows: list[RequestsRow]) -> str:
 
 
 def _row(run: Run, test: str, most: int | None) -> RequestsRow:
-    found = records(run, test)
-    op = found[0].phase.workload.mix[0].op
-    asked = found[0].phase.workload.mix[0].size_bytes
+    rows = records(run, test)
+    op = rows[0].phase.workload.mix[0].op
+    asked_bytes = rows[0].phase.workload.mix[0].size_bytes
     facts = Facts(run)
-    parts = [io for each in found if (io := facts.row(each).under_filesystem) is not None]
+    parts = [io for each in rows if (io := facts.row(each).under_filesystem) is not None]
     io = together(parts) if parts else None
     size = None if io is None else io.read_size_bytes if op == "read" else io.write_size_bytes
     return RequestsRow(
         test=test,
-        asked_bytes=asked,
+        asked_bytes=asked_bytes,
         device_bytes=size,
-        times=size / asked if size else None,
+        times=size / asked_bytes if size else None,
         merged_share=io.merged_share if io else None,
         limit_bytes=most,
-        verdict="not seen" if io is None or size is None else verdict_of(asked, size, io),
+        verdict="not seen" if io is None or size is None else verdict_of(asked_bytes, size, io),
     )
 
 

@@ -31,30 +31,30 @@ class Ruling(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def usual_row(kind: type[Usual], test: str, found: Figures, **more: Number | None) -> Usual:
+def usual_row(kind: type[Usual], test: str, figures: Figures, **more: Number | None) -> Usual:
     """The usual figures of a test, and what this kind of row has beside them."""
     return kind(
         test=test,
-        rounds=found.rounds,
-        rate_per_s=found.rate_per_s,
-        moved_bytes_per_s=found.bytes_per_s,
-        mean_ns=found.mean_ns,
-        p50_ns=found.p50_ns,
-        p95_ns=found.p95_ns,
-        p99_ns=found.p99_ns,
+        rounds=figures.rounds,
+        rate_per_s=figures.rate_per_s,
+        moved_bytes_per_s=figures.bytes_per_s,
+        mean_ns=figures.mean_ns,
+        p50_ns=figures.p50_ns,
+        p95_ns=figures.p95_ns,
+        p99_ns=figures.p99_ns,
         **more,
     )
 
 
 def usual_rows(run: Run) -> tuple[UsualRow, ...]:
     """All tests of a run with their usual figures."""
-    return tuple(usual_row(UsualRow, test, found) for test, found in every_figures(run).items())
+    return tuple(usual_row(UsualRow, test, each) for test, each in every_figures(run).items())
 
 
 def rows_with_device(run: Run, shares: Mapping[str, float | None]) -> tuple[AtDeviceRow, ...]:
     """The same, with the share of each test's bytes that the device moved."""
     every = every_figures(run).items()
-    return tuple(usual_row(AtDeviceRow, test, found, device_share=shares[test]) for test, found in every)
+    return tuple(usual_row(AtDeviceRow, test, each, device_share=shares[test]) for test, each in every)
 
 
 def times_as_fast(outcome: Outcome) -> str:

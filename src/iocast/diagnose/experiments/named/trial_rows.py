@@ -82,13 +82,13 @@ def tests(run: Run) -> tuple[str, ...]:
 
 def figures(run: Run, test: str) -> Figures | None:
     """None when no round of the test has a result."""
-    found = records(run, test)
-    if not found:
+    rows = records(run, test)
+    if not rows:
         return None
-    did = [each.measurement for each in found]
+    did = [each.measurement for each in rows]
     times = merge(each.response() for each in did)
     return Figures(
-        rounds=len(found),
+        rounds=len(rows),
         ios=sum(each.ios for each in did),
         rate_per_s=_middle(each.rate_per_s for each in did),
         bytes_per_s=_middle(each.bytes_per_s for each in did),
@@ -102,18 +102,18 @@ def figures(run: Run, test: str) -> Figures | None:
 
 def every_figures(run: Run) -> dict[str, Figures]:
     """Those of all tests that have a result, in the order in which they first ran."""
-    return {test: found for test in tests(run) if (found := figures(run, test)) is not None}
+    return {test: row_figures for test in tests(run) if (row_figures := figures(run, test)) is not None}
 
 
 def _middle(values: Iterable[float]) -> float:
     """The geometric mean; 0 where a round has nothing."""
-    found = list(values)
-    return geometric_mean(found) if min(found) > 0 else 0.0
+    ordered = list(values)
+    return geometric_mean(ordered) if min(ordered) > 0 else 0.0
 
 
 def device_share(run: Run, test: str, op: Op) -> float | None:
     """Bytes that the device moved over bytes that the test asked for, the median of all rounds; None when unseen."""
     facts = Facts(run)
     rows = map(facts.row, records(run, test))
-    shares = [found[0] for each in rows if (found := each.share_of_device(op)) is not None]
+    shares = [share[0] for each in rows if (share := each.share_of_device(op)) is not None]
     return median_of(shares) if shares else None

@@ -59,6 +59,6 @@ class TrialSetup(Struct, frozen=True, kw_only=True):
         return (self.size_bytes - size_bytes) // MIB * MIB
 
 
-def cannot(asked: TrialSetup, why: str, hint: str) -> TargetError:
+def cannot(setup: TrialSetup, why: str, hint: str) -> TargetError:
     """The error of an experiment that this target cannot show."""
-    return TargetError(f"{asked.target.path}: {why}", hint)
+    return TargetError(f"{setup.target.path}: {why}", hint)

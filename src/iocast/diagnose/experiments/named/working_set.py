@@ -36,22 +36,22 @@ GROWS = 1.15  # models C, 17
 SERVED = 0.9  # [J] of the time of even reads; what Zipf reads save by chance and by repeats is less
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Reads of each size in turns, evenly; of all of it by Zipf's law too."""
-    sizes = asked.sizes or tuple(asked.size_bytes // part for part in PARTS)
-    if max(sizes) > asked.size_bytes:
-        raise cannot(asked, f"a working set of {capacity(max(sizes))} does not fit", "give smaller --sizes")
-    kept = sorted({max(SMALLEST, size // MIB * MIB) for size in sizes if min(size, asked.size_bytes) >= MIB})
-    kept = [size for size in kept if size <= asked.size_bytes]
+    sizes = setup.sizes or tuple(setup.size_bytes // part for part in PARTS)
+    if max(sizes) > setup.size_bytes:
+        raise cannot(setup, f"a working set of {capacity(max(sizes))} does not fit", "give smaller --sizes")
+    kept = sorted({max(SMALLEST, size // MIB * MIB) for size in sizes if min(size, setup.size_bytes) >= MIB})
+    kept = [size for size in kept if size <= setup.size_bytes]
     if len(kept) < 2:
-        raise cannot(asked, "too small for two working sets", "give it 64MiB or more with --size")
-    even = [_row(asked, size, "even") for size in kept]
-    return in_turns((*even, _row(asked, kept[-1], "zipf")), asked.rounds)
+        raise cannot(setup, "too small for two working sets", "give it 64MiB or more with --size")
+    even = [_row(setup, size, "even") for size in kept]
+    return in_turns((*even, _row(setup, kept[-1], "zipf")), setup.rounds)
 
 
-def _row(asked: TrialSetup, size: int, where: str) -> Phase:
-    load = work("read", asked.block_bytes, Zipf(THETA) if where == "zipf" else None)
-    return row(f"{capacity(size)} {where}", 1, load, seconds=asked.seconds, size=size)
+def _row(setup: TrialSetup, size: int, where: str) -> Phase:
+    load = work("read", setup.block_bytes, Zipf(THETA) if where == "zipf" else None)
+    return row(f"{capacity(size)} {where}", 1, load, seconds=setup.seconds, size=size)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -59,23 +59,23 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     run = runs[0]
     size_of = {each.phase.test: each.phase.region_size_bytes or 0 for each in run.measured}
     uneven = {each.phase.test for each in run.measured if isinstance(each.phase.workload.locality, Zipf)}
-    found = every_figures(run)
-    even = sorted((test for test in found if test not in uneven), key=lambda test: size_of[test])
+    by_test = every_figures(run)
+    even = sorted((test for test in by_test if test not in uneven), key=lambda test: size_of[test])
     whole = run.plan.target.size_bytes or max(size_of.values(), default=1)
-    stroke = fit_stroke([(size_of[test] / whole, found[test].mean_ns) for test in even])
-    floor = found[even[0]].mean_ns if even else 0.0
+    stroke = fit_stroke([(size_of[test] / whole, by_test[test].mean_ns) for test in even])
+    floor = by_test[even[0]].mean_ns if even else 0.0
     rows = []
-    for test in (*even, *(each for each in found if each not in even)):
+    for test in (*even, *(each for each in by_test if each not in even)):
         fitted = stroke.time_ns(size_of[test] / whole) if stroke and test in even else None
         rows.append(
             WorkingSetRow(
                 set_bytes=size_of[test],
                 where=f"zipf {THETA}, scattered" if test in uneven else "even",
-                mean_ns=found[test].mean_ns,
-                rate_per_s=found[test].rate_per_s,
-                seek_ns=found[test].mean_ns - floor if test != even[0] else 0,
+                mean_ns=by_test[test].mean_ns,
+                rate_per_s=by_test[test].rate_per_s,
+                seek_ns=by_test[test].mean_ns - floor if test != even[0] else 0,
                 fitted_ns=fitted,
-                p99_ns=found[test].p99_ns,
+                p99_ns=by_test[test].p99_ns,
             )
         )
     if len(even) < 2:
@@ -83,7 +83,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     decision = Decision(statistic="mean", first=even[0], other=even[-1], limit=GROWS, direction="above")
     outcome = decided(run, decision, "", "No seek component: it hardly grows.")
     law = f" {_law(stroke, floor)}" if stroke is not None and outcome.verdict == "confirmed" else ""
-    skewed = next((_skew(found[test].mean_ns, found[even[-1]].mean_ns) for test in found if test in uneven), "")
+    skewed = next((_skew(by_test[test].mean_ns, by_test[even[-1]].mean_ns) for test in by_test if test in uneven), "")
     return Ruling(verdict=outcome.verdict, says=f"{outcome.says}{law}{skewed}", rows=tuple(rows))
 
 

@@ -30,20 +30,20 @@ SCANS = ("sequential, first part", "sequential, last part")
 DECISION = Decision(statistic="mean", first=FIRST, other=LAST, limit=SLOWER, direction="above")
 
 
-def phases(asked: TrialSetup) -> tuple[Phase, ...]:
+def phases(setup: TrialSetup) -> tuple[Phase, ...]:
     """Both zones, random and sequential, in turns."""
-    size = asked.parts(2, MOST)
-    places = (0, asked.last(size))
-    seconds, users = asked.seconds, asked.streams
+    size = setup.parts(2, MOST)
+    places = (0, setup.last(size))
+    seconds, users = setup.seconds, setup.streams
     random = [
-        row(test, 1, work("read", asked.block_bytes, users=users), seconds=seconds, start=start, size=size)
+        row(test, 1, work("read", setup.block_bytes, users=users), seconds=seconds, start=start, size=size)
         for test, start in zip((FIRST, LAST), places, strict=True)
     ]
     scans = [
         row(test, 1, work("read", MIB, Sequential()), seconds=seconds, start=start, size=size)
         for test, start in zip(SCANS, places, strict=True)
     ]
-    return in_turns((*random, *scans), asked.rounds)
+    return in_turns((*random, *scans), setup.rounds)
 
 
 def judge(runs: tuple[Run, ...]) -> Ruling:
@@ -53,10 +53,10 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     for pair in ((FIRST, LAST), SCANS):
         first = figures(run, pair[0])
         for test in pair:
-            found = figures(run, test)
-            if found is not None and first is not None:
-                slower = None if test == pair[0] else found.mean_ns / first.mean_ns - 1
-                rows.append(_row(test, found, slower))
+            zone_figures = figures(run, test)
+            if zone_figures is not None and first is not None:
+                slower = None if test == pair[0] else zone_figures.mean_ns / first.mean_ns - 1
+                rows.append(_row(test, zone_figures, slower))
     outcome = decided(run, DECISION)
     slower = (outcome.ratio or 1.0) - 1
     says = f"{outcome.says.rstrip(' .')}."
@@ -72,12 +72,12 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     return Ruling(verdict=outcome.verdict, says=says, rows=tuple(rows))
 
 
-def _row(test: str, found: Figures, slower: float | None) -> ZoneRow:
+def _row(test: str, zone_figures: Figures, slower: float | None) -> ZoneRow:
     return ZoneRow(
         test=test,
-        ios=found.ios,
-        each_ns=1e9 / found.rate_per_s,
-        waited_ns=found.mean_ns,
+        ios=zone_figures.ios,
+        each_ns=1e9 / zone_figures.rate_per_s,
+        waited_ns=zone_figures.mean_ns,
         slower_share=slower,
-        moved_bytes_per_s=found.bytes_per_s,
+        moved_bytes_per_s=zone_figures.bytes_per_s,
     )

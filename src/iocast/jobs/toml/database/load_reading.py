@@ -33,10 +33,10 @@ def read_ramps(raw: Mapping[str, Any], problems: Problems) -> tuple[DatabaseRamp
 
 
 def _ramp(table: Mapping[str, Any], path: Path, problems: Problems) -> DatabaseRamp | None:
-    found = list(_conflicts(table))
-    for field, says, way_out in found:
+    clashes = list(_conflicts(table))
+    for field, says, way_out in clashes:
         problems.add((*path, field) if field in table else path, f"{table_text(path)}: {says}", way_out=way_out)
-    if found:
+    if clashes:
         return None
     given = table.get("sessions", 1)
     sessions = tuple(given) if isinstance(given, list) else (given,)

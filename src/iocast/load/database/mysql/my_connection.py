@@ -52,8 +52,8 @@ class MyConnection:
 
     def value(self, sql: str, parameters: tuple[Any, ...] = ()) -> Any:
         """The first value of the first row; None for none."""
-        found = self.rows(sql, parameters)
-        return found[0][0] if found else None
+        rows = self.rows(sql, parameters)
+        return rows[0][0] if rows else None
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -67,18 +67,18 @@ class MyDataSet:
         rows = self._on.rows(f"select {_COLUMNS} from {DATABASE}.data_set")
         if not rows:
             return None  # the build was killed before this note
-        made = BuiltDataSet(*rows[0])
-        numbers = range(1, made.tables + 1)
+        built_data_set = BuiltDataSet(*rows[0])
+        numbers = range(1, built_data_set.tables + 1)
         tables = {"progress", "commits", *(f"t{number}" for number in numbers)}
         loops = {f"load_{number}" for number in numbers}
-        self._objects.require(tables, loops, complete=made.state == "complete")
-        return made
+        self._objects.require(tables, loops, complete=built_data_set.state == "complete")
+        return built_data_set
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
         return self.server(complete(self._made(), "server"))
 
-    def server(self, made: BuiltDataSet) -> DatabaseServer:
+    def server(self, built_data_set: BuiltDataSet) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             str(name): str(value)
@@ -93,11 +93,11 @@ class MyDataSet:
             cache_bytes=(cache := int(settings["innodb_buffer_pool_size"])),
             kept_free_bytes=min(cache, int(settings.get("innodb_lru_scan_depth", 0)) * page),
             index_bytes=int(self._on.value(_INDEXES, (DATABASE,)) or 0),
-            data_bytes=made.rows * made.tables * page,
-            tables=made.tables,
-            table_blocks=made.rows,
-            filling=made.filling,
-            generation=made.generation,
+            data_bytes=built_data_set.rows * built_data_set.tables * page,
+            tables=built_data_set.tables,
+            table_blocks=built_data_set.rows,
+            filling=built_data_set.filling,
+            generation=built_data_set.generation,
             settings=settings,
             direct=settings.get("innodb_flush_method", "").upper().startswith("O_DIRECT"),
             timed=settings.get("performance_schema") == "ON",
@@ -109,44 +109,52 @@ class MyDataSet:
 
     def holders(self) -> list[Holder]:
         """Who holds the lock, apart from this connection; of other users only the number is seen without PROCESS."""
-        found = self._on.rows(_HOLDER, (_LOCK,))
+        rows = self._on.rows(_HOLDER, (_LOCK,))
         return [
             Holder(
                 f"connection {number}"
                 + (f" (of {user}, in its present statement or pause for {seconds} s)" if user else ""),
                 f"kill {number}",
             )
-            for number, user, seconds in found
+            for number, user, seconds in rows
         ]
 
-    def build(self, asked: DataSet, on_build: OnBuild) -> Built:
+    def build(self, data_set: DataSet, on_build: OnBuild) -> Built:
         """Builds it, or goes on where an interrupted build ended. Raises TargetError, LoadError."""
         self.lock()
-        asked = replace(asked, filling=_FILLING)
+        data_set = replace(data_set, filling=_FILLING)
         page = int(self._on.value("select @@global.innodb_page_size"))
-        rows = asked.blocks(page)
-        refuse_size(asked, rows)
-        made = self._made()
-        refuse_other(made, asked, DATABASE)
-        resumed = made is not None
-        made = made or self._begin(asked, rows, page)
-        self._make_tables(asked.tables)
-        for table in range(1, asked.tables + 1):
-            self._fill(made, table, on_build)
-        whole = made.rows * made.tables * page
+        rows = data_set.blocks(page)
+        refuse_size(data_set, rows)
+        built = self._made()
+        refuse_other(built, data_set, DATABASE)
+        resumed = built is not None
+        built = built or self._begin(data_set, rows, page)
+        self._make_tables(data_set.tables)
+        for table in range(1, data_set.tables + 1):
+            self._fill(built, table, on_build)
+        whole = built.rows * built.tables * page
         on_build("analyze", 0, whole, whole)
-        for table in range(1, asked.tables + 1):
+        for table in range(1, data_set.tables + 1):
             self._on.run(f"analyze table {DATABASE}.t{table}")
-        self.make_loops(made.tables)
+        self.make_loops(built.tables)
         with self._on.transaction():
             self._on.run(f"update {DATABASE}.data_set set state = 'complete'")
             self._objects.require_table("data_set")
-        return Built(server=self.server(made), resumed=resumed)
+        return Built(server=self.server(built), resumed=resumed)
 
-    def _begin(self, asked: DataSet, rows: int, page: int) -> BuiltDataSet:
+    def _begin(self, data_set: DataSet, rows: int, page: int) -> BuiltDataSet:
         """The database and its notes; statements that define things cannot be undone, so the mark comes first."""
-        made = BuiltDataSet(
-            str(uuid.uuid4()), FORMAT, asked.size_bytes, asked.tables, asked.filling, asked.seed, rows, page, "building"
+        built = BuiltDataSet(
+            str(uuid.uuid4()),
+            FORMAT,
+            data_set.size_bytes,
+            data_set.tables,
+            data_set.filling,
+            data_set.seed,
+            rows,
+            page,
+            "building",
         )
         self._objects.create_database()
         self._make_table(
@@ -157,9 +165,9 @@ class MyDataSet:
         )
         self._on.run(
             f"insert into {DATABASE}.data_set values (1, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            (*(getattr(made, field) for field in made.__struct_fields__), f"iocast {__version__}"),
+            (*(getattr(built, field) for field in built.__struct_fields__), f"iocast {__version__}"),
         )
-        return made
+        return built
 
     def _make_table(self, name: str, columns: str) -> None:
         """A table, unless ours is there already. Raises TargetError where another one bears its name."""
@@ -181,10 +189,10 @@ class MyDataSet:
             )
             self._on.run(f"insert ignore into {DATABASE}.progress values (%s, 0)", (table,))
 
-    def _fill(self, made: BuiltDataSet, table: int, on_build: OnBuild) -> None:
+    def _fill(self, built_data_set: BuiltDataSet, table: int, on_build: OnBuild) -> None:
         """Pairs of rows, a page each. Raises LoadError when it was stopped."""
         done = int(self._on.value(f"select done from {DATABASE}.progress where number = %s", (table,)))
-        filler = made.block_bytes // 2 - _ROOM_BYTES
+        filler = built_data_set.block_bytes // 2 - _ROOM_BYTES
 
         def write(chunk: Chunk) -> None:
             values: list[Any] = []
@@ -197,7 +205,7 @@ class MyDataSet:
                 for name in (f"t{table}", "progress"):  # which nobody can replace until the transaction ends
                     self._objects.require_table(name)
 
-        fill(made, table, done, _CHUNK_BYTES, on_build, write)
+        fill(built_data_set, table, done, _CHUNK_BYTES, on_build, write)
 
     def make_loops(self, tables: int) -> None:
         """The procedures as this iocast knows them; those of others were refused by `_made`."""

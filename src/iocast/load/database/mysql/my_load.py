@@ -114,9 +114,9 @@ class MyLoad:
     def prepare(self, work: DatabaseLoad | CommitLoad) -> tuple[str, ...]:
         """The loops are made anew: another iocast may have built the data set."""
         self._data.lock()
-        found = self.describe()
-        self._shape = shape_of(found)
-        self._data.make_loops(found.tables)
+        remarks = self.describe()
+        self._shape = shape_of(remarks)
+        self._data.make_loops(remarks.tables)
         if isinstance(work, CommitLoad):
             self._data.empty_commits()
             return ()
@@ -126,26 +126,26 @@ class MyLoad:
         """sysdate(6)."""
         return self._on.value("select sysdate(6)")
 
-    def session(self, asked: SessionPlan) -> LoadSession:
+    def session(self, wanted: SessionPlan) -> LoadSession:
         """A connection of its own."""
         connection = MyConnection(self._dialling)
-        if isinstance(asked.work, CommitLoad):
-            inserts = MyCommits(connection, asked.stream, asked.work.row_bytes)
-            return ClientSession(inserts, asked, DatabaseLoad(driver="client", update_pct=100))
-        if asked.work.driver == "client":
-            return ClientSession(MyStatements(connection, asked.table, asked.work), asked, asked.work)
-        return LoopSession(connection, asked, asked.work)
+        if isinstance(wanted.work, CommitLoad):
+            inserts = MyCommits(connection, wanted.stream, wanted.work.row_bytes)
+            return ClientSession(inserts, wanted, DatabaseLoad(driver="client", update_pct=100))
+        if wanted.work.driver == "client":
+            return ClientSession(MyStatements(connection, wanted.table, wanted.work), wanted, wanted.work)
+        return LoopSession(connection, wanted, wanted.work)
 
     def counters(self) -> Counters:
         """Of the whole server, since it has none of a session; of the files of the data set where it counts by file."""
-        found = {str(name).lower(): int(value) for name, value in self._status()}
+        status = {str(name).lower(): int(value) for name, value in self._status()}
         files = self._of_files()
         return Counters(
             reads=files[0] if files else None,
             read_ns=files[1] if files else None,
-            syncs=found.get("innodb_os_log_fsyncs"),
-            log_bytes=found.get("innodb_os_log_written"),
-            misses=found.get("innodb_buffer_pool_reads"),
+            syncs=status.get("innodb_os_log_fsyncs"),
+            log_bytes=status.get("innodb_os_log_written"),
+            misses=status.get("innodb_buffer_pool_reads"),
         )
 
     def _of_files(self) -> tuple[int, int] | None:

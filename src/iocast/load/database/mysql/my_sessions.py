@@ -20,12 +20,12 @@ _RESULTS = "@iocast_number, @iocast_due, @iocast_kind, @iocast_ended"
 class LoopSession:
     """See `load_server.LoadSession`."""
 
-    def __init__(self, connection: MyConnection, asked: SessionPlan, load: DatabaseLoad) -> None:
-        self._on, self._asked = connection, asked
+    def __init__(self, connection: MyConnection, session: SessionPlan, load: DatabaseLoad) -> None:
+        self._on, self._asked = connection, session
         self._began: Any = None
-        self._before, self._after = (asked.stream, asked.rows), _asked_of(load, asked)
+        self._before, self._after = (session.stream, session.rows), _asked_of(load, session)
         marks = ", ".join(["%s"] * (len(self._before) + 2 + len(self._after)))
-        self._call = f"call {DATABASE}.load_{asked.table}({marks}, {_RESULTS})"
+        self._call = f"call {DATABASE}.load_{session.table}({marks}, {_RESULTS})"
 
     def begin(self, began: object) -> None:
         """All times count from here."""
@@ -36,8 +36,8 @@ class LoopSession:
         """One call of the loop, and what it wrote down."""
         self._on.run(self._call, (*self._before, self._began, till_ns // 1000, *self._after))
         number, due_us, last_kind, last_ended = self._on.rows(f"select {_RESULTS}")[0]
-        told = "".join(text for (text,) in self._on.rows(f"select told from {DATABASE}.iocast_told order by n"))
-        return slice_of(told, int(number), float(due_us), int(last_kind), int(last_ended), bool(self._asked.gap_ns))
+        words = "".join(text for (text,) in self._on.rows(f"select told from {DATABASE}.iocast_told order by n"))
+        return slice_of(words, int(number), float(due_us), int(last_kind), int(last_ended), bool(self._asked.gap_ns))
 
     def close(self) -> None:
         """Ends the connection."""
@@ -67,20 +67,20 @@ class MyCommits:
             self._on.close()
 
 
-def _asked_of(load: DatabaseLoad, asked: SessionPlan) -> tuple[Any, ...]:
+def _asked_of(load: DatabaseLoad, session: SessionPlan) -> tuple[Any, ...]:
     """What the loop is told of a load, in its order."""
-    places, think = places_of(load, asked.rows, asked.block_bytes), load.think
+    places, think = places_of(load, session.rows, session.block_bytes), load.think
     pauses = (think.least_ns // 1000, think.most_ns // 1000, think.every) if think else (0, 0, 0)
     return (
-        load.update_pct, load.scan_pct, min(load.scan_blocks, asked.rows), load.work_unit, places.hot_first,
-        places.hot_rows, places.hot_every, places.theta, *pauses, int(load.redo == "heavy"), asked.gap_ns / 1000,
-        int(asked.even),
+        load.update_pct, load.scan_pct, min(load.scan_blocks, session.rows), load.work_unit, places.hot_first,
+        places.hot_rows, places.hot_every, places.theta, *pauses, int(load.redo == "heavy"), session.gap_ns / 1000,
+        int(session.even),
     )  # fmt: skip
 
 
-def slice_of(told: str, number: int, due_us: float, last_kind: int, last_ended_us: int, open_loop: bool) -> Slice:
+def slice_of(line: str, number: int, due_us: float, last_kind: int, last_ended_us: int, open_loop: bool) -> Slice:
     """What a loop wrote down: kind, response, service and lag of each statement, the last of which may have crossed."""
-    figures = list(map(int, told.split(",")[:-1]))
+    figures = list(map(int, line.split(",")[:-1]))
     rows = [tuple(figures[at : at + 4]) for at in range(0, len(figures), 4)]
     crossing = None
     if last_kind >= 0 and rows:

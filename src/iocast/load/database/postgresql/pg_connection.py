@@ -64,8 +64,8 @@ class PgConnection:
 
     def value(self, sql: str, parameters: tuple[Any, ...] = ()) -> Any:
         """The first value of the first row; None for none."""
-        found = self.rows(sql, parameters)
-        return found[0][0] if found else None
+        rows = self.rows(sql, parameters)
+        return rows[0][0] if rows else None
 
     def patiently(self, sql: str, on_wait: Callable[[], bool]) -> bool:
         """A statement that may take hours, in a thread: asked five times a second, `on_wait` may end it: then False."""

@@ -66,17 +66,17 @@ class PgDataSet:
             f"select generation, format, size_bytes, tables, filling, seed, row_count, block_bytes, state"
             f" from only {SCHEMA}.data_set"
         )
-        made = BuiltDataSet(*row)
-        numbers = range(1, made.tables + 1)
+        built_data_set = BuiltDataSet(*row)
+        numbers = range(1, built_data_set.tables + 1)
         self._objects.require("progress", "commits", *(f"t{number}" for number in numbers))
         self._objects.require_loops("commit_rows", *(f"load_{number}" for number in numbers))
-        return made
+        return built_data_set
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
         return self.server(complete(self._made(), "database"))
 
-    def server(self, made: BuiltDataSet | None) -> DatabaseServer:
+    def server(self, built_data_set: BuiltDataSet | None) -> DatabaseServer:
         """The server as it is, with what was built."""
         settings = {
             name: f"{value} {unit}" if unit else value
@@ -86,7 +86,7 @@ class PgDataSet:
         }
         block = int(self._on.value("select current_setting('block_size')"))
         cached = int(self._on.value("select setting from pg_settings where name = 'shared_buffers'"))
-        names = [f"{SCHEMA}.t{number}" for number in range(1, made.tables + 1)] if made else []
+        names = [f"{SCHEMA}.t{number}" for number in range(1, built_data_set.tables + 1)] if built_data_set else []
         data, index = (
             self._on.rows(
                 "select sum(pg_relation_size(t::regclass)), sum(pg_indexes_size(t::regclass))"
@@ -103,32 +103,32 @@ class PgDataSet:
             cache_bytes=cached * block,
             data_bytes=int(data or 0),
             index_bytes=int(index or 0),
-            tables=made.tables if made else 0,
-            table_blocks=made.rows if made else 0,
-            filling=made.filling if made else "",
-            generation=made.generation if made else "",
+            tables=built_data_set.tables if built_data_set else 0,
+            table_blocks=built_data_set.rows if built_data_set else 0,
+            filling=built_data_set.filling if built_data_set else "",
+            generation=built_data_set.generation if built_data_set else "",
             settings=settings,
             direct="data" in settings.get("debug_io_direct", ""),
             timed=settings.get("track_io_timing") == "on" or not self._on.tried("set track_io_timing = on"),
         )
 
-    def build(self, asked: DataSet, on_build: OnBuild) -> Built:
+    def build(self, data_set: DataSet, on_build: OnBuild) -> Built:
         """Builds it, or goes on where an interrupted build ended. Raises TargetError, LoadError."""
         self._lock()
         block = int(self._on.value("select current_setting('block_size')"))
-        rows = asked.blocks(block)
-        refuse_size(asked, rows)
-        made = self._made()
-        refuse_other(made, asked, SCHEMA)
-        resumed = made is not None
-        if made is None:
-            made = self._begin(asked, rows, block)
+        rows = data_set.blocks(block)
+        refuse_size(data_set, rows)
+        built = self._made()
+        refuse_other(built, data_set, SCHEMA)
+        resumed = built is not None
+        if built is None:
+            built = self._begin(data_set, rows, block)
         else:
-            self._clear_remains(made)
+            self._clear_remains(built)
         self._on.rows("set synchronous_commit = off")  # what is lost in a crash is lost with its note of progress
-        for table in range(1, asked.tables + 1):
-            self._fill(made, table, on_build)
-        notes = self._finish(made, on_build)
+        for table in range(1, data_set.tables + 1):
+            self._fill(built, table, on_build)
+        notes = self._finish(built, on_build)
         return Built(server=self.server(self._made()), resumed=resumed, notes=tuple(notes))
 
     def _lock(self) -> None:
@@ -143,25 +143,25 @@ class PgDataSet:
 
     def holders(self, *, of_all: bool = True) -> list[Holder]:
         """Who holds the lock: builders, droppers and, `of_all`, loads. Any role sees that; how long, of its own."""
-        found = self._on.rows(_HOLDERS, (_LOCK, "%" if of_all else "ExclusiveLock"))
+        rows = self._on.rows(_HOLDERS, (_LOCK, "%" if of_all else "ExclusiveLock"))
         return [
             Holder(
                 f"server process {pid} ({name or 'of a name that is hidden'}"
                 + (f", connected for {seconds:.0f} s)" if seconds is not None else ")"),
                 f"select pg_terminate_backend({pid})",
             )
-            for pid, name, seconds in found
+            for pid, name, seconds in rows
         ]
 
-    def _begin(self, asked: DataSet, rows: int, block: int) -> BuiltDataSet:
+    def _begin(self, data_set: DataSet, rows: int, block: int) -> BuiltDataSet:
         """Schema, notes and empty tables, all or none."""
-        made = BuiltDataSet(
+        built_data_set = BuiltDataSet(
             str(uuid.uuid4()),
             FORMAT,
-            asked.size_bytes,
-            asked.tables,
-            asked.filling,
-            asked.seed,
+            data_set.size_bytes,
+            data_set.tables,
+            data_set.filling,
+            data_set.seed,
             rows,
             block,
             "building",
@@ -177,12 +177,12 @@ class PgDataSet:
                 self._on.rows(
                     f"insert into {SCHEMA}.data_set (generation, format, size_bytes, tables, filling, seed, row_count,"
                     " block_bytes, state, made_by) values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-                    (*_values(made), f"iocast {__version__}"),
+                    (*_values(built_data_set), f"iocast {__version__}"),
                 )
                 self._on.rows(f"create table {SCHEMA}.progress (number int primary key, done bigint, indexed boolean)")
                 self._on.rows(f"create table {SCHEMA}.commits (stream bigint, number bigint, filler bytea)")
                 self._on.rows(f"alter table {SCHEMA}.commits alter filler set storage plain")
-                for table in range(1, asked.tables + 1):
+                for table in range(1, data_set.tables + 1):
                     self._make_table(table)
                 self._objects.mark_new()
         except LoadError as error:
@@ -193,11 +193,11 @@ class PgDataSet:
                     error.message, f"run as its owner: grant create on database {name} to {role}"
                 ) from None
             raise
-        return made
+        return built_data_set
 
-    def _clear_remains(self, made: BuiltDataSet) -> None:
+    def _clear_remains(self, built_data_set: BuiltDataSet) -> None:
         """Blocks of rows that died with their transaction are used again."""
-        for table in range(1, made.tables + 1):
+        for table in range(1, built_data_set.tables + 1):
             self._on.rows(f"vacuum {SCHEMA}.t{table}")
 
     def _make_table(self, table: int) -> None:
@@ -209,7 +209,7 @@ class PgDataSet:
         self._on.rows(f"alter table {name} alter filler set storage plain")
         self._on.rows(f"insert into {SCHEMA}.progress values ({table}, 0, false)")
 
-    def _fill(self, made: BuiltDataSet, table: int, on_build: OnBuild) -> None:
+    def _fill(self, built_data_set: BuiltDataSet, table: int, on_build: OnBuild) -> None:
         """Rows in random order of their keys, then the index. Raises LoadError when it was stopped."""
         progress = f"select done, indexed from only {SCHEMA}.progress where number = %s"
         done, indexed = self._on.rows(progress, (table,))[0]
@@ -219,16 +219,16 @@ class PgDataSet:
                 self._on.rows(
                     f"insert into {SCHEMA}.t{table} (k, filler) select n, (select string_agg(sha512(convert_to("
                     f"%s || ':' || n || ':' || piece, 'UTF8')), ''::bytea) from"
-                    f" generate_series(1, {_PIECES[made.filling]}) piece) from unnest(%s::bigint[]) n",
-                    (f"{made.generation}:{table}", chunk.keys),
+                    f" generate_series(1, {_PIECES[built_data_set.filling]}) piece) from unnest(%s::bigint[]) n",
+                    (f"{built_data_set.generation}:{table}", chunk.keys),
                 )
                 self._on.rows(f"update only {SCHEMA}.progress set done = {chunk.done} where number = {table}")
 
-        fill(made, table, done, _CHUNK_BYTES, on_build, write)
+        fill(built_data_set, table, done, _CHUNK_BYTES, on_build, write)
         if not indexed:
             with self._objects.touching(f"t{table}", "progress"):
                 index = f"create unique index t{table}_k on {SCHEMA}.t{table} (k)"
-                self._patiently(index, lambda: tell(on_build, "index", made, table, made.rows))
+                self._patiently(index, lambda: tell(on_build, "index", built_data_set, table, built_data_set.rows))
                 self._on.rows(f"update only {SCHEMA}.progress set indexed = true where number = {table}")
 
     def _patiently(self, sql: str, on_wait: Callable[[], bool]) -> None:
@@ -236,17 +236,22 @@ class PgDataSet:
         if not (on_wait() and self._on.patiently(sql, on_wait)):
             raise BuildStoppedError
 
-    def _finish(self, made: BuiltDataSet, on_build: OnBuild) -> list[str]:
+    def _finish(self, built_data_set: BuiltDataSet, on_build: OnBuild) -> list[str]:
         """Statistics, hint bits and a checkpoint, so that a first run does not pay for them."""
         notes = []
-        whole = made.rows * made.tables * made.block_bytes
-        for table in range(1, made.tables + 1):
+        whole = built_data_set.rows * built_data_set.tables * built_data_set.block_bytes
+        for table in range(1, built_data_set.tables + 1):
             sql = f"vacuum (freeze, analyze) {SCHEMA}.t{table}"
             self._patiently(sql, lambda number=table: on_build("vacuum", number, whole, whole))  # type: ignore[misc]
-            blocks = int(self._on.value(f"select pg_relation_size('{SCHEMA}.t{table}'::regclass)")) // made.block_bytes
-            if blocks != made.rows:
-                notes.append(f"table {table} has {blocks:,} blocks for {made.rows:,} rows: some of them are empty")
-        self.make_loops(made.tables)
+            blocks = (
+                int(self._on.value(f"select pg_relation_size('{SCHEMA}.t{table}'::regclass)"))
+                // built_data_set.block_bytes
+            )
+            if blocks != built_data_set.rows:
+                notes.append(
+                    f"table {table} has {blocks:,} blocks for {built_data_set.rows:,} rows: some of them are empty"
+                )
+        self.make_loops(built_data_set.tables)
         on_build("checkpoint", 0, whole, whole)
         if said := self._on.tried("checkpoint"):
             notes.append(f"no checkpoint was made ({said}): the first rows may share the disk with one")
@@ -280,5 +285,5 @@ class PgDataSet:
         return Dropped(objects=objects, size_bytes=size_bytes, left=tuple(left), place_stays=bool(left))
 
 
-def _values(made: BuiltDataSet) -> tuple[Any, ...]:
-    return tuple(getattr(made, field) for field in made.__struct_fields__)
+def _values(built_data_set: BuiltDataSet) -> tuple[Any, ...]:
+    return tuple(getattr(built_data_set, field) for field in built_data_set.__struct_fields__)

@@ -111,14 +111,14 @@ class PgLoad:
         """clock_timestamp()."""
         return self._on.value("select clock_timestamp()")
 
-    def session(self, asked: SessionPlan) -> LoadSession:
+    def session(self, wanted: SessionPlan) -> LoadSession:
         """A connection of its own."""
         connection = PgConnection(self._dialling)
-        if isinstance(asked.work, CommitLoad):
-            return CommitSession(connection, asked, asked.work)
-        if asked.work.driver == "server":
-            return ServerSession(connection, asked, asked.work)
-        return ClientSession(PgStatements(connection, asked.table, asked.work), asked, asked.work)
+        if isinstance(wanted.work, CommitLoad):
+            return CommitSession(connection, wanted, wanted.work)
+        if wanted.work.driver == "server":
+            return ServerSession(connection, wanted, wanted.work)
+        return ClientSession(PgStatements(connection, wanted.table, wanted.work), wanted, wanted.work)
 
     def counters(self) -> Counters:
         """Reads of client sessions, and what became of the log."""

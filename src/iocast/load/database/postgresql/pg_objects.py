@@ -97,8 +97,8 @@ class PgObjects:
 
     def tables(self, *names: str) -> list[PgObject]:
         """All relations of the schema but indexes, or those of these names; ours are tables."""
-        asked = list(names) or None
-        return [PgObject(*row) for row in self._on.rows(_TABLES, (asked, asked))]
+        wanted = list(names) or None
+        return [PgObject(*row) for row in self._on.rows(_TABLES, (wanted, wanted))]
 
     def routines(self) -> list[PgObject]:
         """All functions and procedures of the schema."""

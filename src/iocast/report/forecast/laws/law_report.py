@@ -43,11 +43,11 @@ TOLD: dict[str, Callable[[Any], LawText]] = {  # by the names of the laws
 
 def law_report(law: AnyLaw) -> Report:
     """A law with its verdict first."""
-    told = TOLD[str(law.__struct_config__.tag)](law)
+    law_text = TOLD[str(law.__struct_config__.tag)](law)
     return Report(
-        title=f"Model · {told.title}",
-        verdict=told.verdict,
-        sections=(section("law", (f"Source: {told.source}",), told.tables),),
+        title=f"Model · {law_text.title}",
+        verdict=law_text.verdict,
+        sections=(section("law", (f"Source: {law_text.source}",), law_text.tables),),
         kind="model",
         result=Model(law=law),
     )

@@ -31,5 +31,7 @@ def law_table(
     words: Words | None = None,
 ) -> Table:
     """The table of rows of one type; a column that no row fills is left out."""
-    made = result_table(type(rows[0]), rows, key=key, title=title, headings=headings, words=words, notes=tuple(notes))
-    return filled(made)
+    whole_table = result_table(
+        type(rows[0]), rows, key=key, title=title, headings=headings, words=words, notes=tuple(notes)
+    )
+    return filled(whole_table)

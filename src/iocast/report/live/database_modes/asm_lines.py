@@ -27,21 +27,21 @@ _DIGITS = (0, 0, 3, 0) * 2
 _WIDTH = 11
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """A row a group (without FG and DSK), then one a disk. Kby are of 1024 bytes."""
     rows: list[tuple[Cell, ...]] = []
-    for row in asm_rows(seen):
+    for row in asm_rows(readings):
         names = (row.instance, row.database_instance, row.group, row.fail_group or None, row.disk or None)
         rows.append((*names, *_figures(row.reads), *_figures(row.writes)))
     return Table(COLUMNS, tuple(rows))
 
 
-def _figures(found: AsmDirection) -> tuple[float | None, float | None, float | None, float | None]:
+def _figures(asm_direction: AsmDirection) -> tuple[float | None, float | None, float | None, float | None]:
     return (
-        found.per_s,
-        None if found.bytes_per_s is None else found.bytes_per_s / _KIB,
-        None if found.mean_ns is None else found.mean_ns / 1e6,
-        found.size_bytes,
+        asm_direction.per_s,
+        None if asm_direction.bytes_per_s is None else asm_direction.bytes_per_s / _KIB,
+        None if asm_direction.mean_ns is None else asm_direction.mean_ns / 1e6,
+        asm_direction.size_bytes,
     )
 
 

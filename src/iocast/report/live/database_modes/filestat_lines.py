@@ -23,10 +23,10 @@ _WIDTH = 13
 _MOST = 20  # lines an interval; --json and --csv have all
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """A row a file. The view counts centiseconds: the longest ones are multiples of 10 ms."""
     rows: list[tuple[Cell, ...]] = []
-    for each in file_times(seen):
+    for each in file_times(readings):
         longest = (_ms(each.read_max_ns), _ms(each.write_max_ns))
         reads, writes = (each.reads_per_s, _ms(each.read_mean_ns)), (each.writes_per_s, _ms(each.write_mean_ns))
         rows.append((each.instance, each.kind, each.number, *longest, *reads, *writes))

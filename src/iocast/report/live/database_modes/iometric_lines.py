@@ -30,43 +30,43 @@ _FUNCTION_WIDTH = 20
 _WIDTH = 11
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """A row an instance and function. Begin: the server's own clock."""
     rows = [
         (each.instance, _clock(each.begin_s) or None, each.function, *(each.figures.get(key) for _, key in _FIGURES))
-        for each in io_functions(seen)
+        for each in io_functions(readings)
     ]
     return Table(COLUMNS, tuple(rows))
 
 
 def lines(interval: Interval) -> Iterator[str]:
     """Rounded as the script does; then all of them together, and whether they are of the same minute."""
-    found = io_functions(interval)
-    if not found:
+    functions = io_functions(interval)
+    if not functions:
         yield "(no sample of Oracle's I/O by function in this interval)"
         return
     yield _row(COLUMNS)
     for row in table(interval).rows:
         yield _row((*(str(cell or "") for cell in row[:3]), *(_shown(cell) for cell in row[3:])))
     yield ""
-    spans = minutes(found)
+    spans = minutes(functions)
     yield "".join(name.rjust(_WIDTH + 5) for name in ("BEGIN", "END", *_TOTALS))
     edges = (
         (min(begin for begin, _ in spans.values()), max(end for _, end in spans.values())) if spans else (None, None)
     )
-    totals = [summed(found, kinds, unit) for kinds in (READS, WRITES) for unit in ("iops", "mbps")]
+    totals = [summed(functions, kinds, unit) for kinds in (READS, WRITES) for unit in ("iops", "mbps")]
     yield "".join(cell.rjust(_WIDTH + 5) for cell in (*map(_clock, edges), *map(_shown, totals)))
-    yield from _mismatch(found, spans)
+    yield from _mismatch(functions, spans)
     yield ""
 
 
-def _mismatch(found: tuple[IoFunction, ...], spans: dict[str, tuple[float, float]]) -> Iterator[str]:
+def _mismatch(functions: tuple[IoFunction, ...], spans: dict[str, tuple[float, float]]) -> Iterator[str]:
     """Rates of different minutes are added up: the total is of none of them."""
     if len(set(spans.values())) > 1:
-        told = "; ".join(f"{instance} {_clock(begin)} to {_clock(end)}" for instance, (begin, end) in spans.items())
-        yield f"The minutes of the instances differ: {told}. The total is of no minute of its own."
-    untold = sorted({each.instance for each in found} - set(spans))
-    if untold and len({each.instance for each in found}) > 1:
+        names = "; ".join(f"{instance} {_clock(begin)} to {_clock(end)}" for instance, (begin, end) in spans.items())
+        yield f"The minutes of the instances differ: {names}. The total is of no minute of its own."
+    untold = sorted({each.instance for each in functions} - set(spans))
+    if untold and len({each.instance for each in functions}) > 1:
         yield f"Unknown which minute: instance {', '.join(untold)}. The totals may be of different minutes."
 
 

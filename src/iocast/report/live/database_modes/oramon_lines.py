@@ -30,25 +30,25 @@ HEADING = (
 COLUMNS = tuple(f"{kind}_{figure}" for kind in WAIT_KINDS for figure in ("ms", "iops"))
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """One row, of all instances together. No I/O, no ms; unknown after a restart of the instance."""
-    found = waits_by_kind(seen)
-    if found is None:
+    kinds = waits_by_kind(readings)
+    if kinds is None:
         return Table(COLUMNS, ())
     cells: list[Cell] = []
     for kind in WAIT_KINDS:
-        waits = found[kind]
+        waits = kinds[kind]
         cells += [None if waits.mean_ns is None else waits.mean_ns / 1e6, waits.per_s]
     return Table(COLUMNS, (tuple(cells),))
 
 
-def lines(seen: Readings) -> Iterator[str]:
+def lines(readings: Readings) -> Iterator[str]:
     """A line an interval, figures as Oracle's SQL*Plus prints them: `.57`, and nothing for what is unknown."""
-    found = table(seen)
-    if not found.rows:
+    rows = table(readings)
+    if not rows.rows:
         yield "(no sample of Oracle's waits in this interval)"
         return
-    yield " ".join(_shown(cell) for cell in found.rows[0]).rstrip()
+    yield " ".join(_shown(cell) for cell in rows.rows[0]).rstrip()
 
 
 def _shown(value: Cell) -> str:

@@ -86,21 +86,21 @@ def _head() -> tuple[str, str]:
 HEADING = _head()
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """One row; ms/blk is the wait a block, which is no latency of an I/O where one call reads several blocks."""
-    figures = postgresql_figures(seen)
+    figures = postgresql_figures(readings)
     if figures is None:
         return Table(COLUMNS, ())
     return Table(COLUMNS, (tuple(figures[name] for name in COLUMNS),))
 
 
-def lines(seen: Readings) -> Iterator[str]:
+def lines(readings: Readings) -> Iterator[str]:
     """A line an interval, under a heading that comes again from time to time; what is unknown stays blank."""
-    found = table(seen)
-    if not found.rows:
+    rows = table(readings)
+    if not rows.rows:
         yield "(no sample of PostgreSQL in this interval)"
         return
-    *figures, most_in = found.rows[0]
+    *figures, most_in = rows.rows[0]
     cells = iter(figures)
     groups = ["".join(_shown(next(cells), each).rjust(each.width) for each in group) for _, group in _GROUPS]
     yield " |".join((*groups, f" {most_in or ''}")).rstrip()

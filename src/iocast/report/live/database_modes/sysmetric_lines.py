@@ -21,11 +21,11 @@ _NAME_WIDTH = 72
 _WIDTH = 12
 
 
-def table(seen: Readings) -> Table:
+def table(readings: Readings) -> Table:
     """A row a metric and instance, unscaled; the window is a minute of the server (group 2)."""
     rows = [
         (each.metric.name, each.metric.unit, instance, value, _note(each) or None)
-        for each in metric_rows(seen)
+        for each in metric_rows(readings)
         for instance, value in each.by_instance.items()
     ]
     return Table(COLUMNS, tuple(rows))
@@ -38,15 +38,15 @@ def _note(row: MetricRow) -> str:
 
 def lines(interval: Interval) -> Iterator[str]:
     """The minute in front of each metric, then the figure of each instance and of all together."""
-    found = metric_rows(interval)
-    if not found:
+    rows = metric_rows(interval)
+    if not rows:
         yield "(no sample of Oracle's metrics in this interval)"
         return
-    instances = list(dict.fromkeys(instance for row in found for instance in row.by_instance))
+    instances = list(dict.fromkeys(instance for row in rows for instance in row.by_instance))
     heads = "".join(f"inst {instance}".rjust(_WIDTH) for instance in instances)
     yield f"{'Time+Delta':<14}{'Metric':<{_NAME_WIDTH}}{heads}{'Total':>{_WIDTH}}"
     at = clock(interval)
-    for row in found:
+    for row in rows:
         cells = "".join(_shown(row.by_instance.get(instance)).rjust(_WIDTH) for instance in instances)
         name = f"{row.metric.name} - {row.metric.unit}"
         note = f"  ({_note(row)})" if _note(row) else ""

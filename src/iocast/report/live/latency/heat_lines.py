@@ -76,9 +76,9 @@ def figure(value: float) -> str:
 
 
 def _footer(heat: HeatMap, label: str) -> Iterator[str]:
-    seen = [column for column in heat.columns if column is not None]
-    total = sum(column.total for column in seen)
-    mean = sum(column.waited_ns for column in seen) / total / _MS if total else None
+    columns = [column for column in heat.columns if column is not None]
+    total = sum(column.total for column in columns)
+    mean = sum(column.waited_ns for column in columns) / total / _MS if total else None
     newest = heat.columns[-1] if heat.columns else None
     latest = None if newest is None or newest.mean_ns is None else newest.mean_ns / _MS
     yield f"Mean latency: {_blank(mean)} ms over all columns, {_blank(latest)} ms in the newest."

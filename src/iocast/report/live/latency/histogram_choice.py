@@ -11,12 +11,12 @@ Choice = tuple[str, str]  # observer, subject
 
 def histograms(interval: Interval) -> list[Choice]:
     """All subjects with buckets, those that gained most in this interval first."""
-    found: list[tuple[int, Choice]] = []
+    choices: list[tuple[int, Choice]] = []
     for observer in interval.observers:
         for subject, view in interval.views(observer).items():
             if (one := latencies(view)) is not None:
-                found.append((one.total, (observer, subject)))
-    return [choice for _, choice in sorted(found, key=lambda each: (-each[0], each[1]))]
+                choices.append((one.total, (observer, subject)))
+    return [choice for _, choice in sorted(choices, key=lambda each: (-each[0], each[1]))]
 
 
 def latencies_of(interval: Interval, choice: Choice) -> Latencies | None:

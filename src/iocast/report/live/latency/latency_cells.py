@@ -13,12 +13,12 @@ _US: Final = 1_000
 BOUNDS_NS: Final = tuple((1 << power) * _US for power in range(3, 18))  # 8 us to 131 ms
 
 
-def latency_bounds(found: Sequence[Latencies], most: int, grid: Sequence[int] = BOUNDS_NS) -> tuple[int, ...]:
+def latency_bounds(times: Sequence[Latencies], most: int, grid: Sequence[int] = BOUNDS_NS) -> tuple[int, ...]:
     """Bounds from below the lowest count to above the highest; where they are too many, those with fewest counts go.
 
     What lies below the first counts in it, what lies above the last has the column for more.
     """
-    counts = [sum(column) for column in zip(*(on_grid(each, grid) for each in found), strict=True)][:-1]
+    counts = [sum(column) for column in zip(*(on_grid(each, grid) for each in times), strict=True)][:-1]
     filled = [at for at, count in enumerate(counts) if count]
     low, high = (filled[0], filled[-1]) if filled else (len(grid) - 1, len(grid) - 1)
     while high - low >= most:
@@ -31,9 +31,9 @@ def latency_heads(bounds: Sequence[int]) -> str:
     return "".join(f"{_bound(bound):>{CELL}}" for bound in bounds) + f"{'more':>{CELL}}"
 
 
-def latency_cells(found: Latencies, bounds: Sequence[int]) -> Iterator[Piece]:
+def latency_cells(times: Latencies, bounds: Sequence[int]) -> Iterator[Piece]:
     """Its counts, each in the colour of its share of the largest."""
-    counts = on_grid(found, bounds)
+    counts = on_grid(times, bounds)
     most = max(counts)
     for count in counts:
         yield Piece(f"{_count(count):>{CELL}}", HEATS[shade(count, most)])

@@ -34,12 +34,12 @@ class LatencyMapLines:
     def table(self, interval: Interval) -> Table:
         """The newest column: a row a bucket, in the source's own bounds; no rows where it is unknown."""
         choice = self._chosen(interval)
-        found = None if choice is None else latencies_of(interval, choice)
-        if choice is None or found is None:
+        times = None if choice is None else latencies_of(interval, choice)
+        if choice is None or times is None:
             return Table(COLUMNS, ())
         grid = tuple(sorted(bounds_of(interval.after, choice)))
         heat = HeatMap(grid, 1)
-        heat.add(found)
+        heat.add(times)
         (frequencies,), (intensities,) = heat.frequencies(), heat.intensities()
         shown = [None if bound is None else bound / 1e6 for bound in (*grid, None)]
         rows = zip(shown, frequencies or (), intensities or (), strict=True)

@@ -102,11 +102,17 @@ def _sort_value(kind: Kind, cell: Cell) -> str:
         # The letters of the alphabet do not say that an A+ is better than an A, which is better than an A-.
         return next((str(rank) for rank, letter in enumerate(LETTERS) if letter == cell), "")
     if isinstance(cell, tuple):
-        found = numbers(cell) if all(isinstance(each, int | float) for each in cell) else ()
+        sort_values = numbers(cell) if all(isinstance(each, int | float) for each in cell) else ()
         # Users times depth sorts loads; the middle of a strip sorts strips.
-        if len(found) == 2:
-            return f"{found[0] * max(1.0, found[1]):g}"
-        return f"{sum(at * share for at, share in enumerate(found)):g}" if found else str(cell[0]) if cell else ""
+        if len(sort_values) == 2:
+            return f"{sort_values[0] * max(1.0, sort_values[1]):g}"
+        return (
+            f"{sum(at * share for at, share in enumerate(sort_values)):g}"
+            if sort_values
+            else str(cell[0])
+            if cell
+            else ""
+        )
     return "" if cell is None else str(cell)
 
 
