@@ -6,7 +6,7 @@ import sys
 from tempfile import TemporaryDirectory
 
 import iocast
-from iocast.sessions.events import CardMade, Event, Planned
+from iocast.sessions.events import CardReady, Event, Planned
 from iocast.sessions.listener import Quiet
 
 
@@ -18,7 +18,7 @@ class Telling(Quiet):
         match event:
             case Planned(plan=plan):
                 print(f"{plan.name} on {plan.target.path}: {len(plan.phases)} rows")
-            case CardMade(card):
+            case CardReady(card):
                 print(f"trust {card.trust}, grade {card.grade}")
 
 

@@ -20,7 +20,7 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> Calibrated:
 
 @pytest.fixture(scope="module")
 def found(answer: Calibrated) -> Calibration:
-    return answer.found
+    return answer.calibration
 
 
 @pytest.mark.parametrize(("iops", "disks", "each", "ratio"), [(4778, 46, 100, 1.039), (4378, 60, 70, 1.042)])
@@ -55,7 +55,7 @@ def test_a_maximum_has_an_interval_around_it(found: Calibration) -> None:
 
 def test_all_rows_refused_leave_nothing_to_say(answer: Calibrated, found: Calibration) -> None:
     rows = answer.card.judged.facts.rows
-    nothing = calibration(found.asked, rows, {row.name: "a neighbour" for row in rows})
+    nothing = calibration(found.request, rows, {row.name: "a neighbour" for row in rows})
     assert (nothing.most, nothing.throughput, nothing.single, nothing.within, nothing.disks) == (None,) * 5
     assert (nothing.knees, nothing.refusals) == ((), ("idle_refused", "rows_refused"))
     assert len(nothing.closed) == len(found.closed), "they are still shown"
@@ -63,7 +63,7 @@ def test_all_rows_refused_leave_nothing_to_say(answer: Calibrated, found: Calibr
 
 def test_a_run_that_ended_early_says_what_is_missing(answer: Calibrated, found: Calibration) -> None:
     first = [row for row in answer.card.judged.facts.rows if row.record.phase.test == "randread"]
-    early = calibration(found.asked, first, {})
+    early = calibration(found.request, first, {})
     assert {"no_rates", "no_streams"} <= set(early.refusals)
     assert early.within is None or early.within.low_per_s is None
     assert early.most is not None
@@ -72,6 +72,6 @@ def test_a_run_that_ended_early_says_what_is_missing(answer: Calibrated, found: 
 def test_it_is_made_of_the_folder_alone(answer: Calibrated, found: Calibration, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere"
     Path(answer.folder).rename(moved)
-    again = Calibrated(iocast.open(str(moved))).found
+    again = Calibrated(iocast.open(str(moved))).calibration
     moved.rename(answer.folder)
     assert (again.within, again.refusals, again.knees) == (found.within, found.refusals, found.knees)

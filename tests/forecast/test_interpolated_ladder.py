@@ -34,7 +34,7 @@ def between(facts: Facts) -> MeasuredLadder:
 
 def test_times_are_straight_in_bytes_and_percentiles_in_logarithms(facts: Facts, between: MeasuredLadder) -> None:
     small, large = between.between
-    assert [each.asked.size_bytes for each in between.between] == [8192, 16384]
+    assert [each.load.size_bytes for each in between.between] == [8192, 16384]
     part = math.log(12288 / 8192) / math.log(2)
     for few, mine, many in zip(small.levels, between.levels, large.levels, strict=True):
         assert 1 / mine.rate_per_s == pytest.approx((1 / few.rate_per_s + 1 / many.rate_per_s) / 2)

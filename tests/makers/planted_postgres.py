@@ -134,7 +134,7 @@ class Planted:
         asked = WatchedSources(
             pids=(self.pid,), devices=(self.disk,), databases=(self.server.url(),), every_io=every_io
         )
-        with watching(LiveRequest(asked=asked, interval_ns=100_000_000)) as live:
+        with watching(LiveRequest(sources=asked, interval_ns=100_000_000)) as live:
             for blind in live.blind:
                 if blind.observer == metrics.KERNEL_LAYERS:
                     pytest.skip(blind.why)

@@ -29,7 +29,7 @@ P99_OF_EXPONENTIAL = -math.log(0.01)
 
 
 def calibrated(tmp_path: Path, device: str, limit: str, **more: object) -> Calibration:
-    return iocast.calibrate(device, max_latency=limit, out=str(tmp_path), **more).found  # type: ignore[arg-type]
+    return iocast.calibrate(device, max_latency=limit, out=str(tmp_path), **more).calibration  # type: ignore[arg-type]
 
 
 def within(found: Calibration) -> float:
@@ -96,7 +96,7 @@ def test_the_maxima_of_caps_disks_and_flash(tmp_path: Path, device: str, iops: f
 
 def test_a_limit_below_the_idle_response_is_refused(tmp_path: Path) -> None:
     answer = iocast.calibrate("sim:hdd", max_latency="10ms", time="20s", out=str(tmp_path))
-    found, report = answer.found, answer.report()
+    found, report = answer.calibration, answer.report()
     assert found.within is not None
     assert found.within.rate_per_s is None
     refused: CalibrationRefusalCode = "limit_below_idle"
@@ -122,7 +122,7 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> Calibrated:
 
 def test_it_is_one_run_whose_folder_gives_the_answer_again(answer: Calibrated) -> None:
     again = Calibrated(iocast.open(answer.folder))
-    assert again.found.within == answer.found.within
+    assert again.calibration.within == answer.calibration.within
     assert again.report().verdict == answer.report().verdict
     assert again.run.plan.calibration == answer.run.plan.calibration
     assert again.card.report().verdict == answer.report().verdict, "its card begins with the answer"
@@ -130,11 +130,11 @@ def test_it_is_one_run_whose_folder_gives_the_answer_again(answer: Calibrated) -
 
 def test_a_cap_queues_random_arrivals_as_one_server_does(answer: Calibrated) -> None:
     """A start every 200 us, then 80 us: by Lindley's recursion over 4 million arrivals p99 is 2 ms at 3928 a second."""
-    assert within(answer.found) == pytest.approx(3928, rel=0.05)
+    assert within(answer.calibration) == pytest.approx(3928, rel=0.05)
 
 
 def test_rows_that_trust_refuses_are_used_for_nothing(answer: Calibrated) -> None:
-    found, trust = answer.found, answer.card.examination.trust
+    found, trust = answer.calibration, answer.card.examination.trust
     assert {name for name, judged in trust.items() if judged.grade in "DF"} == set(found.refused)
     for peak in (found.most, found.throughput, found.single, found.closed_within):
         assert peak is not None
@@ -142,15 +142,15 @@ def test_rows_that_trust_refuses_are_used_for_nothing(answer: Calibrated) -> Non
 
 
 def test_without_an_idle_row_the_lowest_rate_that_kept_the_limit_stands_in(answer: Calibrated) -> None:
-    found, facts = answer.found, answer.card.judged.facts
-    again = calibration(found.asked, facts.rows, {**found.refused, facts.rows[0].name: "a neighbour"})
+    found, facts = answer.calibration, answer.card.judged.facts
+    again = calibration(found.request, facts.rows, {**found.refused, facts.rows[0].name: "a neighbour"})
     assert again.idle is None
     assert again.within == found.within
     assert again.refusals[0] == "idle_refused"
 
 
 def test_where_most_rows_are_refused_the_verdict_says_so(answer: Calibrated) -> None:
-    found, judged = answer.found, answer.card.judged
+    found, judged = answer.calibration, answer.card.judged
     doubted = {row.name: Trust("F", ()) for row in judged.facts.rows[1:]}
     examination = replace(judged.examination, trust={**judged.examination.trust, **doubted})
     report = calibration_report(judged.facts, examination, "")
@@ -171,7 +171,7 @@ def test_every_maximum_keeps_the_limit_or_says_that_it_does_not(answer: Calibrat
 def test_a_run_that_is_no_calibration_has_no_answer(tmp_path: Path) -> None:
     card = iocast.card("sim:nvme", time="1s", out=str(tmp_path))
     with pytest.raises(SpecError, match="is not a calibration"):
-        _ = Calibrated(card).found
+        _ = Calibrated(card).calibration
 
 
 class Stopper(Quiet):
@@ -201,8 +201,8 @@ def test_a_listener_may_stop_it_and_keeps_what_was_measured(tmp_path: Path) -> N
     listener = Stopper("open 8k 50%")
     found = iocast.calibrate("sim:nvme,iops=5000/s", max_latency="2ms", time="5s", out=str(tmp_path), listener=listener)
     assert found.run.status == "interrupted"
-    assert found.found.most is not None
-    assert "no_streams" in found.found.refusals
+    assert found.calibration.most is not None
+    assert "no_streams" in found.calibration.refusals
 
 
 @pytest.mark.parametrize(

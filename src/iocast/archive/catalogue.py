@@ -92,14 +92,14 @@ class Catalogue:
         for folder in run_folders(self._directory, known=before):
             known = before.get(folder)
             if known is None or known.may_change or known.stamps != _stamps(folder):
-                last = None if known is None else known.found
+                last = None if known is None else known.entry
                 known = _looked_at(folder, self._directory)
                 if known is None:  # no run any more
                     continue
-                changed |= known.found != last
+                changed |= known.entry != last
             self._known[folder] = known
         if changed or len(self._known) != len(before):
-            self._listed = sorted((known.found for known in self._known.values()), key=_newest_first)
+            self._listed = sorted((known.entry for known in self._known.values()), key=_newest_first)
         return self._listed
 
 
@@ -114,7 +114,7 @@ _UNSURE_NS = 2_000_000_000  # two changes within a tick of the file system's clo
 class _Known(NamedTuple):
     """A run as it was read, and what its files were then."""
 
-    found: CatalogueEntry
+    entry: CatalogueEntry
     stamps: _Stamps
     may_change: bool  # without another stamp: its process may die, or its last change was a moment ago
 

@@ -30,4 +30,4 @@ def verify(run: str, after_crash: bool, directory: str, form: str) -> int:
     listener = TerminalListener()
     verified = read_back(find_run(directory, run), listener, after_crash=after_crash)
     present(verified.report(), form)
-    return listener.exit_code or int(bool(verified.found.bad_blocks))
+    return listener.exit_code or int(bool(verified.verification.bad_blocks))

@@ -17,7 +17,7 @@ LEAST_SHARE = 0.0005
 class ArithmeticFinding(Struct, frozen=True, kw_only=True):
     """How often an arrival finds `found` I/Os in the storage, and what it then takes. `weight` is relative to none."""
 
-    found: int
+    in_system: int
     response_s: float  # R(found + 1): of a closed load of one more
     factor: float  # rate x R(found) / found: by what the weight before is multiplied
     weight: float
@@ -46,7 +46,7 @@ def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic
     weights = math.fsum(each.weight for each in every)
     whole = [
         ArithmeticFinding(
-            found=each.found,
+            in_system=each.in_system,
             response_s=each.response_s,
             factor=each.factor,
             weight=each.weight,
@@ -56,7 +56,7 @@ def arithmetic(by: Forecaster, rate_per_s: float, q: float | None) -> Arithmetic
         for each in every
     ]
     shown = _shown(whole)
-    rest = [each for each in whole if each.found > shown[-1].found]
+    rest = [each for each in whole if each.in_system > shown[-1].in_system]
     return Arithmetic(
         rate_per_s=rate_per_s,
         figure=figure,
@@ -81,7 +81,7 @@ def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[Arith
             return
         within = None if figure.q is None else by.law.at(in_system + 1).share_up_to(figure.base_s)
         yield ArithmeticFinding(
-            found=in_system,
+            in_system=in_system,
             response_s=ladder.at(in_system + 1),
             factor=factor,
             weight=weight,
@@ -91,6 +91,6 @@ def _states(by: Forecaster, rate_per_s: float, figure: Figure) -> Iterator[Arith
 
 
 def _shown(every: list[ArithmeticFinding]) -> list[ArithmeticFinding]:
-    kept = [each for each in every if each.chance >= LEAST_SHARE or each.found < 3]
-    last = max(each.found for each in kept)
+    kept = [each for each in every if each.chance >= LEAST_SHARE or each.in_system < 3]
+    last = max(each.in_system for each in kept)
     return every[: min(last + 1, MOST_LINES)]

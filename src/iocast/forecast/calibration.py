@@ -64,7 +64,7 @@ class Disks(Struct, frozen=True):
 class Calibration(Struct, frozen=True, kw_only=True):
     """Everything that a calibration comes to. What is None could not be had; `refusals` say why, the gravest first."""
 
-    asked: CalibrationRequest
+    request: CalibrationRequest
     idle: CurvePoint | None  # the least closed load
     closed: tuple[CurvePoint, ...]  # ascending loads
     at_rates: tuple[CurvePoint, ...]  # ascending rates
@@ -100,7 +100,7 @@ def calibration(request: CalibrationRequest, rows: Sequence[RowFacts], refused: 
     saturated = curve is not None and curve.knee is not None and curve.knee.saturated
     alone = [row for row in used if row.record.plan.users == 1]
     fitted = Calibration(
-        asked=request,
+        request=request,
         idle=idle,
         closed=tuple(closed),
         at_rates=tuple(at_rates),
@@ -240,7 +240,7 @@ def _refusals(fitted: Calibration, tests: Collection[str]) -> Iterator[Calibrati
     points, within = (*fitted.closed, *fitted.at_rates), fitted.within
     if fitted.closed and fitted.closed[0].why_not:
         yield "idle_refused"
-    if fitted.idle is not None and not fitted.idle.at.within(fitted.asked.max_latency_ns):
+    if fitted.idle is not None and not fitted.idle.at.within(fitted.request.max_latency_ns):
         yield "limit_below_idle"
     if any(not each.at.enough and not each.why_not for each in points):
         yield "few_ios"

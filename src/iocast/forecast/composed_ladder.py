@@ -26,7 +26,7 @@ def composed(reads: MeasuredLadder, writes: MeasuredLadder, requested_load: Requ
     squares = share * (reads.service_cv2 + 1) * first[0] ** 2 + (1 - share) * (writes.service_cv2 + 1) * first[1] ** 2
     return MeasuredLadder(
         levels=tuple(_together(*pair, share) for pair in pairs),
-        asked=requested_load,
+        load=requested_load,
         read_share=share,
         service_cv2=max(0.0, squares / mean**2 - 1),
         fastest_s=min(reads.fastest_s, writes.fastest_s),

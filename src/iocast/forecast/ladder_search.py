@@ -138,7 +138,7 @@ def _measured(
     has = load_of(curve.rows[0])
     return MeasuredLadder(
         levels=tuple(levels),
-        asked=load,
+        load=load,
         read_share=load.read_share if has is None else has.read_share,
         service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
         fastest_s=first.quantile_ns(0.005) / 1e9,
@@ -193,12 +193,12 @@ def interpolated(
     pairs = [(level, of_larger[level.users]) for level in smaller.levels if level.users in of_larger]
     if len(pairs) < LEAST_LOADS or pairs[0][0].users != 1:
         return None
-    part = math.log(requested_load.size_bytes / smaller.asked.size_bytes)
-    part /= math.log(larger.asked.size_bytes / smaller.asked.size_bytes)
-    sizes = (smaller.asked.size_bytes, larger.asked.size_bytes)
+    part = math.log(requested_load.size_bytes / smaller.load.size_bytes)
+    part /= math.log(larger.load.size_bytes / smaller.load.size_bytes)
+    sizes = (smaller.load.size_bytes, larger.load.size_bytes)
     return MeasuredLadder(
         levels=tuple(_level(few, many, sizes, requested_load.size_bytes, part) for few, many in pairs),
-        asked=requested_load,
+        load=requested_load,
         read_share=smaller.read_share,
         service_cv2=max(smaller.service_cv2, larger.service_cv2),
         fastest_s=_between(smaller.fastest_s, larger.fastest_s, part),

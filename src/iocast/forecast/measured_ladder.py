@@ -58,7 +58,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     """
 
     levels: tuple[Level, ...]
-    asked: RequestedLoad
+    load: RequestedLoad
     read_share: float
     service_cv2: float
     fastest_s: float

@@ -30,7 +30,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
     problems = FioProblems(source)
     read = read_fio(text, environment, problems)
     phases = [phase for cell in read.cells for phase in _phases(cell, read.engine, problems)]
-    _check_verified(phases, read.asked, problems)
+    _check_verified(phases, read.requests, problems)
     problems.refuse()
     return Job(
         name=_job_name(source),
@@ -50,7 +50,7 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
 
 def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase]:
     """The phase of a cell; none, and a problem more, when it contradicts itself. `engine` is that of the job."""
-    area, request = cell.area, cell.asked
+    area, request = cell.area, cell.request
     if reads_back(cell.fields):
         return [reading_phase()]
     given: dict[str, Any] = {**cell.fields, **area.pattern}

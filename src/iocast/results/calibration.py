@@ -54,7 +54,7 @@ def calibration_result(
 ) -> CalibrationResult:
     """The result of a calibration; `refusals` are what it does not say, in words."""
     return CalibrationResult(
-        asked=(_asked(fitted),),
+        requested=(_asked(fitted),),
         maxima=tuple(maxima_of(fitted)),
         curve=tuple(_curve(fitted, trust)),
         knees=tuple(KneeRow(code=each.code, load=each.load, rate_per_s=each.rate_per_s) for each in fitted.knees),
@@ -65,7 +65,7 @@ def calibration_result(
 
 
 def _asked(fitted: Calibration) -> RequestedRow:
-    request, disks = fitted.asked, fitted.disks
+    request, disks = fitted.request, fitted.disks
     return RequestedRow(
         limit_ns=request.max_latency_ns,
         quantile=request.quantile,
@@ -79,13 +79,13 @@ def _asked(fitted: Calibration) -> RequestedRow:
 def maxima_of(fitted: Calibration) -> Iterator[MaximumRow]:
     """Every maximum that is known."""
     if fitted.within is not None and fitted.within.rate_per_s is not None:
-        yield _within("within_limit", fitted.within, fitted.within_row, fitted.asked)
+        yield _within("within_limit", fitted.within, fitted.within_row, fitted.request)
     if (
-        fitted.asked.quantile is not None
+        fitted.request.quantile is not None
         and fitted.within_mean is not None
         and fitted.within_mean.rate_per_s is not None
     ):
-        yield _within("within_limit_mean", fitted.within_mean, None, fitted.asked)
+        yield _within("within_limit_mean", fitted.within_mean, None, fitted.request)
     if fitted.closed_within is not None:
         yield _peak("closed_within_limit", fitted.closed_within)
     if fitted.most is not None:

@@ -179,8 +179,8 @@ def _arithmetic_ladder(of: Answer) -> Iterator[ArithmeticLevel]:
 def _arithmetic_states(steps: Arithmetic) -> Iterator[ArithmeticState]:
     for line in steps.lines:
         yield ArithmeticState(
-            found=line.found,
-            factor=line.factor if line.found else None,
+            in_system=line.in_system,
+            factor=line.factor if line.in_system else None,
             weight=line.weight,
             chance_share=line.chance,
             response_ns=line.response_s * NS,

@@ -98,22 +98,22 @@ def _layers(tape: TapeSummary) -> Iterator[WatchedLayer]:
             rate_per_s=row.per_s,
             throughput_bytes_per_s=row.bytes_per_s,
             size_bytes=row.mean_size_bytes,
-            mean_ns=row.found.mean_ns,
+            mean_ns=row.times.mean_ns,
         )
 
 
 def _events(readings: Readings) -> Iterator[WatchedEvent]:
     """A share stands below the bound of the bucket in which it ends."""
     for each in event_rows(readings)[:MOST]:
-        if each.found is not None:
+        if each.times is not None:
             yield WatchedEvent(
                 observer=each.observer,
                 subject=each.subject,
                 rate_per_s=each.per_s,
-                count=each.found.total,
-                mean_ns=each.found.mean_ns,
-                half_ns=_below(each.found, 0.5),
-                most_ns=_below(each.found, 0.99),
+                count=each.times.total,
+                mean_ns=each.times.mean_ns,
+                half_ns=_below(each.times, 0.5),
+                most_ns=_below(each.times, 0.99),
             )
 
 

@@ -36,7 +36,7 @@ def _places(verification: Verification) -> Iterator[PlaceRow]:
             file=verification.files[place.file],
             offset_bytes=place.offset_bytes,
             expected=_span(place.expected_from, place.expected_to),
-            found=_found(verification, place),
+            content=_found(verification, place),
         )
 
 

@@ -61,7 +61,7 @@ def measure_job(
         return MeasuredJob(ran.run, None)
     if request.diagnosing and ran.whole is not None:
         diagnose_run(str(ran.whole), USUAL_BUDGET, listener)
-    card = judge(ran.run, shown_folder(ran.folder), request.asked)
+    card = judge(ran.run, shown_folder(ran.folder), request.grade_request)
     report = card.report()
     keep_summary(card, report)  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside if ran.whole else None)
@@ -80,10 +80,10 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
     with copies_of((card.folder,), request.names) as copied:
         shown = card
         if request.names is not None:
-            shown = replace(open_card(copied.folders[0], request.asked), beside=card.beside)
+            shown = replace(open_card(copied.folders[0], request.grade_request), beside=card.beside)
             report = shown.report()
         listener.tell(CardReady(shown, copied.told(report)))
-        passed = check_floor(card, request.asked.floor, listener) and not card.bad_blocks
+        passed = check_floor(card, request.grade_request.floor, listener) and not card.bad_blocks
         if page:
             leave_page(shown, report, listener, card.folder, copied.told)
     return passed

@@ -31,11 +31,11 @@ class Verified(Struct, frozen=True):
 
     run: Run
     folder: str
-    found: Verification
+    verification: Verification
 
     def report(self) -> Report:
         """Each block that is not as it must be."""
-        return report(self.run, self.found, self.folder)
+        return report(self.run, self.verification, self.folder)
 
 
 def verify(name: str, listener: Listener, *, after_crash: bool = False) -> Verified:

@@ -116,7 +116,7 @@ class Frames:
 @contextmanager
 def live_frames(sources: WatchedSources) -> Iterator[Frames]:
     """This machine, and the databases that are named, while entered. Raises IocastError where one cannot be."""
-    with watching(LiveRequest(asked=sources)) as live:
+    with watching(LiveRequest(sources=sources)) as live:
         frames = Frames(live, ", ".join(("This machine", *live.sources))).start()
         try:
             yield frames

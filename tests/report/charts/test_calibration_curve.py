@@ -29,7 +29,7 @@ def about(answer: Calibrated) -> Any:
 
 
 def test_every_row_of_random_reads_is_a_point(answer: Calibrated, about: Any) -> None:
-    found = answer.found
+    found = answer.calibration
     assert [each.name for each in about.points] == [e.row.name for e in (*found.closed, *found.at_rates)]
     assert {each.name for each in about.points if each.verdict == "refused"} <= set(found.refused)
     assert about.summary.startswith("The p99 ")
@@ -38,13 +38,13 @@ def test_every_row_of_random_reads_is_a_point(answer: Calibrated, about: Any) ->
 def test_the_limit_and_what_it_allows_are_marked(answer: Calibrated, about: Any) -> None:
     (marks,) = about.marks
     assert marks.limit_ns == 2_000_000
-    assert answer.found.within is not None
-    assert marks.rate_per_s == answer.found.within.rate_per_s
+    assert answer.calibration.within is not None
+    assert marks.rate_per_s == answer.calibration.within.rate_per_s
 
 
 def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
     rows = answer.card.judged.facts.rows
-    nothing = calibration(answer.found.asked, rows, {row.name: "a neighbour" for row in rows})
+    nothing = calibration(answer.calibration.request, rows, {row.name: "a neighbour" for row in rows})
     (chart,) = calibration_curve.tell(nothing)
     assert chart.summary == "The IOPS within a p99 of 2 ms are unknown."
     plot = calibration_curve.draw(chart, LIGHT, 900)
@@ -55,6 +55,6 @@ def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
 def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Any) -> None:
     plot = calibration_curve.draw(about, LIGHT, 900)
     lines = [line for mark in drawn(plot, Lines) for line in mark.lines]
-    assert sum(map(len, lines)) == sum(not e.why_not for e in (*answer.found.closed, *answer.found.at_rates))
+    assert sum(map(len, lines)) == sum(not e.why_not for e in (*answer.calibration.closed, *answer.calibration.at_rates))
     assert isinstance(plot.y, Axis)
     assert [mark.at for mark in drawn(plot, Levels)] == [[2e6]], "the limit"

@@ -16,7 +16,7 @@ from iocast.results.calibration import maxima_of
 def found(tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     device = "sim:nvme,service=exponential:1ms,servers=8,bandwidth=none"
     out = tmp_path_factory.mktemp("runs")
-    return iocast.calibrate(device, max_latency="8ms", percentile="mean", time="5s", out=str(out)).found
+    return iocast.calibrate(device, max_latency="8ms", percentile="mean", time="5s", out=str(out)).calibration
 
 
 def note(found: Calibration) -> str:
@@ -35,7 +35,7 @@ def test_the_row_behind_the_response_times_is_named_with_the_rate_that_it_reache
 
 
 def test_it_is_not_called_the_highest_where_a_higher_rate_kept_the_limit_too(found: Calibration) -> None:
-    row, limit = found.within_row, found.asked.max_latency_ns
+    row, limit = found.within_row, found.request.max_latency_ns
     assert row is not None
     below = [each for each in found.at_rates if each.at.rate_per_s <= (row.measurement.asked_rate_per_s or 0)]
     beyond = [each for each in found.at_rates if each not in below]

@@ -151,7 +151,7 @@ def test_the_arithmetic_is_shown_when_asked_for(facts: Facts) -> None:
     found = document(report)
     assert isinstance(found, DOCUMENTS["forecast"])
     assert [each.outstanding for each in found.arithmetic_ladder] == [1, 2, 4, 8, 16, 32, 64]
-    assert (found.arithmetic_states[0].found, found.arithmetic_states[0].factor) == (0, None)
+    assert (found.arithmetic_states[0].in_system, found.arithmetic_states[0].factor) == (0, None)
     assert sum(each.chance_share for each in found.arithmetic_states) == pytest.approx(1, abs=0.01)
 
 

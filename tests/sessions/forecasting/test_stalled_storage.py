@@ -60,7 +60,7 @@ def test_a_calibration_refuses_rows_that_stalled(tmp_path: Path) -> None:
     made = iocast.calibrate(STALLING, max_latency="1ms", time="10s", out=str(tmp_path))
     stalled = {found.phase for found in made.card.examination.findings if found.code == "stalls"}
     assert stalled
-    assert stalled <= made.found.refused.keys()
+    assert stalled <= made.calibration.refused.keys()
     assert "the figures exclude stalls." in made.report().verdict
 
 

@@ -189,7 +189,7 @@ def test_a_damaged_reel_names_its_file(tmp_path: Path) -> None:
 
 def test_this_machine_is_watched_and_recorded(tmp_path: Path) -> None:
     request = LiveRequest(
-        asked=WatchedSources(observers=(metrics.CPU,)), interval_ns=100_000_000, count=2, record_to=str(tmp_path)
+        sources=WatchedSources(observers=(metrics.CPU,)), interval_ns=100_000_000, count=2, record_to=str(tmp_path)
     )
     live = [each for _, each in watched(request, Quiet())]
     assert len(live) == 3

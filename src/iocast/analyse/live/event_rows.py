@@ -14,12 +14,12 @@ class EventRow(Struct, frozen=True):
 
     observer: str
     subject: str
-    found: Latencies | None
+    times: Latencies | None
 
     @property
     def per_s(self) -> float | None:
         """Waits or I/Os a second."""
-        return None if self.found is None else self.found.total * 1e9 / self.found.elapsed_ns
+        return None if self.times is None else self.times.total * 1e9 / self.times.elapsed_ns
 
 
 def event_rows(readings: Readings) -> list[EventRow]:
@@ -32,4 +32,4 @@ def event_rows(readings: Readings) -> list[EventRow]:
             times = latencies(view)
             if (times is not None and times.total) or (times is None and observer == LATENCY_MAP):
                 rows.append(EventRow(observer, subject, times))
-    return sorted(rows, key=lambda row: (-(row.found.waited_ns if row.found else 0.0), row.observer, row.subject))
+    return sorted(rows, key=lambda row: (-(row.times.waited_ns if row.times else 0.0), row.observer, row.subject))

@@ -26,23 +26,23 @@ class LayerRow(Struct, frozen=True):
     layer: ClockCode
     op: str
     where: str
-    found: Latencies
+    times: Latencies
     size_bytes: int | None  # all bytes of the interval; None where the layer does not count them
 
     @property
     def per_s(self) -> float:
         """I/Os or calls a second."""
-        return self.found.total * 1e9 / self.found.elapsed_ns
+        return self.times.total * 1e9 / self.times.elapsed_ns
 
     @property
     def bytes_per_s(self) -> float | None:
         """Bytes a second."""
-        return None if self.size_bytes is None else self.size_bytes * 1e9 / self.found.elapsed_ns
+        return None if self.size_bytes is None else self.size_bytes * 1e9 / self.times.elapsed_ns
 
     @property
     def mean_size_bytes(self) -> float | None:
         """Bytes of an I/O; None without any."""
-        return None if self.size_bytes is None or not self.found.total else self.size_bytes / self.found.total
+        return None if self.size_bytes is None or not self.times.total else self.size_bytes / self.times.total
 
 
 def layer_rows(readings: Readings, commands: Iterable[str] = ()) -> list[LayerRow]:

@@ -55,7 +55,7 @@ def top(
     if tape is not None:
         request = TapeRequest(folder=tape, speed=0.0 if as_lines and speed == 1.0 else speed)
     else:
-        request = LiveRequest(asked=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
+        request = LiveRequest(sources=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
     listener = TerminalListener()
     if as_lines:
         return _print(request, listener, as_json)

@@ -152,7 +152,7 @@ def _request(
         if is_named(sources) or record or listens or count is not None:
             raise SpecError("--tape plays what was recorded", "omit what names sources, --count, --record and --listen")
         return TapeRequest(folder=tape, speed=speed)
-    return LiveRequest(asked=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
+    return LiveRequest(sources=sources, interval_ns=interval_of(interval), count=count, record_to=record or "")
 
 
 class _Printer:

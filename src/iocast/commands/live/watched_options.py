@@ -40,7 +40,7 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
         sources: WatchedSources = WatchedSources(
             databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask
         )
-        return command(asked=sources, **rest)
+        return command(sources=sources, **rest)
 
     for option in reversed(_OPTIONS):
         with_asked = option(with_asked)

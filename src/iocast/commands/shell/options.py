@@ -220,6 +220,6 @@ def grading(command: Command) -> Command:
     def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
         from iocast.sessions.requests.measure import grade_asked
 
-        return command(*args, asked=grade_asked(scale, slo, fail_under), **kwargs)
+        return command(*args, grade_request=grade_asked(scale, slo, fail_under), **kwargs)
 
     return graded

@@ -14,7 +14,7 @@ from iocast.commands.shell.options import Command, anonymous_option, grading
 from iocast.sessions.requests.option import Field, Option, fields_of, filled
 
 # Fields of requests that several options make.
-OF_SEVERAL = {"beside": beside_options, "names": anonymous_option, "asked": grading}
+OF_SEVERAL = {"beside": beside_options, "names": anonymous_option, "grade_request": grading}
 
 
 def asked_by(

@@ -130,7 +130,7 @@ class RefusedRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class CalibrationResult(Struct, frozen=True, kw_only=True):
     """The highest load within a latency limit, the most IOPS and MB/s, the whole curve, and what is refused."""
 
-    asked: tuple[RequestedRow, ...]
+    requested: tuple[RequestedRow, ...]
     maxima: tuple[MaximumRow, ...]
     curve: tuple[CurveRow, ...]
     knees: tuple[KneeRow, ...] = ()

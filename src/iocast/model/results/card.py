@@ -227,7 +227,7 @@ class PlaceRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     file: Annotated[str, shown("file", spare=1)]
     offset_bytes: Annotated[int, shown("offset", "count")]
     expected: Annotated[str, shown("expected write")]
-    found: Annotated[str, shown("found")]
+    content: Annotated[str, shown("found")]
 
 
 class Verified(Struct, frozen=True, kw_only=True):

@@ -98,7 +98,7 @@ class DirectWritesRow(_Row, frozen=True, kw_only=True, tag="direct_writes"):
     where: Annotated[str, shown("on")]
     test: Annotated[str, shown("writes")]
     by: Annotated[str, shown("by")]
-    asked: Annotated[int, shown("requested", "count", explain="outstanding I/Os")]
+    requested: Annotated[int, shown("requested", "count", explain="outstanding I/Os")]
     device: Annotated[Number | None, shown("at the device", "decimal", explain="mean queue depth of the device")] = None
     tasks: Annotated[
         int | None, shown("threads", "count", explain="of the load generator; a ring needs one for all I/Os")

@@ -116,7 +116,7 @@ class ArithmeticLevel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class ArithmeticState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How many I/Os an arrival finds, how likely that is, and how long it then takes."""
 
-    found: Annotated[int, shown("n found")]
+    in_system: Annotated[int, shown("n found")]
     factor: Annotated[Number | None, shown("x rate R(n) / n")] = None  # over the weight before; null of none
     weight: Annotated[Number, shown("weight")]
     chance_share: Annotated[Number, shown("chance")]

@@ -42,7 +42,7 @@ class _Lead(Struct, frozen=True):
     """What the verdict opens with, and the findings that need no repeating after it."""
 
     says: str
-    told: frozenset[FindingCode]
+    codes: frozenset[FindingCode]
 
 
 def verdict(facts: Facts, examination: Examination) -> str:
@@ -60,7 +60,7 @@ def verdict(facts: Facts, examination: Examination) -> str:
     said += two_states(usable, examination)
     if usable and not said:
         said = [_nothing_to_say(facts)]
-    codes = frozenset[FindingCode]().union(*(lead.told for lead in leads))
+    codes = frozenset[FindingCode]().union(*(lead.codes for lead in leads))
     return " ".join([*(lead.says for lead in leads), *said, *_belief(judged, codes)])
 
 

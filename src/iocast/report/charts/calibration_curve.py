@@ -83,13 +83,13 @@ def tell(calibration: Calibration) -> Iterator[CalibrationCurve]:
         return
     within = calibration.within
     marks = CurveMarks(
-        calibration.asked.max_latency_ns,
+        calibration.request.max_latency_ns,
         within.rate_per_s if within else None,
         within.low_per_s if within else None,
         within.high_per_s if within else None,
         calibration.most.value if calibration.most else None,
     )
-    name = text.statistic(calibration.asked.quantile)
+    name = text.statistic(calibration.request.quantile)
     yield CalibrationCurve(
         key="calibration-load-curve",
         title=f"{name} against IOPS",
@@ -114,8 +114,8 @@ def _points(points: Sequence[MeasuredPoint], series: Literal["closed", "open"]) 
 
 
 def _summary(calibration: Calibration, name: str) -> str:
-    limit = text.brief_time(calibration.asked.max_latency_ns)
-    if calibration.idle is not None and not calibration.idle.at.within(calibration.asked.max_latency_ns):
+    limit = text.brief_time(calibration.request.max_latency_ns)
+    if calibration.idle is not None and not calibration.idle.at.within(calibration.request.max_latency_ns):
         return f"No rate is within a {name} of {limit}: the idle storage takes longer."
     if calibration.within is None or calibration.within.rate_per_s is None:
         return f"The IOPS within a {name} of {limit} are unknown."

@@ -43,13 +43,13 @@ class QueueAtDevice(Struct, frozen=True):
     """The outstanding I/Os of a row, and those that the device saw."""
 
     row: Annotated[str, shown("row")]
-    asked: Annotated[float, shown("submitted", "decimal")]
+    requested: Annotated[float, shown("submitted", "decimal")]
     device: Annotated[float, shown("at the device", "decimal")]
 
     @property
     def both(self) -> tuple[float, float]:
         """What was submitted, and what the device saw."""
-        return self.asked, self.device
+        return self.requested, self.device
 
 
 class Device(Chart, frozen=True, kw_only=True):

@@ -68,7 +68,7 @@ class ForecastCurve(Chart, frozen=True, kw_only=True):
     kind: str = "forecast_curve"
     forecast: tuple[ForecastPoint, ...]
     measured: tuple[MeasuredPoint, ...]
-    asked: tuple[RequestedLoad]
+    requested: tuple[RequestedLoad]
     hockey_stick: tuple[StickPoint, ...]
 
 
@@ -94,7 +94,7 @@ def tell(of: Answer) -> Iterator[ForecastCurve]:
             if each.known
         ),
         measured=tuple(_measured(of, by)),
-        asked=(RequestedLoad(question.peak_per_s, question.limit_s * NS, *ends),),
+        requested=(RequestedLoad(question.peak_per_s, question.limit_s * NS, *ends),),
         hockey_stick=tuple(_stick(of)),
     )
 
@@ -133,7 +133,7 @@ def _summary(of: Answer, name: str) -> str:
 
 def draw(chart: ForecastCurve, theme: Theme, width: int) -> Plot:
     """A band with its line, the SLO across, the load asked for upright."""
-    forecast, measured, (load_asked,) = chart.forecast, chart.measured, chart.asked
+    forecast, measured, (load_asked,) = chart.forecast, chart.measured, chart.requested
     times = [time for each in forecast for time in (each.low_ns, each.high_ns)]
     low, high = padded_times([*times, load_asked.slo_ns, *(each.value_ns for each in measured)], 0.06)
     rates = [*(each.rate_per_s for each in forecast), load_asked.rate_per_s, *(each.rate_per_s for each in measured)]

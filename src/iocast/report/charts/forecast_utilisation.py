@@ -42,7 +42,7 @@ class ForecastUtilisation(Chart, frozen=True, kw_only=True):
 
     kind: str = "forecast_utilisation"
     zones: tuple[Zone, ...]
-    asked: tuple[RequestedRate, ...]
+    requested: tuple[RequestedRate, ...]
 
 
 def tell(of: Answer) -> Iterator[ForecastUtilisation]:
@@ -68,13 +68,13 @@ def tell(of: Answer) -> Iterator[ForecastUtilisation]:
         title="Utilisation",
         summary=f"{text.number(question.peak_per_s)} IOPS take {taken} of the {text.number(most)} demonstrated.",
         zones=tuple(zones),
-        asked=tuple(RequestedRate(what, rate, rate / most) for what, rate in loads),
+        requested=tuple(RequestedRate(what, rate, rate / most) for what, rate in loads),
     )
 
 
 def draw(chart: ForecastUtilisation, theme: Theme, width: int) -> Plot:
     """A bar of verdicts from 0 to what was demonstrated, and the loads upright."""
-    zones, rates = chart.zones, chart.asked
+    zones, rates = chart.zones, chart.requested
     colours = {"OK": theme.fast, "MARGINAL": theme.middling, "AT RISK": theme.slow, "NOT OK": theme.slower}
     wide = max(*(zone.end_per_s for zone in zones), *(1.03 * each.rate_per_s for each in rates))
     named = [zone for zone in zones if zone.end_per_s - zone.start_per_s > 0.09 * wide]

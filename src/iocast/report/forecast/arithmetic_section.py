@@ -62,7 +62,7 @@ def _between_says(by: Forecaster) -> tuple[str, ...]:
     if not by.measured.between:
         return ()
     small, large = by.measured.between
-    sizes = [each.asked.size_bytes for each in (small, by.measured, large)]
+    sizes = [each.load.size_bytes for each in (small, by.measured, large)]
     part = (sizes[1] - sizes[0]) / (sizes[2] - sizes[0])
     last = by.measured.levels[-1]
     ends = [next(each.rate_per_s for each in of.levels if each.users == last.users) for of in (small, large)]
@@ -159,7 +159,7 @@ def _ladder(result: ForecastResult) -> Table:
 
 def _states(steps: Arithmetic, result: ForecastResult) -> Table:
     words: dict[str, Callable[[ArithmeticState], str]] = {
-        "found": lambda each: str(each.found),
+        "in_system": lambda each: str(each.in_system),
         "factor": lambda each: "" if each.factor is None else _f(each.factor, 5),
         "weight": lambda each: _f(each.weight, 5),
         "chance_share": lambda each: f"{each.chance_share:.5f}",

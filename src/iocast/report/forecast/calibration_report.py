@@ -81,7 +81,7 @@ def _result(calibration: Calibration, examination: Examination) -> CalibrationRe
 def _sections(calibration: Calibration, result: CalibrationResult, *, charts: bool) -> tuple[Section, ...]:
     drawn = charts_at("calibration", calibration) if charts else ()
     refusals = tuple(_refusals(result))
-    maxima = (asked_table(result.asked, calibration), *maxima_tables(result.maxima, calibration))
+    maxima = (asked_table(result.requested, calibration), *maxima_tables(result.maxima, calibration))
     knees = (knees_table(result.knees), *([fit_table(result.fit)] if result.fit else ()))
     sections = [
         section("calibration", paragraphs=tuple(_disks(calibration)), tables=maxima),
@@ -104,10 +104,10 @@ def _verdict(calibration: Calibration, examination: Examination) -> str:
 
 
 def _limit_sentence(calibration: Calibration) -> str:
-    name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
+    name, limit = text.statistic(calibration.request.quantile), text.brief_time(calibration.request.max_latency_ns)
     if calibration.idle is None and calibration.within is None:
         return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
-    if calibration.idle is not None and not calibration.idle.at.within(calibration.asked.max_latency_ns):
+    if calibration.idle is not None and not calibration.idle.at.within(calibration.request.max_latency_ns):
         idle = text.brief_time(calibration.idle.at.value_ns)
         return f"Limit not met at any load: with one outstanding I/O the {name} is {idle}, the limit {limit}."
     if calibration.within is None or calibration.within.rate_per_s is None:
@@ -151,7 +151,7 @@ def _refused_sentence(calibration: Calibration) -> str:
 
 
 def _figures(calibration: Calibration) -> Iterator[Figure]:
-    name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
+    name, limit = text.statistic(calibration.request.quantile), text.brief_time(calibration.request.max_latency_ns)
     if calibration.within is not None and calibration.within.rate_per_s is not None:
         least = "" if calibration.within.reached else "at least"
         yield Figure(f"IOPS within {name} {limit}", calibration.within.rate_per_s, "rate", least)

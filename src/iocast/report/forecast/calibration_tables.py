@@ -47,7 +47,7 @@ def maxima_tables(rows: tuple[MaximumRow, ...], calibration: Calibration) -> tup
     """Every maximum, and the response times of the row that it was measured in."""
     if not rows:
         return ()
-    name = text.statistic(calibration.asked.quantile)
+    name = text.statistic(calibration.request.quantile)
     words: dict[str, Callable[[MaximumRow], str]] = {"interval": _interval, "met": lambda each: _met(each, name)}
     timed = tuple(each for each in rows if each.latency_shares is not None)
     headings, notes = {"code": "at the maximum"}, (*_notes_on_times(calibration), STRIP_NOTE)
@@ -85,7 +85,7 @@ def between(low: float | None, high: float | None, shown: Callable[[float], str]
 
 def _notes(calibration: Calibration) -> Iterator[str]:
     if calibration.within is not None:
-        name, limit = text.statistic(calibration.asked.quantile), text.brief_time(calibration.asked.max_latency_ns)
+        name, limit = text.statistic(calibration.request.quantile), text.brief_time(calibration.request.max_latency_ns)
         yield f"Within the limit: reads that arrive at random at that rate have a {name} of {limit}."
     yield (
         "The interval of a rate within the limit ends at rates that rows asked for: the highest that surely kept it"
@@ -99,7 +99,7 @@ def _notes_on_times(calibration: Calibration) -> Iterator[str]:
     if row is None:
         return
     which = "the highest rate measured that kept it"
-    if any(_kept_above(each, row, calibration.asked) for each in calibration.at_rates):
+    if any(_kept_above(each, row, calibration.request) for each in calibration.at_rates):
         which = "the highest rate below the first row beyond the limit"
     rate = text.rate(row.measurement.rate_per_s)
     yield f"Those within the limit were measured at {rate} IOPS ({row.name}), {which}."

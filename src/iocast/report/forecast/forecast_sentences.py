@@ -215,7 +215,7 @@ def _unknown(of: Answer) -> str:
             return f"too few independent I/Os for the {text.statistic(question.q)} of {asked_text(question.load)}."
         case "between_sizes":
             larger = of.ladder.between[1]
-            most, size = iops(HIGHEST_LOAD * larger.ladder.last_per_s), size_text(larger.asked.size_bytes)
+            most, size = iops(HIGHEST_LOAD * larger.ladder.last_per_s), size_text(larger.load.size_bytes)
             return (
                 f"{asked_text(question.load)} were not measured, and {iops(question.peak_per_s)} is more than the"
                 f" {most} that can be promised of {size}, the next larger size."
@@ -271,8 +271,8 @@ def between_sizes(ladder: MeasuredLadder) -> str:
     """What the rows of two sizes are made of, and how far that is relied on; "" for a size that was measured."""
     if not ladder.between:
         return ""
-    smaller, larger = (size_text(each.asked.size_bytes) for each in ladder.between)
-    asked_size = size_text(ladder.asked.size_bytes)
+    smaller, larger = (size_text(each.load.size_bytes) for each in ladder.between)
+    asked_size = size_text(ladder.load.size_bytes)
     return (
         f"{asked_size} was not measured: each load is read between its rows of {smaller} and {larger}."
         " The time of one I/O"

@@ -35,8 +35,8 @@ def _layer(row: LayerRow) -> LiveLayer:
         device=row.where,
         per_s=row.per_s,
         bytes_per_s=row.bytes_per_s,
-        mean_ns=row.found.mean_ns,
-        below_ns=dict(row.found.counts),
+        mean_ns=row.times.mean_ns,
+        below_ns=dict(row.times.counts),
     )
 
 

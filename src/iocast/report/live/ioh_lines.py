@@ -27,14 +27,14 @@ def table(interval: Interval) -> Table:
     return Table(
         _COLUMNS,
         tuple(
-            (direction, name, *_figures(row), *on_grid(row.found, _BOUNDS_NS))
+            (direction, name, *_figures(row), *on_grid(row.times, _BOUNDS_NS))
             for direction, name, row in _layers(interval)
         ),
     )
 
 
 def _figures(row: LayerRow) -> tuple[float | None, float | None, float | None, float]:
-    throughput, mean, size = row.bytes_per_s, row.found.mean_ns, row.mean_size_bytes
+    throughput, mean, size = row.bytes_per_s, row.times.mean_ns, row.mean_size_bytes
     return (
         None if throughput is None else throughput / _MIB,
         None if mean is None else mean / 1e6,
@@ -55,7 +55,7 @@ def _layers(interval: Interval) -> Iterator[tuple[str, str, LayerRow]]:
 
 
 def _one(direction: str, name: str, rows: Sequence[LayerRow]) -> Iterator[tuple[str, str, LayerRow]]:
-    times = together([row.found for row in rows])
+    times = together([row.times for row in rows])
     if times is not None:
         sizes = [row.size_bytes for row in rows if row.size_bytes is not None]
         yield direction, name, LayerRow(rows[0].layer, rows[0].op, "", times, sum(sizes) if sizes else None)
@@ -75,7 +75,7 @@ def lines(interval: Interval) -> Iterator[str]:
     yield ""
     yield f"{'':<12}{''.join(f'{head:>7}' for head in _HEADS)}"
     for direction, name, row in layers:
-        counts = "".join(f"{count or '.':>7}" for count in on_grid(row.found, _BOUNDS_NS))
+        counts = "".join(f"{count or '.':>7}" for count in on_grid(row.times, _BOUNDS_NS))
         yield f"{direction} {name:>8}: {counts}"
     yield ""
 

@@ -28,7 +28,7 @@ def table(interval: Interval) -> Table:
 
 def _buckets(interval: Interval) -> list[tuple[int, int, int]]:
     """Without gaps from the lowest to the highest bucket that has any."""
-    times = together([row.found for row in layer_rows(interval) if row.layer == "driver"])
+    times = together([row.times for row in layer_rows(interval) if row.layer == "driver"])
     return _filled(times) if times is not None and times.total else []
 
 

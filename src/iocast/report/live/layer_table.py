@@ -30,18 +30,18 @@ def layer_table(rows: Sequence[LayerRow], width: int, traced_share: float = 1.0)
         return
     in_part = traced_share < 1
     figures_width = _FIGURES + _WITHIN * in_part
-    bounds = latency_bounds([row.found for row in rows], max(1, (width - _LABEL - figures_width) // CELL - 1))
+    bounds = latency_bounds([row.times for row in rows], max(1, (width - _LABEL - figures_width) // CELL - 1))
     within = f"{'within':>{_WITHIN}}" if in_part else ""
     yield line(f"{'layer':<{_LABEL}}{'/s':>8}{'MB/s':>8}{'mean':>9}{within}{latency_heads(bounds)}", "head")
     for row in rows:
         throughput = row.bytes_per_s
         shown = "" if throughput is None else f"{throughput / 1e6:.1f}"
-        mean = row.found.mean_ns
+        mean = row.times.mean_ns
         name = f"{_NAMES[row.layer]} {row.op}{f' {row.where}' if row.where else ''}"
         figures = f"{name:<{_LABEL}.{_LABEL}}{row.per_s:>8.0f}{shown:>8}{'' if mean is None else brief_time(mean):>9}"
         if in_part:
-            figures += f"{_within(row.found.mean_within(traced_share)):>{_WITHIN}}"
-        yield (Piece(figures), *latency_cells(row.found, bounds))
+            figures += f"{_within(row.times.mean_within(traced_share)):>{_WITHIN}}"
+        yield (Piece(figures), *latency_cells(row.times, bounds))
 
 
 def _within(share: float | None) -> str:

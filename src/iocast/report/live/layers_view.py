@@ -82,7 +82,7 @@ def _when(interval: Interval) -> str:
 def event_table(rows: Sequence[EventRow], width: int) -> Iterator[Line]:
     """The events that took most time, as many columns of latencies as fit; nothing without events."""
     shown = rows[:_MOST]
-    known = [row.found for row in shown if row.found is not None]
+    known = [row.times for row in shown if row.times is not None]
     if not shown:
         return
     grid = grid_of((upper for each in known for upper in each.counts), BOUNDS_NS)
@@ -92,12 +92,12 @@ def event_table(rows: Sequence[EventRow], width: int) -> Iterator[Line]:
     yield line(f"{'event':<{room}}{'/s':>8}{'mean':>9}{latency_heads(bounds) if bounds else ''}", "head")
     for row in shown:
         name = label((row.observer, row.subject))
-        if row.found is None or row.per_s is None:
+        if row.times is None or row.per_s is None:
             yield line(f"{name:<{room}.{room}}{'unknown: its counters began anew':>{CELL * 6}}", "dim")
             continue
-        mean = row.found.mean_ns
+        mean = row.times.mean_ns
         figures = f"{name:<{room}.{room}}{row.per_s:>8.0f}{'' if mean is None else brief_time(mean):>9}"
-        yield (Piece(figures), *(latency_cells(row.found, bounds) if bounds else ()))
+        yield (Piece(figures), *(latency_cells(row.times, bounds) if bounds else ()))
     if more := len(rows) - len(shown):
         yield line(f"{more} more with less time", "dim")
 

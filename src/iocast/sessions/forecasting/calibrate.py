@@ -50,7 +50,7 @@ class Calibrated(Struct, frozen=True):
         return self.card.folder
 
     @property
-    def fitted(self) -> Calibration:
+    def calibration(self) -> Calibration:
         """The maxima, the curve, its knees, and what is refused. Raises SpecError for a run that was no calibration."""
         fitted = calibrated(self.card.judged.facts, self.card.examination)
         if fitted is None:

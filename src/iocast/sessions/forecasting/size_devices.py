@@ -34,7 +34,7 @@ BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on
 class Sizing(Struct, frozen=True):
     """A sizing: of one device, or of all of the library where none was named."""
 
-    found: tuple[SizedDevice | NotSized, ...]
+    answers: tuple[SizedDevice | NotSized, ...]
     notes: tuple[str, ...]
     one: bool
     need: StorageNeed
@@ -51,11 +51,11 @@ class Sizing(Struct, frozen=True):
 
     @property
     def _only(self) -> SizedDevice | None:
-        return first if self.one and isinstance(first := self.found[0], SizedDevice) else None
+        return first if self.one and isinstance(first := self.answers[0], SizedDevice) else None
 
     def report(self, *, charts: bool = False) -> Report:
         """The sizing as tables, with its chart if asked for."""
-        return size_report(self._only, charts=charts) if self._only else overview(self.need, self.found, self.notes)
+        return size_report(self._only, charts=charts) if self._only else overview(self.need, self.answers, self.notes)
 
 
 def size(size_request: SizeRequest) -> Sizing:

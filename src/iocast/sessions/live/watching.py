@@ -26,7 +26,7 @@ Stopping = Callable[[], bool]
 class LiveRequest(Struct, frozen=True, kw_only=True):
     """What is watched, how often, how long (until it is stopped, without `count`), and into which tape."""
 
-    asked: WatchedSources = WatchedSources()
+    sources: WatchedSources = WatchedSources()
     interval_ns: int = 1_000_000_000
     count: int | None = None  # intervals
     record_to: str = ""  # a folder of run folders; "": no tape
@@ -107,4 +107,4 @@ def watching(request: LiveRequest) -> Iterator[Live]:
     if request.interval_ns < _SHORTEST_NS:
         raise SpecError(f"an interval of {request.interval_ns / 1e6:g} ms is too short", "give 100ms or more")
     with ExitStack() as open_now:
-        yield Live(request, [open_now.enter_context(source) for source in open_sources(request.asked)])
+        yield Live(request, [open_now.enter_context(source) for source in open_sources(request.sources)])

@@ -124,7 +124,7 @@ class LoadRequest(Struct, frozen=True, kw_only=True):
     beside_others: BesideOthers = False
     out: Out = RUNS
     page: Page = False
-    asked: GradeRequest = GradeRequest()
+    grade_request: GradeRequest = GradeRequest()
     ramp: LoadRamp | None = None
     ask: AskPassword | None = None
 
@@ -139,5 +139,5 @@ class CommitRequest(Struct, frozen=True, kw_only=True):
     beside_others: BesideOthers = False
     out: Out = RUNS
     page: Page = False
-    asked: GradeRequest = GradeRequest()
+    grade_request: GradeRequest = GradeRequest()
     ask: AskPassword | None = None

@@ -33,4 +33,4 @@ class MatrixRequest(Struct, frozen=True, kw_only=True):
     files: Annotated[str, option("Write ORION's files into DIR: summary, iops, mbps, lat, …", "DIR")] = ""
     force: Force = False
     page: Page = False
-    asked: GradeRequest = GradeRequest()
+    grade_request: GradeRequest = GradeRequest()

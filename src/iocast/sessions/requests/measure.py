@@ -36,7 +36,7 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     )
     page: Page = False
     names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay
-    asked: GradeRequest = GradeRequest()
+    grade_request: GradeRequest = GradeRequest()
 
 
 def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeRequest:

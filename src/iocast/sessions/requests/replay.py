@@ -50,4 +50,4 @@ class ReplayRequest(Struct, frozen=True, kw_only=True):
     block_size: Annotated[str | None, option("Oracle traces: the database block size, e.g. 8k.", "SIZE")] = None
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "out")] = RunOptions()
     page: Page = False
-    asked: GradeRequest = GradeRequest()
+    grade_request: GradeRequest = GradeRequest()

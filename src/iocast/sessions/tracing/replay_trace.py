@@ -78,7 +78,7 @@ def replay(request: ReplayRequest, listener: Listener) -> MeasuredJob:
     with event_table(request.trace, _reading(request)) as events:
         job = replay_job(request, target, events)
         wanted = MeasureRequest(
-            job=job, path=target.path, options=request.options, asked=request.asked, page=request.page
+            job=job, path=target.path, options=request.options, grade_request=request.grade_request, page=request.page
         )
         return measure_job(job, target, wanted, listener)
 

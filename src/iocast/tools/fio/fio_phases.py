@@ -37,7 +37,7 @@ READS_BACK = {"role": "verify"}
 class Cell(NamedTuple):
     """Sections that run as one phase: the fields of a [[phase]] but for its region, and where it goes."""
 
-    asked: SectionRequest
+    request: SectionRequest
     fields: dict[str, Any]
     area: Area
 

@@ -24,7 +24,7 @@ _SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing he
 class FioJob(NamedTuple):
     """What a fio job file asks for: its cells in order, and what holds for all of them."""
 
-    asked: list[SectionRequest]
+    requests: list[SectionRequest]
     cells: list[Cell]
     engine: EngineName
     polling: Polling
@@ -52,7 +52,7 @@ def read_fio(text: str, environment: Mapping[str, str] | None, problems: FioProb
     cells = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
     file_count, file_bytes, cells = _layout(cells, problems)
     return FioJob(
-        asked=requests,
+        requests=requests,
         cells=cells,
         engine=_engine(requests),
         polling=_polling(requests, problems),
@@ -136,18 +136,18 @@ def _layout(cells: list[Cell], problems: FioProblems) -> tuple[int, int | None, 
 
 def _stripe(cells: list[Cell], problems: FioProblems) -> int:
     """The stripe that has sequential users alternate between files as fio does; 0: one file after the other."""
-    ordered = [cell for cell in cells if cell.area.file_count > 1 and cell.asked.load["pattern"] == "sequential"]
+    ordered = [cell for cell in cells if cell.area.file_count > 1 and cell.request.load["pattern"] == "sequential"]
     for cell in ordered[1:]:
         if cell.area.stripe_bytes != ordered[0].area.stripe_bytes:
-            says = f"[{cell.asked.name}] alternates between files at other distances than [{ordered[0].asked.name}]"
-            line = cell.asked.line_of("file_service_type", "bs", "filename")
+            says = f"[{cell.request.name}] alternates between files at other distances than [{ordered[0].request.name}]"
+            line = cell.request.line_of("file_service_type", "bs", "filename")
             problems.add(line, says, "the same bs and file_service_type in all, or a job file for each")
     return ordered[0].area.stripe_bytes if ordered else 0
 
 
 def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
     """The parts of several files, side by side in one."""
-    area, request = cell.area, cell.asked
+    area, request = cell.area, cell.request
     count = area.file_count
     if count == 1:
         return area

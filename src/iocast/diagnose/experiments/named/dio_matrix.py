@@ -87,9 +87,9 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     all_rows = [each for run in runs for each in (_simulated_rows(run) if _is_simulated(run) else _real_rows(run))]
     controls = [each for each in all_rows if each.where == "raw" or each.test == CONTROL] or all_rows
     control = max((each.device for each in controls if each.device is not None), default=0.0)
-    rows = tuple(replace(each, verdict=queue_verdict(each.device, each.asked, control)) for each in all_rows)
+    rows = tuple(replace(each, verdict=queue_verdict(each.device, each.requested, control)) for each in all_rows)
     stuck = [each for each in rows if each.verdict == "serialised"]
-    depth = max((each.asked for each in rows), default=0)
+    depth = max((each.requested for each in rows), default=0)
     if control < ENOUGH * depth or not rows:
         says = (
             f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(depth)}"
@@ -151,7 +151,7 @@ def _row(run: Run, test: str, where: str, name: str, by: str, queue: float | Non
         where=where,
         test=name,
         by=by,
-        asked=did.asked_depth,
+        requested=did.asked_depth,
         device=queue,
         tasks=did.generator.threads or None,
         rate_per_s=row_figures.rate_per_s,
