@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs
+from makers.rootly import need
 from msgspec.structs import replace
 
 from iocast import archive
@@ -119,3 +120,13 @@ def test_runs_of_a_repeat_or_ab_know_their_group(tmp_path: Path) -> None:
     }
     assert {name: replace(found, name=name).group for name in names} == names
     assert [group_kind(each) for each in names.values()] == ["repeat", "ab", "", "", ""]
+
+
+def test_a_note_of_root_stays_its_owners(tmp_path: Path) -> None:
+    need("true")
+    folder = _saved(tmp_path)
+    archive.save_notes(folder, Notes(note="mine"))
+    os.chown(Path(folder) / "notes.json", 1234, 1234)
+    archive.save_notes(folder, Notes(note="of root"))
+    status = (Path(folder) / "notes.json").stat()
+    assert (status.st_uid, status.st_gid) == (1234, 1234)

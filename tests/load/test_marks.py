@@ -18,7 +18,7 @@ from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.proofs import sign
 from iocast.errors import TargetError
 from iocast.load.filling import claimed_file, create
-from iocast.load.marks import leave, made_here, mark_path, read_mark, take_up
+from iocast.load.marks import is_changed_by_others, leave, made_here, mark_path, read_mark, take_up
 from iocast.load.work_files import WorkFile, own_file
 from iocast.observe.residency import by_mincore
 
@@ -314,3 +314,21 @@ def test_to_note_how_a_file_is_left_drops_nothing_else_of_the_page_cache(tmp_pat
         pytest.skip("this file system keeps no generations")
     with work.open("rb") as file:
         assert by_mincore(file.fileno(), 8 * MIB).cached_bytes > 7 * MIB
+
+
+def test_what_was_added_at_the_end_of_a_work_file_is_another_programs(tmp_path: Path) -> None:
+    """A few bytes, and the time of the last write set back: no sample of the blocks before shows them."""
+    lay(plan(tmp_path))
+    work = tmp_path / "iocast-work.0.dat"
+    take_up(str(work))
+    leave(str(work))
+    mark = read_mark(str(work))
+    assert mark is not None
+    if mark.left_digest is None:
+        pytest.skip("this file system keeps no generations")
+    times = work.stat()
+    with work.open("ab") as file:
+        file.write(b"mine")
+    os.utime(work, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert is_changed_by_others(str(work))
+    refused(work)

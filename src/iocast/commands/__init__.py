@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import keyword
+import os
 import re
 import sys
 
@@ -166,6 +167,8 @@ def run_command_line(arguments: list[str] | None = None) -> int:
         discard_output()  # whoever read our output has gone: that is their right
         return 0
     except OSError as error:
+        if error.errno == errno.ENOENT and _is_lost():
+            return _refused("the current directory was removed", "change to one that exists")
         # What fails on a file that was opened by name is an IocastError by now: this is the output.
         if error.filename is not None or error.errno not in _CANNOT_WRITE:
             return _too_many(error)
@@ -174,6 +177,15 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             f"cannot write the output: {error.strerror}", "the run folder is complete if its name was printed"
         )
     return code if isinstance(code, int) else 0
+
+
+def _is_lost() -> bool:
+    """Whether the current directory was removed below us."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _too_many(error: Exception) -> int:

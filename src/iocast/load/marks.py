@@ -57,6 +57,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     nonce: str | None = None  # where the file system keeps neither: stands in an attribute, or is that of the process
     left_ns: int | None = None  # when the file was written to last, as iocast left it; None while it works on it
     left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
+    left_bytes: int | None = None  # its size then
     left_digest: str | None = None  # of a sample of its content
     left_boot: str | None = None  # what was written before the power failed may be there without its times
 
@@ -191,13 +192,14 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
 def _is_changed(mark: Mark, descriptor: int) -> bool:
     """Whether another program wrote to the file since an iocast left it.
 
-    Programs can set the one of its times back; the other one changes by a link or a mode, too; and where a file system
-    keeps whole seconds both may be as they were: then a sample of what is in it decides.
+    Its size and the time of its last write are as they were left. Programs can set that time back; the time of its last
+    change differs after a link or a new mode, too; and where a file system keeps whole seconds both may be as they
+    were: then a sample of what is in it decides.
     """
     status = os.fstat(descriptor)
     if mark.left_ns is None or mark.left_digest is None or not stat.S_ISREG(status.st_mode):
         return False
-    if status.st_mtime_ns != mark.left_ns:
+    if status.st_mtime_ns != mark.left_ns or status.st_size != (mark.left_bytes or status.st_size):
         return True
     exact = mark.left_boot == _boot() and (status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS)
     return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
@@ -258,7 +260,7 @@ def take_up(path: str, writing: bool = True) -> None:
 
 
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
-    taken = replace(mark, left_ns=None, left_changed_ns=None, left_digest=None, left_boot=None)
+    taken = replace(mark, left_ns=None, left_changed_ns=None, left_bytes=None, left_digest=None, left_boot=None)
     return _known_again(taken, descriptor)
 
 
@@ -280,9 +282,13 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         return replace(mark, left_ns=status.st_mtime_ns)
     if not mark.generation or not stat.S_ISREG(status.st_mode):
         return mark
-    digest = _digest_of(descriptor)
     return replace(
-        mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns, left_digest=digest, left_boot=_boot()
+        mark,
+        left_ns=status.st_mtime_ns,
+        left_changed_ns=status.st_ctime_ns,
+        left_bytes=status.st_size,
+        left_digest=_digest_of(descriptor),
+        left_boot=_boot(),
     )
 
 

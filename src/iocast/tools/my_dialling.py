@@ -42,7 +42,11 @@ class MyDialling:
             known = self._answers.get(self.redacted)
             secret = given if known is None else known
             try:
-                connection = pymysql.connect(**settings, **({} if secret is None else {"password": secret}))
+                password = {} if secret is None else {"password": secret}
+                connection = pymysql.connect(**settings, **password, defer_connect=True)
+                if _names_its_host(self._address):
+                    connection.unix_socket = None  # that of ~/.my.cnf is another server's
+                connection.connect()
             except (pymysql.Error, OSError, RuntimeError) as error:
                 if known is not None:
                     del self._answers[self.redacted]
@@ -77,6 +81,12 @@ def my_driver() -> Any:
         import pymysql
         import pymysql.cursors
     return pymysql
+
+
+def _names_its_host(address: Address) -> bool:
+    """Whether a URL leads over the network whatever the option file says, as for `mysql`: "localhost" alone does not."""
+    host, port = address.hosts[0] if address.hosts else ("", 0)
+    return bool(host) and (host != "localhost" or bool(port)) and "socket" not in address.options
 
 
 def _from_options(address: Address) -> dict[str, Any]:

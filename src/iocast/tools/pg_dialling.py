@@ -63,13 +63,15 @@ def pg_driver() -> Any:
 
 
 def _conninfo(url: str) -> dict[str, Any]:
-    """The parts of a URL as libpq reads them. Raises SpecError."""
+    """The parts of a URL as libpq reads them. The host that it names is the one that is reached: PGHOSTADDR, which libpq
+    would take before it, is left to URLs without a host. Raises SpecError.
+    """
     psycopg = pg_driver()
     try:
         fields: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:  # its text may have parts of the URL in it
         raise SpecError("libpq cannot read this URL", "postgresql://user@host:5432/database") from None
-    return fields
+    return {"hostaddr": "", **fields} if fields.get("host") else fields
 
 
 def _wants_password(error: Exception) -> bool:

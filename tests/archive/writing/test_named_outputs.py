@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from makers import proofs
+from makers.rootly import need
 
 from iocast.archive.writing import named_outputs
 from iocast.archive.writing.named_outputs import check_output, is_own, put_output
@@ -194,3 +196,54 @@ def test_a_write_that_fails_leaves_the_former_file_and_nothing_else(
     with pytest.raises(ArchiveError, match=r"cannot write .*card.csv: No space left on device"):
         put_output(path, b"two")
     assert (path.read_bytes(), os.listdir(tmp_path)) == (b"one", ["card.csv"])
+
+
+def _access_list(user: int) -> bytes:
+    """As `setfacl` sets it: the owner and one more user read and write, the group and others have no access."""
+    entries = [(0x01, 6, -1), (0x02, 6, user), (0x04, 0, -1), (0x10, 6, -1), (0x20, 0, -1)]
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+
+
+def test_a_replaced_file_keeps_its_access_list(tmp_path: Path) -> None:
+    """The mode of a file with a list shows the most that it gives, not what its group may do."""
+    path = tmp_path / "rows.csv"
+    put_output(path, b"one\n")
+    try:
+        os.setxattr(path, "system.posix_acl_access", _access_list(1234))
+    except OSError:
+        pytest.skip("this file system keeps no access lists")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o660
+    put_output(path, b"two\n")
+    assert os.getxattr(path, "system.posix_acl_access") == _access_list(1234)
+    assert path.read_bytes() == b"two\n"
+
+
+def test_where_the_access_list_cannot_be_kept_nobody_gains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    put_output(path, b"one\n")
+    try:
+        os.setxattr(path, "system.posix_acl_access", _access_list(1234))
+    except OSError:
+        pytest.skip("this file system keeps no access lists")
+    set_attribute = os.setxattr
+
+    def refuse(place: int, name: str, value: bytes) -> None:
+        if name == "system.posix_acl_access":
+            raise OSError(errno.ENOTSUP, "no lists here")
+        set_attribute(place, name, value)
+
+    monkeypatch.setattr("iocast.archive.writing.whole_files.os.setxattr", refuse)
+    put_output(path, b"two\n")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_device_that_may_keep_data_needs_force(tmp_path: Path) -> None:
+    """A tape, or the memory of a board, as a character device."""
+    need("true")
+    tape = tmp_path / "tape"
+    os.mknod(tape, stat.S_IFCHR | 0o600, os.makedev(9, 0))
+    with pytest.raises(ArchiveError, match="is a device that keeps data"):
+        check_output(tape)
+    null = tmp_path / "null"
+    os.mknod(null, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    put_output(null, b"gone")

@@ -55,6 +55,8 @@ def test_what_is_unknown_is_not_told_as_none(answer: Calibrated) -> None:
 def test_lines_leave_out_what_is_refused(answer: Calibrated, about: Any) -> None:
     plot = calibration_curve.draw(about, LIGHT, 900)
     lines = [line for mark in drawn(plot, Lines) for line in mark.lines]
-    assert sum(map(len, lines)) == sum(not e.why_not for e in (*answer.calibration.closed, *answer.calibration.at_rates))
+    assert sum(map(len, lines)) == sum(
+        not e.why_not for e in (*answer.calibration.closed, *answer.calibration.at_rates)
+    )
     assert isinstance(plot.y, Axis)
     assert [mark.at for mark in drawn(plot, Levels)] == [[2e6]], "the limit"

@@ -107,6 +107,8 @@ class HeldFolder:
         with growing(self.descriptor, name, self._mode) as file:
             yield file
             sign(file.descriptor)
+            if former is not None:
+                file.keep_rights(former)
             file.take_name(former)
             self._remember(name, file.descriptor)
 

@@ -37,6 +37,8 @@ _NOT_OURS = {
     "unmarked": "exists, and its file system keeps no attributes that would tell whether iocast made it",
 }
 _NAMED = "user.iocast.named"  # a person said where it should be
+_MEMORY, _NOTHING_IS_KEPT = 1, (3, 5, 7)  # null, zero, full
+_TERMINALS = (4, 5, *range(136, 144))  # tty and console, /dev/tty, pts
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -180,6 +182,8 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
         kind = stat.S_IFMT(former.st_mode)
         if kind in _KINDS:
             raise ArchiveError(f"{path} is {_KINDS[kind]}", f"name another file with {option}")
+        if kind == stat.S_IFCHR and not force and not _is_terminal(former.st_rdev):
+            raise ArchiveError(f"{path} is a device that keeps data", f"name a file with {option}, or add --force")
         whose = "ours" if force or kind != stat.S_IFREG else _whose(directory, path.name)
         if whose == "ours" and not force and kind == stat.S_IFREG and _is_document(directory, path.name):
             whose = "document"
@@ -216,6 +220,13 @@ def _whose(directory: int | None, name: str) -> str:
         return "ours" if hashlib.file_digest(file, "sha256").hexdigest().encode() == written else "changed"
 
 
+def _is_terminal(device: int) -> bool:
+    """Whether a character device is a terminal, or one that drops what it gets: no tape, no memory."""
+    if os.major(device) == _MEMORY:
+        return os.minor(device) in _NOTHING_IS_KEPT
+    return os.major(device) in _TERMINALS
+
+
 def _is_document(directory: int, name: str) -> bool:
     """Whether a file of ours is neither a page nor what a person named."""
     if name.endswith(".html"):
@@ -230,12 +241,9 @@ def _is_document(directory: int, name: str) -> bool:
 def _place(file: Growing, path: Path, former: os.stat_result | None, sha256: str, option: str) -> None:
     """Gives the whole file its name, if what was looked at is still what has it. Raises ArchiveError, OSError."""
     _sign(file, sha256)
-    if former is not None:
-        if former.st_uid != os.geteuid() or former.st_gid != os.getegid():
-            with contextlib.suppress(OSError):
-                os.fchown(file.descriptor, former.st_uid, former.st_gid)
-        os.fchmod(file.descriptor, stat.S_IMODE(former.st_mode) & 0o777)
     try:
+        if former is not None:
+            file.keep_rights(former)
         file.take_name(former)
     except NameTaken:
         raise _made_meanwhile(path, option) from None

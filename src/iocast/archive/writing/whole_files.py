@@ -27,6 +27,7 @@ PRIVATE = 0o600
 COMMON = 0o666  # less the umask
 _PIECE_BYTES = 1 << 30
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_ACCESS = "system.posix_acl_access"
 GROWING = "user.iocast.growing"  # on a file that is not whole yet, or that is added to
 _NO_NAMELESS = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # of file systems without O_TMPFILE
 
@@ -64,6 +65,21 @@ class Growing:
             self._replace(former)
         with contextlib.suppress(OSError):
             os.removexattr(self.descriptor, GROWING)
+
+    def keep_rights(self, former: os.stat_result) -> None:
+        """Gives it the owner, the mode and the access list of the file that it is to replace. Raises OSError.
+
+        Where the list cannot be kept only the owner has access: the mode of a file with a list is no more than the most
+        that the list may give.
+        """
+        with contextlib.suppress(OSError):
+            os.fchown(self.descriptor, former.st_uid, former.st_gid)
+        mode = stat.S_IMODE(former.st_mode) & 0o777
+        access = _access_list(self._folder, self._wanted, former)
+        os.fchmod(self.descriptor, mode if access is None else mode & 0o700)
+        if access is not None:
+            with contextlib.suppress(OSError):
+                os.setxattr(self.descriptor, _ACCESS, access)
 
     def _take_free_name(self) -> None:
         try:
@@ -215,6 +231,21 @@ def is_growing(descriptor: int) -> bool:
 def identity_text(descriptor: int) -> bytes:
     """What an attribute says to name the very file, or folder, that it is on."""
     return repr(tuple(identity(descriptor))).encode()
+
+
+def _access_list(folder: int, name: str, former: os.stat_result) -> bytes | None:
+    """Of the file that was looked at; None for one without. Raises OSError."""
+    held = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if not os.path.samestat(os.fstat(held), former):
+            raise NameTaken(errno.EEXIST, os.strerror(errno.EEXIST))
+        return os.getxattr(f"/proc/self/fd/{held}", _ACCESS)
+    except OSError as error:
+        if error.errno not in (errno.ENODATA, errno.ENOTSUP):
+            raise
+        return None
+    finally:
+        os.close(held)
 
 
 def _free_name(wanted: str) -> str:

@@ -37,7 +37,8 @@ ROLE: Final = "iocast"
 SHARED_BUFFERS_BYTES: Final = 16 << 20
 CLUSTER_BYTES: Final = 300 << 20  # an empty cluster with its write-ahead log
 DIRECT_IO_SINCE: Final = 16
-_LONGEST_SOCKET: Final = 107 - len("/.s.PGSQL.5432.lock")
+_PORT: Final = 5432
+_LONGEST_SOCKET: Final = 107 - len(f"/.s.PGSQL.{_PORT}.lock")
 _READY_S: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1
 _LONGEST_SAID: Final = 1 << 16  # bytes of its log
@@ -74,7 +75,7 @@ def own_server(
         process, direct_io = _started(programs, place, user)
         try:
             yield OwnServer(
-                url=f"postgresql://{ROLE}@/postgres?host={quote(_sockets(place), safe='')}",
+                url=f"postgresql://{ROLE}@/postgres?host={quote(_sockets(place), safe='')}&port={_PORT}",
                 programs=programs,
                 folder=str(place.path),
                 pid=process.pid,
@@ -165,7 +166,7 @@ def _settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
         "listen_addresses": "",
         "unix_socket_directories": _in_child(place.sockets),
         "unix_socket_permissions": "0700",
-        "port": "5432",  # only the name of the socket
+        "port": str(_PORT),  # only the name of the socket
         "max_connections": "100",
         "shared_buffers": f"{SHARED_BUFFERS_BYTES >> 20}MB",
         "huge_pages": "off",

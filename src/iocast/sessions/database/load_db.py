@@ -73,7 +73,9 @@ def _ramp(request: LoadRequest) -> LoadRamp:
 def _measure(request: LoadRequest | CommitRequest) -> MeasureRequest:
     """What is made of the run; its job is chosen here."""
     options = RunOptions(seed=request.seed, out=request.out)
-    return MeasureRequest(job="", path=request.url, options=options, grade_request=request.grade_request, page=request.page)
+    return MeasureRequest(
+        job="", path=request.url, options=options, grade_request=request.grade_request, page=request.page
+    )
 
 
 def _guarded_target(request: LoadRequest | CommitRequest, listener: Listener) -> Target:

@@ -59,7 +59,9 @@ def run_matrix(request: MatrixRequest, listener: Listener) -> MeasuredJob:
     if request.files:
         make_directory(Path(request.files), "--files")  # now, not when all has been measured
     options = RunOptions(size_bytes=request.size_bytes, seed=request.seed, out=request.out)
-    wanted = MeasureRequest(job=job, path=target.path, options=options, grade_request=request.grade_request, page=request.page)
+    wanted = MeasureRequest(
+        job=job, path=target.path, options=options, grade_request=request.grade_request, page=request.page
+    )
     measured = measure_job(job, target, wanted, listener)
     if request.files and measured.card is not None and has_points(measured.run):
         write_orion_files(measured.run, request.files, listener, force=request.force)
