@@ -126,7 +126,8 @@ def test_a_note_of_root_stays_its_owners(tmp_path: Path) -> None:
     need("true")
     folder = _saved(tmp_path)
     archive.save_notes(folder, Notes(note="mine"))
-    os.chown(Path(folder) / "notes.json", 1234, 1234)
+    for place in (folder, Path(folder) / "notes.json"):
+        os.chown(place, 1234, 1234)
     archive.save_notes(folder, Notes(note="of root"))
     status = (Path(folder) / "notes.json").stat()
     assert (status.st_uid, status.st_gid) == (1234, 1234)

@@ -28,7 +28,7 @@ def test_json_is_a_document_of_the_schema_and_the_card_has_it_too(tmp_path: Path
     said, folder = calibrate(tmp_path, "--json", "--percentile", "mean")
     told = json.loads(said)
     assert told["kind"] == "calibration"
-    assert (told["asked"][0]["limit_ns"], told["asked"][0]["quantile"]) == (2_000_000, None)
+    assert (told["requested"][0]["limit_ns"], told["requested"][0]["quantile"]) == (2_000_000, None)
     maxima = {row["code"]: row for row in told["maxima"]}
     assert maxima["most_iops"]["rate_per_s"] == pytest.approx(5000, rel=0.01)
     assert maxima["most_iops"]["rate_low_per_s"] <= 5000 <= maxima["most_iops"]["rate_high_per_s"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iocast import jobs, load, runner
-from iocast.diagnose.experiments.named import TrialSetup, Ruling, Trial
+from iocast.diagnose.experiments.named import Ruling, Trial, TrialSetup
 from iocast.jobs import parse_target
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase

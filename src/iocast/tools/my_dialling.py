@@ -84,7 +84,7 @@ def my_driver() -> Any:
 
 
 def _names_its_host(address: Address) -> bool:
-    """Whether a URL leads over the network whatever the option file says, as for `mysql`: "localhost" alone does not."""
+    """Whether a URL leads over the network whatever the option file says: "localhost" alone does not, as in `mysql`."""
     host, port = address.hosts[0] if address.hosts else ("", 0)
     return bool(host) and (host != "localhost" or bool(port)) and "socket" not in address.options
 

@@ -63,8 +63,8 @@ def pg_driver() -> Any:
 
 
 def _conninfo(url: str) -> dict[str, Any]:
-    """The parts of a URL as libpq reads them. The host that it names is the one that is reached: PGHOSTADDR, which libpq
-    would take before it, is left to URLs without a host. Raises SpecError.
+    """The parts of a URL as libpq reads them. The host that it names is the one that is reached: PGHOSTADDR, which
+    libpq would take before it, is left to URLs without a host. Raises SpecError.
     """
     psycopg = pg_driver()
     try:

@@ -268,13 +268,13 @@ def until(true: Callable[[], bool]) -> None:
 
 _LOAD = """
 from iocast.load.database.key_stream import stream_of
-from iocast.load.database.load_server import SessionAsked
+from iocast.load.database.load_server import SessionPlan
 from iocast.load.database.mysql import my_load
 from iocast.model.database.database_load import DatabaseLoad
 load = DatabaseLoad(update_pct=50)
 server = my_load.connect({url!r})
 server.prepare(load)
-session = server.session(SessionAsked(0, 1, stream_of(5, 0), load, 1024, {page}))
+session = server.session(SessionPlan(0, 1, stream_of(5, 0), load, 1024, {page}))
 session.begin(server.now())
 server.close()
 print("loads", flush=True)

@@ -263,12 +263,12 @@ def test_a_load_whose_client_dies_leaves_no_session(newest: Postgres) -> None:
 
 
 _LOAD = """
-from iocast.load.database.load_server import SessionAsked
+from iocast.load.database.load_server import SessionPlan
 from iocast.load.database.postgresql import pg_load
 from iocast.model.database.database_load import DatabaseLoad
 server = pg_load.connect({url!r})
 server.prepare(DatabaseLoad())
-session = server.session(SessionAsked(0, 1, 7, DatabaseLoad(update_pct=20), 256, 8192))
+session = server.session(SessionPlan(0, 1, 7, DatabaseLoad(update_pct=20), 256, 8192))
 session.begin(server.now())
 print("running", flush=True)
 session.run(1_000_000_000)
