@@ -2,14 +2,14 @@
 //!
 //! The one door ([`perform`]), who is hired ([`hire`]) and watched ([`crew`]), the loop of each ([`worker`]), its
 //! [`part`] in a phase with one [`lane`] a user and its [`slots`], how these are refilled ([`refill`]), what they
-//! share ([`control`]), where each leaves its counts while it waits ([`desk`]), when they did not run
+//! share ([`control`]), where each leaves its counts while it waits ([`handoff`]), when they did not run
 //! ([`attendance`]), and what all did together ([`merge`]); what memory they need ([`memory_needs`]).
 
 pub mod attendance;
 pub mod control;
 mod cpu_usage;
 mod crew;
-pub mod desk;
+pub mod handoff;
 mod hire;
 pub mod lane;
 pub(crate) mod memory_needs;

@@ -1,4 +1,4 @@
-"""TopApp: a reel, live or from a tape, on the screen of a terminal; keys pause it, step back, zoom, choose a view."""
+"""TopApp: a source, live or from a tape, on the screen of a terminal; keys pause it, step back, zoom, choose a view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from iocast.report.live.latency.histogram_choice import histograms
 from iocast.report.live.layers_view import overview
 from iocast.report.live.notes_lines import notes_lines
 from iocast.report.live.styled_lines import Line, line
-from iocast.sessions.live.watching import Reel
+from iocast.sessions.live.watching import SampleSource
 from iocast.text import harmless_line
 from iocast.top.history import History
 from iocast.top.line_pane import LinePane
@@ -35,7 +35,7 @@ View = Literal["overview", "heat", "notes", "help"]
 
 
 class Arrived(Message):
-    """A moment came, from the thread that reads the reel."""
+    """A moment came, from the thread that reads the source."""
 
     def __init__(self, moment: Moment) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class Arrived(Message):
 
 
 class Ended(Message):
-    """The reel is over, or could not go on."""
+    """The source is over, or could not go on."""
 
     def __init__(self, why: str) -> None:
         super().__init__()
@@ -78,9 +78,9 @@ class TopApp(App[None]):
         Binding("question_mark", "show('help')", "Help"),
     ]
 
-    def __init__(self, reel: Reel, says: str = "") -> None:
+    def __init__(self, source: SampleSource, says: str = "") -> None:
         super().__init__()
-        self._reel, self._says = reel, says
+        self._source, self._says = source, says
         self.history = History()
         self.view: View = "overview"
         self.chosen: tuple[str, str] | None = None
@@ -106,7 +106,7 @@ class TopApp(App[None]):
         worker = get_current_worker()
         why = "the tape is over"
         try:
-            with closing(self._reel.moments(lambda: worker.is_cancelled)) as moments:
+            with closing(self._source.moments(lambda: worker.is_cancelled)) as moments:
                 for moment in moments:
                     self._taken.clear()
                     self.post_message(Arrived(moment))
@@ -197,7 +197,7 @@ class TopApp(App[None]):
         views: dict[View, Callable[[], Iterable[Line]]] = {
             "overview": lambda: self._of_interval(width),
             "heat": lambda: heat_view(self.history.up_to_shown(width), self.chosen, width),
-            "notes": lambda: notes_lines(self._reel.sources, self._reel.blind, width),
+            "notes": lambda: notes_lines(self._source.sources, self._source.blind, width),
             "help": help_lines,
         }
         return views[self.view]()
@@ -206,4 +206,4 @@ class TopApp(App[None]):
         interval = self.history.interval()
         if interval is None:
             return [line("Reading the first interval …", "dim")]
-        return overview(interval, self._reel.texts, width)
+        return overview(interval, self._source.texts, width)

@@ -20,7 +20,7 @@ from iocast.report.live.latency.histogram_choice import Choice, bounds_of, histo
 from iocast.report.live.layers_view import overview
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.watched_sources import WatchedSources
-from iocast.sessions.live.watching import LiveRequest, Reel, watching
+from iocast.sessions.live.watching import LiveRequest, SampleSource, watching
 from iocast.starting import starting
 from iocast.text import harmless_line, instant
 
@@ -31,10 +31,10 @@ FIRST_S: Final = 2.0  # a tape is read meanwhile, before it is shown first
 
 
 class Frames:
-    """The newest intervals of a reel in bounded memory; a thread reads it. `every`: of so many moments one is kept."""
+    """The newest intervals of a source, in bounded memory; a thread reads it. Of `every` moments one is kept."""
 
-    def __init__(self, reel: Reel, says: str, every: int = 1) -> None:
-        self._reel, self._says, self._every = reel, says, max(1, every)
+    def __init__(self, source: SampleSource, says: str, every: int = 1) -> None:
+        self._source, self._says, self._every = source, says, max(1, every)
         self._moments = NewestMoments(KEPT + 1)
         self._newest = -1  # number of the newest interval: that before the first moment is none
         self._over = ""
@@ -56,7 +56,7 @@ class Frames:
     def _read(self) -> None:
         why = "the tape is over"
         try:
-            with closing(self._reel.moments(self._ended.is_set)) as moments:
+            with closing(self._source.moments(self._ended.is_set)) as moments:
                 for number, moment in enumerate(moments):
                     if number % self._every == 0:
                         with self._guard:
@@ -67,7 +67,7 @@ class Frames:
         self._over = why
 
     def wait(self, seconds: float) -> None:
-        """Until the reel is over, at most so long: a tape is read as fast as it can be."""
+        """Until the source is over, at most so long: a tape is read as fast as it can be."""
         until = time.monotonic() + seconds
         while not self._over and time.monotonic() < until:
             time.sleep(0.01)
@@ -94,7 +94,7 @@ class Frames:
         choice = next((each for each in (*choices, *histograms(interval(newest))) if _name(each) == chosen), None)
         choice = choice or _chosen(chosen) or (choices[0] if choices else None)
         grid = BOUNDS_NS if choice is None else grid_of(bounds_of(moments[-1], choice), BOUNDS_NS)
-        lines = overview(here, self._reel.texts, min(max(width, NARROWEST), WIDEST))
+        lines = overview(here, self._source.texts, min(max(width, NARROWEST), WIDEST))
         columns = (
             []
             if choice is None

@@ -11,7 +11,7 @@ use rustix::thread::set_current_timer_slack;
 
 use super::attendance::Attendance;
 use super::control::{Answer, Control, Tick};
-use super::desk::Desk;
+use super::handoff::Handoff;
 use super::merge::Outcome;
 use super::part::Part;
 use super::worker::{Work, Worker};
@@ -81,7 +81,7 @@ struct Hand {
     phase: usize,
     done: bool,
     /// What it counted, while it waits in the kernel.
-    desk: Arc<Desk<Work>>,
+    handoff: Arc<Handoff<Work>>,
 }
 
 /// See the module.
@@ -175,8 +175,8 @@ impl Crew {
         let leading = parts.iter().filter(|part| !self.plans[part.phase()].length.follows).count();
         self.control.leading.fetch_add(leading, Relaxed);
         parts.iter().for_each(|part| self.logs[part.phase()].add(part.outlet()));
-        let desk = Arc::<Desk<Work>>::default();
-        let left = Arc::clone(&desk);
+        let handoff = Arc::<Handoff<Work>>::default();
+        let left = Arc::clone(&handoff);
         let body = move || {
             signals::only_waker();
             match build().map(|engine| Worker::new(control, engine, parts, index as u32, spin, left)) {
@@ -202,7 +202,7 @@ impl Crew {
         };
         let builder = std::thread::Builder::new().name(format!("iocast-{index}")).stack_size(512 << 10);
         let thread = builder.spawn(body).map_err(Error::Thread)?;
-        self.hands.push(Hand { thread, phase, done: false, desk });
+        self.hands.push(Hand { thread, phase, done: false, handoff });
         Ok(())
     }
 
@@ -366,12 +366,12 @@ impl Crew {
         seconds.map(|all| Duration::from_secs_f64(all.into_iter().fold(0.0, f64::max)))
     }
 
-    /// What those counted that the kernel holds: it lies on their desks. Virtual time is not the clock's, and there
+    /// What those counted that the kernel holds: it lies in their handoffs. Virtual time is not the clock's, and there
     /// nothing holds anybody.
     fn take_over(&mut self, clock: Clock) -> Vec<Outcome> {
         let held = self.hands.iter_mut().filter(|hand| !hand.done && !self.virtual_time);
         let work = held.filter_map(|hand| {
-            let work = hand.desk.take()?;
+            let work = hand.handoff.take()?;
             hand.done = true;
             Some(work.taken_over(&self.control, clock.now()))
         });

@@ -6,7 +6,7 @@
 //! A worker has one part for each phase that uses its engine. Only the simulated device, on which all users
 //! of all phases that run at once contend, has more than one.
 //!
-//! While it is in the engine its work lies on its [`Desk`]: a kernel that holds the thread for ever (a system call
+//! While it is in the engine its work lies on its [`Handoff`]: a kernel that holds the thread for ever (a system call
 //! to storage that does not answer) takes no count with it.
 
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::attendance::Attendance;
 use super::control::Control;
-use super::desk::Desk;
+use super::handoff::Handoff;
 use super::merge::Outcome;
 use super::part::Part;
 use crate::engine::{Completion, Engine};
@@ -51,7 +51,7 @@ pub struct Worker<E: Engine> {
     engine: E,
     /// Until it runs.
     parts: Vec<Part>,
-    desk: Arc<Desk<Work>>,
+    handoff: Arc<Handoff<Work>>,
     spin_ns: u64,
     /// Up to such a pause it spins all the same: sessions of steps compute between two I/Os, they do not sleep.
     short_ns: u64,
@@ -59,7 +59,7 @@ pub struct Worker<E: Engine> {
 }
 
 impl<E: Engine> Worker<E> {
-    /// A worker with its engine, whose work lies on `desk` while it waits; the slots of `parts` follow each other
+    /// A worker with its engine, whose work lies in `handoff` while it waits; the slots of `parts` follow each other
     /// from 0. `index` makes its payload differ from that of all others. `spin` is false where it would take the
     /// processors from others.
     pub fn new(
@@ -68,7 +68,7 @@ impl<E: Engine> Worker<E> {
         mut parts: Vec<Part>,
         index: u32,
         spin: bool,
-        desk: Arc<Desk<Work>>,
+        handoff: Arc<Handoff<Work>>,
     ) -> Worker<E> {
         for part in &mut parts {
             part.prepare(&mut engine, index);
@@ -77,7 +77,7 @@ impl<E: Engine> Worker<E> {
         let steps = !engine.virtual_time() && parts.iter().any(Part::has_steps);
         let short_ns = if steps { SPIN_NS } else { 0 };
         let attendance = Attendance::default();
-        Worker { control, engine, parts, desk, spin_ns, short_ns, attendance }
+        Worker { control, engine, parts, handoff, spin_ns, short_ns, attendance }
     }
 
     /// What the engine says of itself to each phase. It looks through the memory map, so ask before the
@@ -124,12 +124,12 @@ impl<E: Engine> Worker<E> {
             let from = now;
             let (pushed, wake) = self.enter(&mut work, from, wake);
             let (submitted, wait) = (work.submitted, u32::from(work.in_flight > 0));
-            self.desk.leave(work);
+            self.handoff.leave(work);
             match wake {
                 Some(at) if at <= submitted => self.engine.submit(0, None)?,
                 until => self.engine.submit(wait, until)?,
             }
-            work = match self.desk.take() {
+            work = match self.handoff.take() {
                 Some(mine) => mine,
                 None => {
                     self.engine.abandon();

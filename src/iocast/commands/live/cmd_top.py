@@ -16,7 +16,7 @@ from iocast.errors import SpecError
 if TYPE_CHECKING:
     from iocast.sessions.live.line_watch import TapeRequest
     from iocast.sessions.live.watched_sources import WatchedSources
-    from iocast.sessions.live.watching import LiveRequest, Reel
+    from iocast.sessions.live.watching import LiveRequest, SampleSource
 
 
 @click.command()
@@ -42,7 +42,7 @@ def top(
 
     Keys: space pauses, the arrows step through time, h shows heat maps, ? all keys. In a pipe it prints lines.
     """
-    from iocast.sessions.live.line_watch import TapeRequest, reel_of
+    from iocast.sessions.live.line_watch import TapeRequest, source_of
     from iocast.sessions.live.watching import LiveRequest
     from iocast.sessions.requests.run_options import interval_of
 
@@ -59,12 +59,12 @@ def top(
     listener = TerminalListener()
     if as_lines:
         return _print(request, listener, as_json)
-    with reel_of(request, listener) as reel:
-        _show(reel, f"tape {tape}" if tape else ", ".join(("this machine", *reel.sources)))
+    with source_of(request, listener) as source:
+        _show(source, f"tape {tape}" if tape else ", ".join(("this machine", *source.sources)))
     return 0
 
 
-def _show(reel: Reel, says: str) -> None:
+def _show(source: SampleSource, says: str) -> None:
     """The screen; what is said below it before and after stays in the terminal."""
     try:
         from iocast.top.top_app import TopApp
@@ -72,7 +72,7 @@ def _show(reel: Reel, says: str) -> None:
         raise SpecError(
             f"the live screen needs {missing.name}", "pip install 'iocast[top]', or add --plain for lines"
         ) from missing
-    TopApp(reel, says).run()
+    TopApp(source, says).run()
 
 
 def _print(request: LiveRequest | TapeRequest, listener: TerminalListener, as_json: bool) -> int:
@@ -86,11 +86,11 @@ def _print(request: LiveRequest | TapeRequest, listener: TerminalListener, as_js
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
     width = shutil.get_terminal_size((100, 30)).columns
     before = None
-    for reel, moment in watched(request, listener):
+    for source, moment in watched(request, listener):
         if before is not None and as_json:
             print(interval_json(Interval(before, moment)), flush=True)
         elif before is not None:
-            lines = overview(Interval(before, moment), reel.texts, width)
+            lines = overview(Interval(before, moment), source.texts, width)
             print((ansi if coloured else without_styles)(lines), end="\n\n", flush=True)
         before = moment
     return 0

@@ -10,12 +10,12 @@ from msgspec import Struct
 from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.live.moment import Moment
-from iocast.sessions.anonymous.anonymous_reel import without_names
+from iocast.sessions.anonymous.anonymous_source import without_names
 from iocast.sessions.events import LiveBegun, TapeSaved
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.recording import Recorded, Recorder
-from iocast.sessions.live.watching import LiveRequest, Reel, watching
+from iocast.sessions.live.watching import LiveRequest, SampleSource, watching
 
 
 class TapeRequest(Struct, frozen=True, kw_only=True):
@@ -27,8 +27,8 @@ class TapeRequest(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def reel_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[Reel]:
-    """The reel, ready to be played; a live one is recorded where the request names a place. Raises IocastError."""
+def source_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[SampleSource]:
+    """The source, ready to be played; a live one is recorded where the request names a place. Raises IocastError."""
     if isinstance(request, TapeRequest):
         if request.speed < 0:
             raise SpecError(f"--speed {request.speed:g} is below 0", "give 1 for its own pace, 0 for no waiting")
@@ -48,8 +48,12 @@ def reel_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[
             listener.tell(TapeSaved(str(recorder.path)))
 
 
-def watched(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[tuple[Reel, Moment]]:
-    """Each moment as it comes, with its reel, until the reel ends or the listener asks to stop."""
-    with reel_of(request, listener) as reel, listener.working() as stopping, closing(reel.moments(stopping)) as moments:
+def watched(request: LiveRequest | TapeRequest, listener: Listener) -> Iterator[tuple[SampleSource, Moment]]:
+    """Each moment as it comes, with its source, until the source ends or the listener asks to stop."""
+    with (
+        source_of(request, listener) as source,
+        listener.working() as stopping,
+        closing(source.moments(stopping)) as moments,
+    ):
         for moment in moments:
-            yield reel, moment
+            yield source, moment

@@ -33,7 +33,7 @@ class LiveRequest(Struct, frozen=True, kw_only=True):
     names: Pseudonyms | None = None  # what names become; None: they stay
 
 
-class Reel(Protocol):
+class SampleSource(Protocol):
     """Where moments come from: the machine as it runs, or a tape of it."""
 
     interval_ns: int

@@ -1,4 +1,4 @@
-//! `Desk`: where a worker leaves what it counted while it waits in the kernel, so that it can be fetched when the
+//! `Handoff`: where a worker leaves what it counted while it waits in the kernel, so that it can be fetched when the
 //! kernel does not give the worker back.
 
 use std::ptr::null_mut;
@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 
 /// Room for one thing, or empty. To leave it costs a store, to take it an exchange.
-pub struct Desk<T>(AtomicPtr<T>);
+pub struct Handoff<T>(AtomicPtr<T>);
 
-impl<T: Send> Desk<T> {
+impl<T: Send> Handoff<T> {
     /// Leaves `what` to whoever takes it first.
     #[inline]
     pub fn leave(&self, what: Box<T>) {
@@ -25,13 +25,13 @@ impl<T: Send> Desk<T> {
     }
 }
 
-impl<T> Default for Desk<T> {
+impl<T> Default for Handoff<T> {
     fn default() -> Self {
-        Desk(AtomicPtr::new(null_mut()))
+        Handoff(AtomicPtr::new(null_mut()))
     }
 }
 
-impl<T> Drop for Desk<T> {
+impl<T> Drop for Handoff<T> {
     fn drop(&mut self) {
         let there = *self.0.get_mut();
         if !there.is_null() {
@@ -50,22 +50,22 @@ mod tests {
 
     #[test]
     fn it_goes_to_one_of_two() {
-        let desk = Arc::new(Desk::<usize>::default());
+        let handoff = Arc::new(Handoff::<usize>::default());
         let taken = Arc::new(AtomicUsize::new(0));
         let other = {
-            let (desk, taken) = (Arc::clone(&desk), Arc::clone(&taken));
+            let (handoff, taken) = (Arc::clone(&handoff), Arc::clone(&taken));
             std::thread::spawn(move || {
                 while taken.load(Relaxed) < 1000 {
-                    taken.fetch_add(desk.take().map_or(0, |_| 1), Relaxed);
+                    taken.fetch_add(handoff.take().map_or(0, |_| 1), Relaxed);
                 }
             })
         };
         let mut own = Some(Box::new(0));
         let mut left = 0;
         while taken.load(Relaxed) < 1000 {
-            desk.leave(own.take().unwrap_or_else(|| Box::new(left)));
+            handoff.leave(own.take().unwrap_or_else(|| Box::new(left)));
             left += 1;
-            own = desk.take();
+            own = handoff.take();
             left -= usize::from(own.is_some());
         }
         other.join().expect("the other thread");
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn what_nobody_takes_is_dropped_with_it() {
         let kept = Arc::new(());
-        let desk = Desk::default();
-        desk.leave(Box::new(Arc::clone(&kept)));
+        let handoff = Handoff::default();
+        handoff.leave(Box::new(Arc::clone(&kept)));
         assert_eq!(Arc::strong_count(&kept), 2);
-        drop(desk);
+        drop(handoff);
         assert_eq!(Arc::strong_count(&kept), 1);
     }
 }
