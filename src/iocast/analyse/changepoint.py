@@ -60,7 +60,7 @@ def change_points(levels: Sequence[float], *, independent: bool = False) -> Chan
         return None
     if len(levels) > MOST:
         return _of_means(levels, -(-len(levels) // MOST), independent=independent)
-    return _found(levels, independent=independent)
+    return _change_points(levels, independent=independent)
 
 
 def one_change(levels: Sequence[float]) -> Change | None:
@@ -108,7 +108,7 @@ def _stayed(logs: list[float], at: int, shift: float) -> bool:
 
 def _of_means(levels: Sequence[float], together: int, *, independent: bool) -> ChangePoints:
     means = [fmean(levels[at : at + together]) for at in range(0, len(levels), together)]
-    change_points = _found(means, independent=independent)
+    change_points = _change_points(means, independent=independent)
     starts = [sharpest(levels, each.at * together, together) for each in change_points.changes]
     return replace(change_points, changes=_kept(levels, starts, change_points.penalty * together))
 
@@ -144,7 +144,7 @@ def sharpest(levels: Sequence[float], at: int, reach: int) -> int:
     return best[1]
 
 
-def _found(levels: Sequence[float], *, independent: bool) -> ChangePoints:
+def _change_points(levels: Sequence[float], *, independent: bool) -> ChangePoints:
     logs = [math.log(level) for level in levels]
     correlation, variance = _noise(logs, independent=independent)
     penalty = _penalty(correlation, variance, len(logs))

@@ -140,12 +140,12 @@ def _looked_at(folder: str, directory: str) -> _Known | None:
     stamps, now_ns = _stamps(folder), time.time_ns()
     if not os.path.lexists(os.path.join(folder, RUN_FILE)):
         return None
-    entry = _found(folder, directory, noted=stamps[-1] != _NOTHING)
+    entry = _entry(folder, directory, noted=stamps[-1] != _NOTHING)
     running = entry.summary is not None and entry.summary.status == "running"
     return _Known(entry, stamps, running or now_ns - max(stamps)[0] < _UNSURE_NS)
 
 
-def _found(folder: str, directory: str, *, noted: bool) -> CatalogueEntry:
+def _entry(folder: str, directory: str, *, noted: bool) -> CatalogueEntry:
     name = folder[len(directory) :].strip(os.sep) if folder.startswith(directory) else folder
     name = shown(name or os.path.basename(os.path.abspath(folder)))
     try:

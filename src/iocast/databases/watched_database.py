@@ -127,11 +127,11 @@ class WatchedDatabase:
 
     def sample(self) -> list[Sample]:
         """Raw counters of this instant; none while the server does not answer."""
-        samples = self._asked()
+        samples = self._samples()
         self._note_unseen()
         return samples
 
-    def _asked(self) -> list[Sample]:
+    def _samples(self) -> list[Sample]:
         for _ in range(2):  # a connection may have been lost since the last time
             try:
                 if self._session is None:
@@ -165,7 +165,7 @@ class WatchedDatabase:
                 self._give_up(query, error)
                 continue
             self._passing.pop(query.name, None)
-            out += self._told(query, unix_ns(), rows, now)
+            out += self._samples_of(query, unix_ns(), rows, now)
         if self._poller:
             out += self._counts.samples(unix_ns())
         return out
@@ -177,7 +177,7 @@ class WatchedDatabase:
         if not (query.optional and error.lasting):
             self._passing[query.name] = f"{query.name}: {error.message}"
 
-    def _told(self, query: Query, at_ns: int, rows: list[Row], now: Circumstances) -> list[Sample]:
+    def _samples_of(self, query: Query, at_ns: int, rows: list[Row], now: Circumstances) -> list[Sample]:
         """The samples of the rows of a query, times that are not taken left out."""
         off: set[str] = set()
         timed: list[Row] = []

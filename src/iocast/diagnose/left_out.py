@@ -49,7 +49,7 @@ def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Tr
 def _of_states(why: Apart) -> LeftOut:
     """In words."""
     fell, last = f"its rate had fallen, within {why.at}", why.last
-    rates = f"{_told(why.before_per_s, why)} to {_told(why.after_per_s, why)}"
+    rates = f"{_says(why.before_per_s, why)} to {_says(why.after_per_s, why)}"
     match why.how:
         case "within":
             two = f"IOPS fell from {number(why.before_per_s)} to {number(why.after_per_s)} within it and stayed there"
@@ -84,7 +84,7 @@ def _slow_time_words(why: Apart) -> str:
     return f"the storage was {how} from within {why.at} to within {why.last}, and this row lies on the side of fewer"
 
 
-def _told(per_s: float, why: Apart) -> str:
+def _says(per_s: float, why: Apart) -> str:
     return brief_throughput(per_s) if why.unit == "bytes" else f"{number(per_s)} IOPS"
 
 

@@ -191,16 +191,16 @@ class Forecaster(Struct, frozen=True, dict=True):
         within, law, missed = self.within, self.law, rate_per_s * (1 - self.hits)
         more = missed * (CAPACITY_OVER if self.measured.composed else 1.0)
         return Three(
-            self._seen(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
+            self._corrected(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
             self._base(rate_per_s),
-            self._seen(law.mixture(more, within.high, self._from(within.high))),
+            self._corrected(law.mixture(more, within.high, self._from(within.high))),
         )
 
     def _base(self, rate_per_s: float) -> Mixture:
         factor, missed = self.within.base, rate_per_s * (1 - self.hits)
-        return self._seen(self.law.mixture(missed, factor, self._from(factor)))
+        return self._corrected(self.law.mixture(missed, factor, self._from(factor)))
 
-    def _seen(self, missed: Mixture) -> Mixture:
+    def _corrected(self, missed: Mixture) -> Mixture:
         """With the hits of the cache."""
         if not self.hits:
             return missed
@@ -266,7 +266,7 @@ class Forecaster(Struct, frozen=True, dict=True):
             first = self.measured.levels[0]
             error = first.mean_error if q is None else error_at(first.errors, q)
             wide = math.exp(UNKNOWN_ERROR if error is None else error)
-            idle = self._seen(self.law.at(1))
+            idle = self._corrected(self.law.at(1))
             self._known_idle[q] = self.margins[0] * self._freed_s(value(idle, q)) / wide
         return self._known_idle[q]
 
@@ -294,7 +294,7 @@ class Forecaster(Struct, frozen=True, dict=True):
         A throttle by time slices (cgroup) lets a user run into the wall and then wait. Its mean is the pace of the
         wall, while the fastest of its I/Os show what all may take below it.
         """
-        idle = self._seen(self.law.at(1))
+        idle = self._corrected(self.law.at(1))
         held = self.ladder.saturation_users <= AT_ONE and idle.quantile_s(0.5) < MOSTLY_FAST * idle.mean_s
         return idle.quantile_s(FASTEST) if held else math.inf
 
@@ -328,11 +328,11 @@ class Forecaster(Struct, frozen=True, dict=True):
     def weights(self, rate_per_s: float, quantiles: Sequence[float]) -> dict[float | None, list[float]]:
         """How much each figure depends on each load of the ladder: by how many percent it moves with one of the row."""
         missed = rate_per_s * (1 - self.hits)
-        plain = self._seen(self.law.mixture(missed, 1.0, 0.0))
+        plain = self._corrected(self.law.mixture(missed, 1.0, 0.0))
         by_quantile: dict[float | None, list[float]] = {q: [] for q in (None, *quantiles)}
         start = {q: value(plain, q) for q in by_quantile}
         for law in self._nudged:
-            nudged = self._seen(law.mixture(missed, 1.0, 0.0))
+            nudged = self._corrected(law.mixture(missed, 1.0, 0.0))
             for q, weights in by_quantile.items():
                 weights.append(abs(math.log(value(nudged, q) / start[q])) / math.log1p(NUDGE))
         return by_quantile

@@ -78,7 +78,7 @@ def clean(path: str, dry_run: bool = False, users: Users = free) -> Cleaned:
 def _clean(path: str, directory: str, dry_run: bool, users: Users) -> Cleaned:
     removed: list[tuple[str, int]] = []
     left = _put_back(directory, dry_run)
-    for name in _found(path):
+    for name in _files_of(path):
         try:
             why = _why_not(name)
             why = (_use(name, users) or why) if why else _removed(name, dry_run, users, removed)
@@ -108,7 +108,7 @@ def _put_back(directory: str, dry_run: bool) -> list[tuple[str, str]]:
     return [(aside, why) for aside in rooms_left(directory)]
 
 
-def _found(path: str) -> list[str]:
+def _files_of(path: str) -> list[str]:
     """The files whose marks are in a directory, or the one file. Raises TargetError."""
     if os.path.isdir(path) and not is_tree(path):
         return [name for name in _marked(path) if read_mark(name) is not None]

@@ -65,7 +65,7 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         return sum(self.count) if self.coarse is None else self.coarse.total
 
     @cached_property
-    def _seen(self) -> list[int]:
+    def _cumulated(self) -> list[int]:
         """How many values are in each bucket and all before it."""
         return list(accumulate(self.count))
 
@@ -117,7 +117,7 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
         if not total:
             return math.nan
         rank = max(1, math.ceil(q * total - 1e-9))
-        at = bisect_left(self._seen, rank)
+        at = bisect_left(self._cumulated, rank)
         return float(max(self.min_ns, min(self.max_ns, bucket_bounds_ns(self.index[at])[1])))
 
     def quantile_bounds_ns(self, q: float) -> tuple[float, float] | None:
@@ -135,14 +135,14 @@ class Histogram(Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     def count_below(self, bucket: int) -> int:
         """How many values are in the buckets before one."""
         upto = bisect_left(self.index, bucket)
-        return self._seen[upto - 1] if upto else 0
+        return self._cumulated[upto - 1] if upto else 0
 
     def count_up_to(self, value_ns: int) -> int:
         """How many values are at most `value_ns` (exact to one bucket)."""
         if self.coarse is not None:
             return round(self.coarse.share_up_to(value_ns) * self.coarse.total)
         upto = bisect_right(self.index, bucket_index(value_ns))
-        return self._seen[upto - 1] if upto else 0
+        return self._cumulated[upto - 1] if upto else 0
 
 
 def merge(parts: Iterable[Histogram]) -> Histogram:

@@ -71,18 +71,18 @@ class CoreCapture:
 
     def progress(self) -> CaptureProgress:
         """Asks the core."""
-        return msgspec.json.decode(self._told(self._core.progress), type=CaptureProgress)
+        return msgspec.json.decode(self._answer(self._core.progress), type=CaptureProgress)
 
     def finish(self) -> TraceReport:
         """Asks the core."""
-        return msgspec.json.decode(self._told(self._core.finish), type=TraceReport)
+        return msgspec.json.decode(self._answer(self._core.finish), type=TraceReport)
 
     def stop(self) -> None:
         """Asks the core."""
         self._core.stop()
 
     @staticmethod
-    def _told(ask: Callable[[], str]) -> str:
+    def _answer(ask: Callable[[], str]) -> str:
         from iocast._core import CoreError
 
         try:

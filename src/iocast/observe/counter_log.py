@@ -35,7 +35,7 @@ class CounterLog:
         """Writes one copy. Raises TargetError."""
         try:
             with open(self._source, encoding="ascii", errors="replace") as counters:
-                lines = [self._told(line) for line in counters if self._wanted(line)]
+                lines = [self._line(line) for line in counters if self._wanted(line)]
             seconds, ns = divmod(unix_ns(), 10**9)
             text = f"TS {seconds}.{ns:09d}\n{''.join(lines)}"
             self.bytes += os.write(self._file, text.encode())
@@ -43,7 +43,7 @@ class CounterLog:
             raise TargetError(f"the counters cannot be copied: {error.strerror}", "check the room there") from error
         self.copies += 1
 
-    def _told(self, line: str) -> str:
+    def _line(self, line: str) -> str:
         name = line.split()[2]
         return line.replace(f" {name} ", f" {self._called(name)} ", 1) if self._called else line
 

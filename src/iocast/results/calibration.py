@@ -54,7 +54,7 @@ def calibration_result(
 ) -> CalibrationResult:
     """The result of a calibration; `refusals` are what it does not say, in words."""
     return CalibrationResult(
-        requested=(_asked(fitted),),
+        requested=(_requested(fitted),),
         maxima=tuple(maxima_of(fitted)),
         curve=tuple(_curve(fitted, trust)),
         knees=tuple(KneeRow(code=each.code, load=each.load, rate_per_s=each.rate_per_s) for each in fitted.knees),
@@ -64,7 +64,7 @@ def calibration_result(
     )
 
 
-def _asked(fitted: Calibration) -> RequestedRow:
+def _requested(fitted: Calibration) -> RequestedRow:
     request, disks = fitted.request, fitted.disks
     return RequestedRow(
         limit_ns=request.max_latency_ns,

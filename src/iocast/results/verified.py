@@ -36,7 +36,7 @@ def _places(verification: Verification) -> Iterator[PlaceRow]:
             file=verification.files[place.file],
             offset_bytes=place.offset_bytes,
             expected=_span(place.expected_from, place.expected_to),
-            content=_found(verification, place),
+            content=_content(verification, place),
         )
 
 
@@ -44,7 +44,7 @@ def _span(first: int, last: int) -> str:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def _found(verification: Verification, place: BadBlock) -> str:
+def _content(verification: Verification, place: BadBlock) -> str:
     if place.kind == "unreadable":
         return place.error
     if place.kind == "corrupt":

@@ -54,12 +54,12 @@ class Verifying:
 
     def shown(self, phase: Phase) -> Phase:
         """The phase that reads back, as long as it will be."""
-        shown_phase = self._told()
+        shown_phase = self._description()
         return replace(phase, length=Length(bytes=shown_phase.entries * shown_phase.block_bytes))
 
     def read_back(self, on_tick: Callable[[int, int], bool]) -> Verification:
         """Reads back what was written so far. `on_tick(elapsed_ns, bytes)` returns False to stop."""
-        asked_phase = self._told()
+        asked_phase = self._description()
         assert self._journal is not None
         folder = self._journal.folder.parent
         return read_back(
@@ -69,7 +69,7 @@ class Verifying:
             lambda ns, blocks: on_tick(ns, blocks * asked_phase.block_bytes),
         )
 
-    def _told(self) -> Description:
+    def _description(self) -> Description:
         assert self._journal is not None
         return self._journal.description
 

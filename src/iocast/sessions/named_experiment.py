@@ -64,14 +64,14 @@ def questions() -> dict[str, str]:
 def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
     """Carries it out on every target, the runs of the others inside the folder of the first. None when nothing
     was measured. Raises IocastError."""
-    trial, places = _found(request), _places(request)
+    trial, places = _trial(request), _places(request)
     listener.tell(TrialBegun(trial.NAME, questions()[trial.NAME]))
     first: Path | None = None
     stopped = False
     # Closed whatever happens: what it mounted is taken away before the image below it.
     with closing(targets_of(places, listener)) as targets:
         for target in targets:
-            job = _job(trial, _asked(trial, request, with_direct_tried(target)))
+            job = _job(trial, _setup(trial, request, with_direct_tried(target)))
             listener.tell(TrialPlanned(job.phases))
             inside = request.options.out if first is None else str(first / archive.EXPERIMENTS)
             done = run_job(job, target, replace(request.options, out=inside), listener)
@@ -101,10 +101,10 @@ def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
 
 def plans(request: TrialRequest) -> Iterator[Planned]:
     """What it would do on each path; nothing is done. Raises IocastError."""
-    trial, places = _found(request), _places(request)
+    trial, places = _trial(request), _places(request)
     for path in places.paths:
         target = find_target(path, places.destroy)
-        fitted = make_plan(_job(trial, _asked(trial, request, target)), target, request.options.seed, dry=True)
+        fitted = make_plan(_job(trial, _setup(trial, request, target)), target, request.options.seed, dry=True)
         layout = load.lay_out(fitted.plan)
         yield Planned(plan=fitted.plan, layout=layout, notes=fitted.notes, left_out=fitted.left_out)
 
@@ -114,7 +114,7 @@ def images_of(request: TrialRequest) -> tuple[str, ...]:
     return _places(request).images
 
 
-def _found(request: TrialRequest) -> Trial:
+def _trial(request: TrialRequest) -> Trial:
     trial = find_trial(request.name)
     if trial is None:
         said = f'unknown experiment "{request.name}"{meant(request.name, questions())}'
@@ -126,10 +126,10 @@ def _found(request: TrialRequest) -> Trial:
 
 def _places(request: TrialRequest) -> Places:
     paths = request.paths or (".",)
-    return Places(paths, request.options.destroy, image_kinds(_found(request), paths, request.filesystems))
+    return Places(paths, request.options.destroy, image_kinds(_trial(request), paths, request.filesystems))
 
 
-def _asked(trial: Trial, request: TrialRequest, target: Target) -> TrialSetup:
+def _setup(trial: Trial, request: TrialRequest, target: Target) -> TrialSetup:
     """What is asked of a trial on a target, defaults filled in. Raises TargetError."""
     usual, options, allowed = trial.DEFAULTS, request.options, permission_of(target)
     wanted = options.size_bytes or usual.size_bytes

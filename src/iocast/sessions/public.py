@@ -85,7 +85,7 @@ def diagnosed(given: Given) -> Card:
 
 def answered(given: Given) -> Answered:
     """What a named experiment found. Raises IocastError."""
-    return _made(experiment(request_of(TrialRequest, given), _listener(given)), f"experiment {given['name']}")
+    return _result(experiment(request_of(TrialRequest, given), _listener(given)), f"experiment {given['name']}")
 
 
 def sized(given: Given) -> Sizing:
@@ -103,7 +103,7 @@ def foretold(given: Given) -> Forecasted:
 
 def calibrated(given: Given) -> Calibrated:
     """What a calibration of a path came to. Raises IocastError."""
-    return _made(calibrate(request_of(CalibrateRequest, given), _listener(given)), given["path"])
+    return _result(calibrate(request_of(CalibrateRequest, given), _listener(given)), given["path"])
 
 
 def points_measured(given: Given) -> Card:
@@ -156,14 +156,14 @@ def _listener(given: Given) -> Listener:
     return given["listener"] or Quiet()
 
 
-def _made(result: T | None, name: str) -> T:
+def _result(result: T | None, name: str) -> T:
     if result is None:
         raise LoadError(f"{name}: nothing was measured", _STOPPED)
     return result
 
 
 def _card_of(measured: MeasuredJob, name: str) -> Card:
-    return _made(measured.card, name)
+    return _result(measured.card, name)
 
 
 def _folder(run: Card | str) -> str:

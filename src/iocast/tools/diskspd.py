@@ -137,7 +137,7 @@ def _times(did: _Did) -> Histogram:
 
 def _text(path: str, text: str) -> tuple[str, list[Row]]:
     starts = [match.start() for match in _RESULTS.finditer(text)]
-    loads = [_asked(part) for part in _TIMESPAN.split(text[: starts[0]])[2::2]]
+    loads = [_timespan_load(part) for part in _TIMESPAN.split(text[: starts[0]])[2::2]]
     computer = _COMPUTER.search(text[: starts[0]])
     rows = []
     for place, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True)):
@@ -161,7 +161,7 @@ def _text(path: str, text: str) -> tuple[str, list[Row]]:
     return computer[1] if computer else "", rows
 
 
-def _asked(part: str) -> _TimespanLoad:
+def _timespan_load(part: str) -> _TimespanLoad:
     """The load of a timespan from its words: of several targets only what they have in common."""
     paths = _PATH.findall(part)
     sizes = {(whole_of(value) or 0) * _UNITS[unit] for value, unit in _SIZE.findall(part)}

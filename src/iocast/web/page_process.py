@@ -51,16 +51,16 @@ class PageProcess:
     def make(self, page: str, *arguments: Any) -> str:
         """The page, one of `PAGES`. Raises IocastError."""
         with self._making:
-            page_text = self._asked(page, arguments)
+            page_text = self._answer(page, arguments)
             if page_text is None:  # it ended between two requests, because it was idle
-                page_text = self._asked(page, arguments)
+                page_text = self._answer(page, arguments)
         if isinstance(page_text, Exception):
             raise page_text
         if page_text is None:
             raise LoadError("the page was not made: the process that makes it ended", "try again")
         return str(page_text)
 
-    def _asked(self, page: str, arguments: tuple[Any, ...]) -> object:
+    def _answer(self, page: str, arguments: tuple[Any, ...]) -> object:
         """What the process answers: a page or an exception; None where it had ended by itself."""
         if self._over:
             return None
@@ -119,10 +119,10 @@ def serve_pages(directory: str, connection: Connection, idle_s: float) -> None:
         Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")  # rather it than a measurement
     with contextlib.suppress(EOFError, ConnectionError):
         while connection.poll(idle_s):
-            connection.send(_made(directory, *connection.recv()))
+            connection.send(_page(directory, *connection.recv()))
 
 
-def _made(directory: str, page: str, arguments: tuple[Any, ...]) -> object:
+def _page(directory: str, page: str, arguments: tuple[Any, ...]) -> object:
     try:
         assert page in PAGES, page
         return getattr(Folders(directory), page)(*arguments)  # a fresh listing: the server may have renamed a run

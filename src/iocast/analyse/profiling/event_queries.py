@@ -121,9 +121,9 @@ class EventTable:
 
     def rows(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         """The answer to a query over `events`. Raises AnalysisError."""
-        return self._asked(query, parameters)
+        return self._answer(query, parameters)
 
-    def _asked(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
+    def _answer(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         """The answer of DuckDB."""
         import duckdb
 
@@ -140,7 +140,7 @@ class EventTable:
         """Writes the events in the order of time; those without one come last. Raises AnalysisError."""
         file = str(to).replace("'", "''")
         order = "SELECT * FROM events ORDER BY ts_ns NULLS LAST, source, src_line"
-        self._asked(f"COPY ({order}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+        self._answer(f"COPY ({order}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
 
     def name_of(self, target: int | None) -> str | None:
         """The name of a target; None where the trace has none."""

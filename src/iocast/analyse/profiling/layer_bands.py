@@ -42,10 +42,10 @@ def latency_modes(profile: Profile) -> tuple[LatencyMode, ...]:
     for cell in profile.order.by_size:
         if cell.op > 3 or cell.others:
             continue
-        latencies += [_told(cell.op, cell.size, mode, profile.tick_ns) for mode in modes(cell.latency)]
+        latencies += [_latency_mode(cell.op, cell.size, mode, profile.tick_ns) for mode in modes(cell.latency)]
     return tuple(latencies)
 
 
-def _told(op: int, size: int | None, mode: Mode, tick_ns: int | None) -> LatencyMode:
+def _latency_mode(op: int, size: int | None, mode: Mode, tick_ns: int | None) -> LatencyMode:
     coarse = mode.location_ns < TICKS * (tick_ns or 0)
     return LatencyMode(op, size, mode.location_ns, mode.share, None if coarse else layer_of(mode.location_ns))

@@ -194,7 +194,7 @@ def _pause(each: StepFacts) -> ServiceLaw:
         if percent <= most or percent == 100
     ]
     points: list[QuantilePoint] = []
-    for percent, ns in _told(known):
+    for percent, ns in _known_points(known):
         points.append(QuantilePoint(percent, max(_brief(ns), points[-1].ns if points else 1)))
     if len(points) > 1:
         last, before = points[-1], points[-2]
@@ -204,7 +204,7 @@ def _pause(each: StepFacts) -> ServiceLaw:
     return TableLaw(tuple(points))
 
 
-def _told(known: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _known_points(known: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Quantiles between which the others lie nearly straight: the first, the last, and where the error is largest."""
     kept = [0, len(known) - 1]
     while len(kept) < min(POINTS, len(known)):

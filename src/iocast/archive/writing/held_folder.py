@@ -192,7 +192,7 @@ class HeldFolder:
         """A folder in this one; it is made where it is missing, and held from then on. Raises OSError, ForeignFile."""
         if name not in self._below:
             try:
-                descriptor = _made(self, name, 0o700 if self.private else 0o777)
+                descriptor = _new_folder(self, name, 0o700 if self.private else 0o777)
             except FileExistsError:
                 below = self._open_below(name)
                 if self._is_new:
@@ -418,7 +418,7 @@ def _refuse_link_of_others(path: Path) -> None:
 def make_folder(above: HeldFolder, name: str, *, private: bool) -> HeldFolder:
     """A folder that was not there, and is locked as long as it is held. Raises FileExistsError, OSError."""
     private = private or os.geteuid() == 0  # root sees what others may not
-    folder = HeldFolder(above.path / name, _made(above, name, 0o700 if private else 0o777), above)
+    folder = HeldFolder(above.path / name, _new_folder(above, name, 0o700 if private else 0o777), above)
     hold(folder.descriptor)
     if not folder._is_in(above):
         raise FileNotFoundError(errno.ENOENT, "it was moved away while it was made", str(folder.path))
@@ -429,7 +429,7 @@ def make_folder(above: HeldFolder, name: str, *, private: bool) -> HeldFolder:
     return folder
 
 
-def _made(above: HeldFolder, name: str, mode: int) -> int:
+def _new_folder(above: HeldFolder, name: str, mode: int) -> int:
     """The descriptor of a new folder in one that is held. Raises FileExistsError, OSError.
 
     Where others can put another folder in its place before it is opened, it is made in a folder that only the caller

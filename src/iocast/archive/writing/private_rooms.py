@@ -28,7 +28,7 @@ def private_room(directory: str | Path, prefix: str) -> Iterator[HeldFolder]:
     """
     try:
         above = open_base(directory)
-        room = _made(above, prefix)
+        room = _new_room(above, prefix)
     except OSError as error:
         said = f"cannot make a folder in {directory}: {error.strerror or error}"
         hint = "choose a directory that only you can change; TMPDIR names the one for temporary files"
@@ -50,7 +50,7 @@ def temporary_room(prefix: str) -> Iterator[HeldFolder]:
         yield room
 
 
-def _made(above: HeldFolder, prefix: str) -> HeldFolder:
+def _new_room(above: HeldFolder, prefix: str) -> HeldFolder:
     for _ in range(_TRIES):
         with contextlib.suppress(FileExistsError, FileNotFoundError):
             return make_folder(above, f"{prefix}{secrets.token_hex(8)}", private=True)

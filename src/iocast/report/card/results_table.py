@@ -41,7 +41,7 @@ def results(facts: Facts, rows: Sequence[MeasuredRow]) -> Table:
     leave = () if any(map(device_rates.differs, rows)) else ("device_rate_per_s",)
     headings = {"rate_per_s": "ops/s"} if facts.run.plan.tree else {}
     notes = (*_notes(facts.run, rows), *device_rates.notes(facts, rows)) if rows else ()
-    words: dict[str, Callable[[MeasuredRow], str]] = {"test": _name_by(rows), "": _asked}
+    words: dict[str, Callable[[MeasuredRow], str]] = {"test": _name_by(rows), "": _asked_text}
     return filled(result_table(MeasuredRow, rows, key="rows", headings=headings, words=words, leave=leave, notes=notes))
 
 
@@ -56,7 +56,7 @@ def _name_by(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], str]:
     return lambda row: row.phase if shown[key(row)] > 1 and not row.part else row.test
 
 
-def _asked(row: MeasuredRow) -> str:
+def _asked_text(row: MeasuredRow) -> str:
     """Below a row of an open loop: the rate that it was to have."""
     if not row.asked_rate_per_s:
         return ""

@@ -122,7 +122,7 @@ def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:
     grades = [trust.grade for _, trust in judged]
     useless = [(record, trust) for record, trust in judged if trust.grade not in USABLE]
     if useless:
-        rest = [row for row in useless if codes.isdisjoint(_found(row[1]))]
+        rest = [row for row in useless if codes.isdisjoint(_finding_codes(row[1]))]
         void = sum(bool(trust.void) for _, trust in judged)
         if void == len(judged):
             return
@@ -137,7 +137,7 @@ def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:
     low = [(record, trust) for record, trust in judged if trust.grade == grade]
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"
     where = "" if len(judged) == 1 else where
-    untold = [row for row in low if codes.isdisjoint(_found(row[1]))]
+    untold = [row for row in low if codes.isdisjoint(_finding_codes(row[1]))]
     yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " for that.")
 
 
@@ -198,7 +198,7 @@ def _short(part: TrustComponent) -> str:
     return part.clause or (words(part.finding) if part.finding else words(part.code))
 
 
-def _found(trust: Trust) -> frozenset[FindingCode]:
+def _finding_codes(trust: Trust) -> frozenset[FindingCode]:
     """The findings that made the letter what it is."""
     codes = [trust.void_by] if trust.void else [part.finding for part in trust.worst]
     return frozenset(code for code in codes if code)

@@ -55,9 +55,9 @@ def _unlike(requests: Sequence[CalibrationRequest]) -> Iterator[MaximumCode]:
 
 def _table(maxima: tuple[RepeatedMaximumRow, ...], unlike: frozenset[MaximumCode]) -> Table:
     words: Words = {
-        "median_per_s": lambda each: _told(each, each.median_per_s),
-        "lowest_per_s": lambda each: _told(each, each.lowest_per_s),
-        "highest_per_s": lambda each: _told(each, each.highest_per_s),
+        "median_per_s": lambda each: _value_text(each, each.median_per_s),
+        "lowest_per_s": lambda each: _value_text(each, each.lowest_per_s),
+        "highest_per_s": lambda each: _value_text(each, each.highest_per_s),
         "intervals_held": lambda each: f"{each.intervals_held} of {each.intervals}" if each.intervals else "",
         "verdict": _agrees,
     }
@@ -65,7 +65,7 @@ def _table(maxima: tuple[RepeatedMaximumRow, ...], unlike: frozenset[MaximumCode
     return result_table(RepeatedMaximumRow, maxima, key="maxima_repeats", words=words, notes=notes)
 
 
-def _told(each: RepeatedMaximumRow, value: float) -> str:
+def _value_text(each: RepeatedMaximumRow, value: float) -> str:
     return text.brief_throughput(value) if each.code in BY_BYTES else f"{text.rate(value)} IOPS"
 
 
@@ -102,7 +102,7 @@ def _verdict(maxima: tuple[RepeatedMaximumRow, ...], request: CalibrationRequest
 def _sentence(each: RepeatedMaximumRow, name: str) -> str:
     runs = text.counted(each.runs, "run")
     if each.runs < 2:
-        return f"{text.sentence(name)[:-1]}: known in one run only, {_told(each, each.median_per_s)}."
+        return f"{text.sentence(name)[:-1]}: known in one run only, {_value_text(each, each.median_per_s)}."
     repeat = {"repeats": "repeat", "inconclusive": "do not repeat", "incomplete": "differ little so far"}[each.verdict]
     ends = f"{text.rate(each.lowest_per_s)} to {text.rate(each.highest_per_s)}"
     least = f" ({each.bounds} of them a lower bound)" if each.bounds else ""

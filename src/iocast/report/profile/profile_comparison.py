@@ -139,13 +139,17 @@ def _described(first: Profile, other: Profile) -> Iterator[str]:
 def _workloads(first: Profile, other: Profile, result: ProfileDifferences) -> Table:
     words: dict[str, Callable[[ComparedWorkload], str]] = {
         "code": lambda row: WORKLOADS[row.code].format(op=row.op),
-        "first": lambda row: _told(first, row, (row.first_count, row.first_share, row.first_per_s, row.first_mean)),
-        "other": lambda row: _told(other, row, (row.other_count, row.other_share, row.other_per_s, row.other_mean)),
+        "first": lambda row: _workload_text(
+            first, row, (row.first_count, row.first_share, row.first_per_s, row.first_mean)
+        ),
+        "other": lambda row: _workload_text(
+            other, row, (row.other_count, row.other_share, row.other_per_s, row.other_mean)
+        ),
     }
     return result_table(ComparedWorkload, result.workloads, key="workloads", words=words)
 
 
-def _told(side: Profile, row: ComparedWorkload, figures: tuple[float | None, ...]) -> str:
+def _workload_text(side: Profile, row: ComparedWorkload, figures: tuple[float | None, ...]) -> str:
     """Sizes and patterns of an operation are told in words."""
     if row.op is not None and row.code in ("size", "pattern"):
         return (typical_size if row.code == "size" else pattern)(side, OPS.index(row.op))

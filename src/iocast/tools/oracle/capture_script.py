@@ -41,12 +41,12 @@ def script() -> str:
     parts = [_HEAD]
     parts += [f"column {column} format {width}\n" for column, width in _WIDTHS.items()]
     parts += ["set define on\nspool &tape append\nset define off\n", f"prompt {MARK} look {FORMAT}\n"]
-    parts.append(_asked("clock", oracle_statements.CLOCK_COLUMNS, oracle_statements.CLOCK))
-    parts.append(_asked("instance", oracle_statements.INSTANCE_COLUMNS, oracle_statements.INSTANCE))
-    parts.append(_asked("parameter", ("name", "value"), oracle_statements.PARAMETERS))
+    parts.append(_query("clock", oracle_statements.CLOCK_COLUMNS, oracle_statements.CLOCK))
+    parts.append(_query("instance", oracle_statements.INSTANCE_COLUMNS, oracle_statements.INSTANCE))
+    parts.append(_query("parameter", ("name", "value"), oracle_statements.PARAMETERS))
     parts += [_of(each) for each in oracle_statements.STATEMENTS if not each.pack]
     sessions = oracle_statements.sessions(every_instance=True)
-    parts.append(_asked("session", oracle_statements.SESSION_COLUMNS, sessions))
+    parts.append(_query("session", oracle_statements.SESSION_COLUMNS, sessions))
     parts += [f"prompt {MARK} end\n", "spool off\nrollback;\nexit\n"]
     return "".join(parts)
 
@@ -57,10 +57,10 @@ def shipped() -> str:
 
 
 def _of(statement: Statement) -> str:
-    return _asked(statement.name, statement.columns, statement.sql(every_instance=True))
+    return _query(statement.name, statement.columns, statement.sql(every_instance=True))
 
 
-def _asked(name: str, columns: tuple[str, ...], sql: str) -> str:
+def _query(name: str, columns: tuple[str, ...], sql: str) -> str:
     """A statement behind a line that names its columns: rows on paper have no heads."""
     return f"prompt {MARK} {name} {'|'.join(columns)}\n{_folded(sql)};\n"
 

@@ -82,10 +82,10 @@ def files_of(result: Result) -> dict[str, str]:
 
 def summary_text(result: Result) -> str:
     """The summary: what was asked, the maxima, the lowest latency and its histogram."""
-    return "\n".join((*_asked(result), *_found(result))) + "\n"
+    return "\n".join((*_settings(result), *_maxima(result))) + "\n"
 
 
-def _asked(result: Result) -> Iterator[str]:
+def _settings(result: Result) -> Iterator[str]:
     settings = result.settings
     smalls, larges = columns(settings)
     yield from (f"ORION VERSION {result.version}", "", "Commandline:", text(settings), "", "This maps to this test:")
@@ -112,7 +112,7 @@ def _asked(result: Result) -> Iterator[str]:
     yield ""
 
 
-def _found(result: Result) -> Iterator[str]:
+def _maxima(result: Result) -> Iterator[str]:
     if most := most_mbps(result):
         value, at = most
         yield f"Maximum Large MBPS={value:.2f} @ {_at(at.point)}"

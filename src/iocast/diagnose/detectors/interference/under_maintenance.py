@@ -64,7 +64,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         return
     yield from _before(facts.run)
     for row in facts.rows:
-        maintenance = list(_seen(facts.run, row.record))
+        maintenance = list(_work(facts.run, row.record))
         yield from maintenance or _slow_time(row)
     if not any(each.observer == OBSERVER and each.value > 0 for row in facts.rows for each in row.record.samples):
         yield from _over_borders(facts.rows)
@@ -91,7 +91,7 @@ def _before(run: Run) -> Iterator[Finding]:
         )
 
 
-def _seen(run: Run, record: PhaseRecord) -> Iterator[Finding]:
+def _work(run: Run, record: PhaseRecord) -> Iterator[Finding]:
     ours = {layer.name for layer in run.plan.target.layers}
     tasks = {(each.subject, each.metric) for each in record.samples if each.observer == OBSERVER and each.value > 0}
     for subject, metric in sorted(tasks):

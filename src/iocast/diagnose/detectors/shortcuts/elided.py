@@ -63,13 +63,13 @@ def _paired(facts: Facts) -> Finding | None:
             continue
         written = [each for each in (one, other) if each.written_before]
         fresh = [each for each in (one, other) if not each.written_before]
-        finding = _seen(fresh[0], written[0]) if written and fresh else None
+        finding = _finding(fresh[0], written[0]) if written and fresh else None
         if finding is not None:
             return finding
     return None
 
 
-def _seen(fresh: RowFacts, written: RowFacts) -> Finding | None:
+def _finding(fresh: RowFacts, written: RowFacts) -> Finding | None:
     """By what the device was seen to read, which proves it, or by the times, which only suggest it."""
     fresh_ns, written_ns = fresh.mean_ns, written.mean_ns
     times = {"untouched_ns": fresh_ns, "written_ns": written_ns, "ratio": fresh_ns / written_ns}

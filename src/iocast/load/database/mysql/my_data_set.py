@@ -59,7 +59,7 @@ class MyDataSet:
         self._on = connection
         self._objects = MyObjects(connection)
 
-    def _made(self) -> BuiltDataSet | None:
+    def _built_data_set(self) -> BuiltDataSet | None:
         """What is there; None for nothing, or an empty database. Raises TargetError for what iocast did not make."""
         if not self._objects.has_data_set():
             return None
@@ -76,7 +76,7 @@ class MyDataSet:
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
-        return self.server(complete(self._made(), "server"))
+        return self.server(complete(self._built_data_set(), "server"))
 
     def server(self, built_data_set: BuiltDataSet) -> DatabaseServer:
         """The server as it is, with what was built."""
@@ -126,7 +126,7 @@ class MyDataSet:
         page = int(self._on.value("select @@global.innodb_page_size"))
         rows = data_set.blocks(page)
         refuse_size(data_set, rows)
-        built = self._made()
+        built = self._built_data_set()
         refuse_other(built, data_set, DATABASE)
         resumed = built is not None
         built = built or self._begin(data_set, rows, page)

@@ -57,7 +57,7 @@ class PgDataSet:
         self._on = connection
         self._objects = PgObjects(connection)
 
-    def _made(self) -> BuiltDataSet | None:
+    def _built_data_set(self) -> BuiltDataSet | None:
         """What is there; None without the schema. Raises TargetError for what iocast did not make."""
         if not self._objects.has_schema():
             return None
@@ -74,7 +74,7 @@ class PgDataSet:
 
     def describe(self) -> DatabaseServer:
         """The server and its data set. Raises TargetError where none is complete."""
-        return self.server(complete(self._made(), "database"))
+        return self.server(complete(self._built_data_set(), "database"))
 
     def server(self, built_data_set: BuiltDataSet | None) -> DatabaseServer:
         """The server as it is, with what was built."""
@@ -118,7 +118,7 @@ class PgDataSet:
         block = int(self._on.value("select current_setting('block_size')"))
         rows = data_set.blocks(block)
         refuse_size(data_set, rows)
-        built = self._made()
+        built = self._built_data_set()
         refuse_other(built, data_set, SCHEMA)
         resumed = built is not None
         if built is None:
@@ -129,7 +129,7 @@ class PgDataSet:
         for table in range(1, data_set.tables + 1):
             self._fill(built, table, on_build)
         notes = self._finish(built, on_build)
-        return Built(server=self.server(self._made()), resumed=resumed, notes=tuple(notes))
+        return Built(server=self.server(self._built_data_set()), resumed=resumed, notes=tuple(notes))
 
     def _lock(self) -> None:
         take_lock(lambda: self._got("pg_try_advisory_lock"), self.holders)

@@ -67,10 +67,10 @@ class ServerSession:
 
     def run(self, till_ns: int) -> Slice:
         """One call of the loop."""
-        report = self._told((*self._before, self._began, till_ns // 1000, *self._after, self._number, self._due_us))
+        report = self._report((*self._before, self._began, till_ns // 1000, *self._after, self._number, self._due_us))
         return slice_of(report, self._sections)
 
-    def _told(self, parameters: tuple[Any, ...]) -> LoopReport:
+    def _report(self, parameters: tuple[Any, ...]) -> LoopReport:
         (row,) = self._on.rows(self._call, parameters)
         report = LoopReport(*row)
         self._number, self._due_us = report.number, report.due_us

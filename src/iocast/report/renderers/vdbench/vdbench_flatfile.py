@@ -17,14 +17,14 @@ from iocast.tools.vdbench.flatfile_writing import FlatfileRequest, flatfile_text
 def render_flatfile(run: Run, courses: Mapping[int, Course], out: TextIO) -> None:
     """Writes all measured rows that have a course; `courses` by the number of the phase."""
     rows = [
-        (run_figures(record, courses[number]), _asked(record.plan))
+        (run_figures(record, courses[number]), _request(record.plan))
         for number, record in enumerate(run.phases)
         if record.phase.role == "measure" and courses.get(number)
     ]
     SafeLines(out).write(flatfile_text(rows))
 
 
-def _asked(plan: PhasePlan) -> FlatfileRequest:
+def _request(plan: PhasePlan) -> FlatfileRequest:
     """What a plan asks for, in the columns of vdbench."""
     sizes = {item.size_bytes for item in plan.mix if item.size_bytes}
     weight = sum(item.weight for item in plan.mix)
