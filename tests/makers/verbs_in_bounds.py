@@ -70,7 +70,7 @@ def _ways(base: Path) -> dict[str, Callable[[], object]]:
         "compare": lambda: _verb("compare", bad, good),
         "list of serve": lambda: _read(web.runs),
         "progress of serve": lambda: _read(lambda: web.progress(BAD)),
-        "notes of serve": lambda: _read(lambda: web.told(BAD)),
+        "notes of serve": lambda: _read(lambda: web.notes_of(BAD)),
         "trend of serve": lambda: _read(lambda: web.trend(web.of_trend("", "", ""))),
         "charts of a card": lambda: _read(lambda: judge(archive.load(bad), bad).report(charts=True)),
         "courses": lambda: _read(lambda: archive.load_courses(bad)),

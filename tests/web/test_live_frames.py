@@ -24,12 +24,12 @@ def read_through(every: int = 1) -> Frames:
 
 def test_columns_come_once_and_lines_are_of_the_interval_asked_for() -> None:
     frames = read_through()
-    first = frames.told(-1, None, 100, "")
+    first = frames.frame(-1, None, 100, "")
     assert (first["newest"], first["oldest"], first["at"], first["over"]) == (20, 1, 20, "the tape is over")
     assert [column["number"] for column in first["columns"]] == list(range(1, 21))
     assert sum(first["columns"][0]["frequency"]) == pytest.approx(100)
-    assert frames.told(20, None, 100, DRIVER)["columns"] == []
-    earlier = frames.told(18, 7, 100, DRIVER)
+    assert frames.frame(20, None, 100, DRIVER)["columns"] == []
+    earlier = frames.frame(18, 7, 100, DRIVER)
     assert (earlier["at"], [column["number"] for column in earlier["columns"]]) == (7, [19, 20])
     text = "".join(piece for line in earlier["lines"] for piece, _ in line)
     assert "device read vda" in text
@@ -37,7 +37,7 @@ def test_columns_come_once_and_lines_are_of_the_interval_asked_for() -> None:
 
 
 def test_of_a_long_reel_every_so_manyth_moment_is_kept() -> None:
-    found = read_through(every=5).told(-1, None, 100, DRIVER)
+    found = read_through(every=5).frame(-1, None, 100, DRIVER)
     assert (found["newest"], len(found["columns"])) == (4, 4)
     assert sum(found["columns"][0]["frequency"]) == pytest.approx(100), "a rate, whatever the interval"
     assert KEPT == 900
@@ -45,7 +45,7 @@ def test_of_a_long_reel_every_so_manyth_moment_is_kept() -> None:
 
 def test_an_interval_that_is_not_there_is_the_next_one_that_is() -> None:
     frames = read_through()
-    assert [frames.told(-1, at, 100, DRIVER)["at"] for at in (-5, 0, 99)] == [1, 1, 20]
+    assert [frames.frame(-1, at, 100, DRIVER)["at"] for at in (-5, 0, 99)] == [1, 1, 20]
 
 
 def test_tapes_play_in_the_browser_and_other_runs_do_not(tmp_path: Path) -> None:

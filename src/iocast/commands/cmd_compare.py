@@ -38,5 +38,5 @@ def compare(folders: tuple[str, ...], directory: str, into: Into | None, form: s
     given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
     with copies_of(given, names) as copied:
         comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders)
-        deliver_report(copied.told(comparison.report(charts=into is not None)), form, into)
+        deliver_report(copied.without_rooms(comparison.report(charts=into is not None)), form, into)
     return 0

@@ -120,7 +120,7 @@ class Chart(Struct, frozen=True, kw_only=True):
     leave: tuple[str, ...] = ()
 
     @property
-    def told(self) -> dict[str, tuple[Struct, ...]]:
+    def point_lists(self) -> dict[str, tuple[Struct, ...]]:
         """All lists of its points, by the names of their fields."""
         head = Chart.__struct_fields__
         return {name: getattr(self, name) for name in self.__struct_fields__ if name not in head}

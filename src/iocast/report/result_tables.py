@@ -55,7 +55,7 @@ def result_table(
 
 def chart_table(chart: Chart) -> Table:
     """The figures of a chart: its first points."""
-    key, points = next(iter(chart.told.items()))
+    key, points = next(iter(chart.point_lists.items()))
     return result_table(type(points[0]), points, key=key, leave=chart.leave) if points else Table("", (), (), key=key)
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from iocast import metrics
 from iocast.diagnose.limits.device_queue import queue_verdict
 from iocast.model.results.layers import DeviceRow
-from iocast.model.run import Run, Sample
+from iocast.model.run import Run
 
 OBSERVERS = (
     "iostat",
@@ -47,11 +47,6 @@ def observed_devices(run: Run) -> tuple[DeviceRow, ...]:
     raw = [queue for device, queue in queues.items() if device.startswith("/dev/")]
     control = max(raw or list(queues.values()), default=0.0)
     return tuple(_judged(row, control) for row in rows)
-
-
-def seen(run: Run) -> tuple[Sample, ...]:
-    """The samples of these observers."""
-    return tuple(each for record in run.phases for each in record.samples if each.observer in OBSERVERS)
 
 
 def device_series(run: Run) -> Series:

@@ -66,8 +66,8 @@ class WorkFiles:
                 return
         self._trimmed = False
 
-    def told(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
-        """What the core is told of a phase: work files change nothing of it."""
+    def adapted(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
+        """The plan of a phase as the core gets it: work files change nothing of it."""
         return plan
 
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:

@@ -209,7 +209,7 @@ class _Loop:
         plans: list[PhasePlan] = []
         for number, phase in enumerate(group.phases, len(self.asked)):
             seed = load.phase_seed(self.plan, phase, number)
-            phase_plan = self.files.told(phase, self.loader.phase_plan(phase, self.layout.files, seed))
+            phase_plan = self.files.adapted(phase, self.loader.phase_plan(phase, self.layout.files, seed))
             plans.append(self.verifying.recorded(phase, phase_plan))
         if self.loader.real_time and any(phase.cold for phase in group.phases):
             load.drop_names() if self.layout.tree else load.drop_cached(self.layout.files)

@@ -50,7 +50,7 @@ class TreeFiles:
         for tree, own in self._by_tree(phases).items():
             self._trees[tree.name].note_changes_of(own)
 
-    def told(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
+    def adapted(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
         """What the core is told of a phase, with what is there when it begins."""
         tree = self._plan.tree_of(phase)
         assert tree is not None

@@ -82,10 +82,10 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
         if request.names is not None:
             shown = replace(open_card(copied.folders[0], request.grade_request), beside=card.beside)
             report = shown.report()
-        listener.tell(CardReady(shown, copied.told(report)))
+        listener.tell(CardReady(shown, copied.without_rooms(report)))
         passed = check_floor(card, request.grade_request.floor, listener) and not card.bad_blocks
         if page:
-            leave_page(shown, report, listener, card.folder, copied.told)
+            leave_page(shown, report, listener, card.folder, copied.without_rooms)
     return passed
 
 

@@ -60,7 +60,7 @@ def leave_page(
 ) -> None:
     """Writes the page of a card, whose report was made, into the run folder; the measurement is safe in any case.
 
-    `folder` is that of the run where the card is of a copy, `told` what becomes of its report then.
+    `folder` is that of the run where the card is of a copy, `change_report` what becomes of its report then.
     """
     folder = folder or card.folder
     try:

@@ -49,9 +49,9 @@ def show_again(folder: str, grade_request: GradeRequest, listener: Listener, nam
         (place,) = copied.folders
         card = _card(place, grade_request)
         if card is None:
-            listener.tell(AnswerReady(copied.told(_report(place, grade_request))))
+            listener.tell(AnswerReady(copied.without_rooms(_report(place, grade_request))))
             return True
-        listener.tell(CardReady(card, copied.told(card.report())))
+        listener.tell(CardReady(card, copied.without_rooms(card.report())))
         return check_floor(card, grade_request.floor, listener)
 
 
@@ -78,7 +78,7 @@ def write_again(
                 listener.tell(FileWritten(file))
             else:
                 report = card.report(charts=True) if card else _report(folder, grade_request, charts=True)
-                for written in write_file(copied.told(report), file, into.theme, force=into.force):
+                for written in write_file(copied.without_rooms(report), file, into.theme, force=into.force):
                     listener.tell(FileWritten(written))
             if card is not None:
                 passed.append(check_floor(card, grade_request.floor, listener))

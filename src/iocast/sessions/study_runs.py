@@ -182,10 +182,10 @@ def _cell_folder(folder: HeldFolder, named: Path) -> Iterator[str]:
 def _name(named: Path, place: str, error: IocastError) -> None:
     """Puts the name of a folder in place of the path by which it is held."""
 
-    def told(text: str) -> str:
+    def named_in(text: str) -> str:
         return text.replace(os.path.relpath(place), os.path.relpath(named)).replace(place, str(named))
 
-    error.message, error.hint = told(error.message), told(error.hint)
+    error.message, error.hint = named_in(error.message), named_in(error.hint)
     error.args = (error.message,)
 
 

@@ -114,14 +114,14 @@ class _Pages:
     async def runs(self, request: Request) -> Response:
         """The list, which a page asks for every two seconds: nothing where it has this one."""
 
-        def told(have: str) -> dict[str, Any] | None:
-            version, lines = self.lines.told()
+        def answer(have: str) -> dict[str, Any] | None:
+            version, lines = self.lines.now()
             if version == have:
                 return None
             about = {"directory": shown(self.folders.directory), "may_change": request.state.may_change}
             return {**about, "live": self.live is not None, "version": version, "runs": lines}
 
-        return await _answer(told, request.query_params.get("have", ""))
+        return await _answer(answer, request.query_params.get("have", ""))
 
     async def progress(self, request: Request) -> Response:
         return await _answer(lambda name: safe(self.folders.progress(name)), request.path_params["name"])
@@ -131,16 +131,16 @@ class _Pages:
         after, width = _number(parameters.get("after", "")), _number(parameters.get("width", ""))
         at = _number(parameters["at"]) if "at" in parameters else None
 
-        def told(name: str) -> dict[str, Any]:
+        def answer(name: str) -> dict[str, Any]:
             if name:
                 frames = self.tapes.of(self.folders.folder(name))
             elif self.live is not None:
                 frames = self.live
             else:
                 raise SpecError("nothing is watched live", "start `iocast serve --watch`, or open a tape")
-            return frames.told(after, at, width, parameters.get("chosen", ""))
+            return frames.frame(after, at, width, parameters.get("chosen", ""))
 
-        return await _answer(told, request.path_params["name"])
+        return await _answer(answer, request.path_params["name"])
 
     async def run(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -176,10 +176,10 @@ class _Pages:
         return await _report(request, page, *identity)
 
     async def notes(self, request: Request) -> Response:
-        def told(name: str) -> dict[str, Any]:
-            return {**self.folders.told(name), "may_change": request.state.may_change}
+        def answer(name: str) -> dict[str, Any]:
+            return {**self.folders.notes_of(name), "may_change": request.state.may_change}
 
-        return await _answer(told, request.path_params["name"])
+        return await _answer(answer, request.path_params["name"])
 
     async def note(self, request: Request) -> Response:
         return await _change(request, Notes, self.folders.note)
@@ -291,7 +291,7 @@ class RunLines:
         self._all = Lines("", ())
         self._making = threading.Lock()
 
-    def told(self) -> Lines:
+    def now(self) -> Lines:
         """Those of now. Raises ArchiveError."""
         with self._making:
             runs = self._folders.runs()

@@ -138,7 +138,7 @@ class Folders:
         line = archive.read_summary(self.folder(name))
         return {"target": line.target, "host": line.host, "job": line.name}
 
-    def told(self, name: str) -> dict[str, Any]:
+    def notes_of(self, name: str) -> dict[str, Any]:
         """What is said of a run: its notes, and the facts by which one knows it. Raises ArchiveError."""
         folder = self.folder(name)
         entry = next((run for run in self.runs() if run.folder == folder), None)

@@ -72,7 +72,7 @@ class Frames:
         while not self._over and time.monotonic() < until:
             time.sleep(0.01)
 
-    def told(self, after: int, at: int | None, width: int, chosen: str) -> dict[str, Any]:
+    def frame(self, after: int, at: int | None, width: int, chosen: str) -> dict[str, Any]:
         """The interval `at` (None: the newest) as lines, and a column for each interval after number `after`.
 
         Columns are of the histogram `chosen` ("observer subject"), or of the one that gained most in that interval.

@@ -139,12 +139,12 @@ def test_its_figures_are_those_of_its_struct(charts: dict[str, Chart], kind: str
     """The table below a chart, and what it is for programs, come from the fields of its points."""
     chart = charts[kind]
     table = chart_table(chart)
-    first = next(iter(chart.told.values()))
+    first = next(iter(chart.point_lists.values()))
     assert [row.record for row in table.rows] == list(first)
     assert table.columns
     document = json_report.document(_report(chart)).charts[chart.key]
-    assert list(document.tables) == list(chart.told)
-    for name, points in chart.told.items():
+    assert list(document.tables) == list(chart.point_lists)
+    for name, points in chart.point_lists.items():
         for point in points:
             assert {"end", "low", "high", "time", "rate"}.isdisjoint(point.__struct_fields__), f"{name}: in what unit?"
 

@@ -41,7 +41,7 @@ def test_a_folder_of_the_first_schema_has_the_same_figures(name: str) -> None:
     with copies_of((folder,), NAMES) as copied:
         (copy,) = copied.folders
         assert figures_of(shown(copy)) == figures_of(shown(folder))
-        assert copied.told(copy) == Path(copy).name
+        assert copied.without_rooms(copy) == Path(copy).name
     assert not Path(copy).exists()
 
 
@@ -113,8 +113,8 @@ def test_whoever_may_rename_where_copies_are_made_gets_none(tmp_path: Path, monk
         (made,) = copied.folders
         assert archive.load(made).status == archive.load(str(folder.path)).status
         assert list(foreign.iterdir()) == []
-        assert [each.name for each in (tmp_path / "aside").iterdir()] == [copied.told(made)]
-        assert all(copied.told(f"{room}/x") == "x" for room in copied.rooms)
+        assert [each.name for each in (tmp_path / "aside").iterdir()] == [copied.without_rooms(made)]
+        assert all(copied.without_rooms(f"{room}/x") == "x" for room in copied.rooms)
     assert list((tmp_path / "aside").iterdir()) == list(foreign.iterdir()) == []
     assert all(each.is_symlink() for each in temporary.iterdir())
 
@@ -122,7 +122,7 @@ def test_whoever_may_rename_where_copies_are_made_gets_none(tmp_path: Path, monk
 def test_without_pseudonyms_nothing_is_copied(tmp_path: Path) -> None:
     _, folder = saved(tmp_path)
     with copies_of((str(folder.path),), None) as copied:
-        assert (copied.folders, copied.told(str(folder.path))) == ((str(folder.path),), str(folder.path))
+        assert (copied.folders, copied.without_rooms(str(folder.path))) == ((str(folder.path),), str(folder.path))
 
 
 def test_what_somebody_added_to_a_table_is_left_out(tmp_path: Path) -> None:

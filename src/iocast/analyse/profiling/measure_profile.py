@@ -179,7 +179,7 @@ def _characterise(table: EventTable, options: dict[str, Any], room: Path) -> Cha
 def _resolved(order: Characteristics, tick_ns: int | None) -> Characteristics:
     """Without windows that are shorter than a step of the stamps: there, all I/Os of a step seem to come together."""
 
-    def told(facts: ArrivalFacts | None) -> ArrivalFacts | None:
+    def resolved(facts: ArrivalFacts | None) -> ArrivalFacts | None:
         if facts is None:
             return None
         peaks = tuple(each for each in facts.peaks if each.width_ns >= (tick_ns or 0))
@@ -188,9 +188,9 @@ def _resolved(order: Characteristics, tick_ns: int | None) -> Characteristics:
 
     return replace(
         order,
-        arrivals=told(order.arrivals),
-        read_arrivals=told(order.read_arrivals),
-        write_arrivals=told(order.write_arrivals),
+        arrivals=resolved(order.arrivals),
+        read_arrivals=resolved(order.read_arrivals),
+        write_arrivals=resolved(order.write_arrivals),
     )
 
 

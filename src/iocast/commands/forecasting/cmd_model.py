@@ -30,7 +30,7 @@ def _law(name: str, says: str, *asks: Callable[[Asked], Asked]) -> None:
     def shown(into: Into | None, form: str, **values: Any) -> int:
         from iocast.sessions.forecasting import model_laws
 
-        deliver_report(model_laws.told(name, **values), form, into)
+        deliver_report(model_laws.report_of(name, **values), form, into)
         return 0
 
     shown.__doc__ = says

@@ -162,13 +162,13 @@ def untestable(run: Run, findings: Iterable[Finding]) -> Untestable:
     suspected = tuple(finding for finding in findings if finding.state == "suggested" and not finding.learned)
     failed: dict[FailedDetector, None] = {}
 
-    def asked(run: Run, finding: Finding) -> Candidate:
+    def candidate_of(run: Run, finding: Finding) -> Candidate:
         candidate = proposed(run, finding)
         if candidate.failed is not None:
             failed[candidate.failed] = None
         return candidate
 
     # What a diagnosis would test, and nothing else: a minor finding of the same kind does not make this one testable.
-    experiments = candidates(run, suspected, asked) if run.source is None else ()
+    experiments = candidates(run, suspected, candidate_of) if run.source is None else ()
     testable = {each.finding.code for each in experiments if each.experiment is not None}
     return Untestable(frozenset(finding.code for finding in suspected) - testable, tuple(failed))

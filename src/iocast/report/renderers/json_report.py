@@ -71,5 +71,5 @@ def _result(report: Report) -> Json:
 
 def _chart(chart: Chart) -> Json:
     """What a chart tells, for those who draw it themselves."""
-    tables = {name: [msgspec.to_builtins(each) for each in points] for name, points in chart.told.items()}
+    tables = {name: [msgspec.to_builtins(each) for each in points] for name, points in chart.point_lists.items()}
     return {"kind": chart.kind, "title": chart.title, "summary": chart.summary, "tables": tables}

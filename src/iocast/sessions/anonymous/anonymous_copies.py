@@ -46,7 +46,7 @@ class Copied(Struct, frozen=True):
     folders: tuple[str, ...]
     rooms: tuple[str, ...] = ()
 
-    def told(self, value: T) -> T:
+    def without_rooms(self, value: T) -> T:
         """A report without the paths of the room, which ends with it."""
         for room in self.rooms:
             value = _without(value, f"{room}/")

@@ -39,7 +39,7 @@ ROTATIONS, KOLK_RPM = "7200,10000,15000", 15000.0
 KOLK_SERVICES = "7.2ms,8.6ms"
 
 
-def told(law: str, **inputs: Any) -> Report:
+def report_of(law: str, **inputs: Any) -> Report:
     """The report of a law by its name. Raises SpecError, AnalysisError."""
     return law_report(LAWS[law](**inputs))
 
