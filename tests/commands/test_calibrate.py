@@ -49,6 +49,7 @@ def test_csv_is_the_curve(tmp_path: Path) -> None:
     assert sum(line.startswith("open 8k") for line in lines) >= 6
 
 
+@pytest.mark.long
 def test_two_calibrations_compare_and_stand_side_by_side(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()

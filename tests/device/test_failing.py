@@ -194,6 +194,7 @@ def test_results_on_storage_that_vanishes_are_said_to_be_lost(
     assert re.search(r"error: the results in \S+ are not kept: (Input/output error|Read-only file system)", said), said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "more",
     [

@@ -11,7 +11,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, small_job
+from makers.command_line import IOCAST, environment, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan

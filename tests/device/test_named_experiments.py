@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, run_folder
+from makers.command_line import IOCAST, environment, run_folder
+from makers.command_line import in_own_process as iocast  # experiments mount and attach for one process
 from makers.rootly import Mount, command, need
 
 pytestmark = pytest.mark.alone

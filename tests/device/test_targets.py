@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, small_job
+from makers.command_line import IOCAST, environment, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.rootly import Mount, command, need
 
 pytestmark = pytest.mark.device
