@@ -130,6 +130,7 @@ def test_what_was_outstanding_before_a_row_is_no_stall_of_its_first_io() -> None
     assert told(SECOND_NS) == 1
 
 
+@pytest.mark.long
 def test_stalls_beyond_the_recorded_ios_are_counted_as_at_least(tmp_path: Path) -> None:
     """Eight users meet 60 stalls, and 64 I/Os of a row are recorded one by one: they belong to some of them."""
     job = 'name = "rows"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\ntime = "60s"\nusers = [4, 8]\n'
