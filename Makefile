@@ -12,7 +12,7 @@ TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
+.PHONY: help card setup test test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -56,14 +56,28 @@ card: $(CORE) ## measure the storage under this folder and show its card
 setup: $(READY) ## make .venv, install all locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
-# Two files of tests side by side, but for those that measure real devices: `alone`.
-test: $(READY) ## run the tests of the core (Rust) and of the rest (Python)
+# Those of the marks $(1): two files side by side, but for those that measure real devices: `alone`.
+define PYTHON_TESTS
+$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "$(1)" --ignore=tests/device --ignore=tests/matrix
+$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "$(1) and not alone" tests/device tests/matrix
+$(BIN)/python -m pytest $(ONCE_MORE) -m "$(1) and alone" tests/device tests/matrix
+endef
+
+test: $(READY) ## run the tests that a change waits for, Rust and Python (under eight minutes)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
-	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) --ignore=tests/device --ignore=tests/matrix
-	$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "not alone" tests/device tests/matrix
-	$(BIN)/python -m pytest $(ONCE_MORE) -m alone tests/device tests/matrix
+	$(call PYTHON_TESTS,not long)
+
+test-rest: $(READY) ## run the tests that `make test` leaves out
+	@scripts/need tests $(TEST_NEEDS)
+	cargo test $(LOCKED) --workspace --exclude iocast-python -- --ignored
+	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
+	$(call PYTHON_TESTS,long)
+
+test-all: ## run all tests (under 25 minutes)
+	$(MAKE) test
+	$(MAKE) test-rest
 
 fuzz: $(READY) ## change result files, job files, run folders and plans at random, TIMES as often as `make test`
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs tests/tools/test_fuzz.py tests/jobs/test_fuzz_of_jobs.py \
@@ -71,9 +85,9 @@ fuzz: $(READY) ## change result files, job files, run folders and plans at rando
 
 # The matrix of what iocast may touch: about an hour with 20 TIMES on two processors.
 SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/load/test_removal.py \
-	tests/load/test_removal_cases.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
+	tests/load/test_removal_scenes.py tests/load/test_filling.py tests/load/test_fuzz_of_plans.py \
 	tests/archive/test_damaged_folders.py tests/device/test_flipped_links.py tests/device/test_device_users.py \
-	tests/device/test_more_device_users.py tests/device/test_file_users.py tests/device/test_raw_devices.py \
+	tests/device/test_file_users.py tests/device/test_raw_devices.py \
 	tests/device/test_signature_matrix.py tests/device/test_interrupts.py tests/device/test_many_kills.py \
 	tests/device/test_killed_groups.py tests/device/test_reflinks.py tests/device/test_devices_below.py \
 	tests/device/test_loop_identities.py tests/device/test_killed_builds.py \

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
+from makers.golden import Golden
 from makers.mutations import ANEW
 
 settings.register_profile("iocast", derandomize=not ANEW)
@@ -23,6 +24,8 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 
@@ -47,3 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_unconfigure() -> None:
     """At the end all of it is garbage like any other: libraries complain of what outlives them."""
     gc.unfreeze()
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Iterator[Golden]:
+    """Sentences that are as they were: `golden(sentence)`."""
+    kept = Golden(request.path, request.node.name)
+    yield kept
+    if not request.session.testsfailed:
+        kept.close()

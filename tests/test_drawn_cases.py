@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_but
 
 ROOT = Path(__file__).parents[1]
 DRAWS = """
@@ -38,7 +39,7 @@ def _drawn(tmp_path: Path, kind: str, **environment: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("kind", ["files", "others"])
+@pytest.mark.parametrize("kind", long_but(("files", "others"), "files"))
 def test_make_test_draws_the_same_cases_and_make_fuzz_others(tmp_path: Path, kind: str) -> None:
     assert _drawn(tmp_path, kind) == _drawn(tmp_path, kind)
     assert _drawn(tmp_path, kind, IOCAST_FUZZ="1") != _drawn(tmp_path, kind, IOCAST_FUZZ="1")

@@ -99,14 +99,15 @@ def test_a_slow_time_is_seen_without_being_told(target: str, how: dict[str, str]
 @pytest.mark.parametrize(
     "target",
     [
-        "sim:nvme",
+        pytest.param("sim:nvme", marks=pytest.mark.long),
         "sim:hdd",
         "sim:sata-ssd",
         "sim:nfs-filer",
         "sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002",
         "sim:nvme,iops=5000/s",
-        "sim:nvme,serialised=writes",
-        "sim:nvme,noise=20000/s:1s/6s",  # every row meets such a second, or two
+        pytest.param("sim:nvme,serialised=writes", marks=pytest.mark.long),
+        # every row meets such a second, or two
+        pytest.param("sim:nvme,noise=20000/s:1s/6s", marks=pytest.mark.long),
     ],
 )
 def test_a_ladder_of_one_state_is_of_one_state(target: str, tmp_path: Path) -> None:

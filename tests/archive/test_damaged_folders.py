@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.hostile_folders import IN_PLACE, TABLES
 from makers.live_moments import tape_of_a_load
-from makers.mutations import TIMES, fuzzing
+from makers.mutations import TIMES, examples, fuzzing
 from makers.trace_samples import MSR
 
 from iocast import archive
@@ -58,19 +59,23 @@ def _read_all(folder: Path) -> None:
     RENDERERS["terminal"].render(listing(tuple(found), 1, "runs"), io.StringIO(), colour=False, width=100)
 
 
-@fuzzing(300)
-@given(name=st.sampled_from(FILES), seed=st.integers(0, 2**64))
-def test_nothing_but_an_archive_error_comes_of_damage(whole: Path, tmp_path: Path, name: str, seed: int) -> None:
+@examples(300)
+def test_nothing_but_an_archive_error_comes_of_damage(whole: Path, tmp_path: Path, examples: int) -> None:
     folder = tmp_path / "run"
-    if not folder.exists():
-        shutil.copytree(whole, folder)
-    for file in FILES:
-        shutil.copyfile(whole / file, folder / file)
-    (folder / name).write_bytes(damaged((whole / name).read_bytes(), random.Random(seed)))
-    _read_all(folder)
-    with contextlib.suppress(ArchiveError):
-        report = judge(archive.load(str(folder)), str(folder)).report()
-        RENDERERS["terminal"].render(report, io.StringIO(), colour=False, width=100)
+    shutil.copytree(whole, folder)
+
+    @fuzzing(examples)
+    @given(name=st.sampled_from(FILES), seed=st.integers(0, 2**64))
+    def attempt(name: str, seed: int) -> None:
+        for file in FILES:
+            shutil.copyfile(whole / file, folder / file)
+        (folder / name).write_bytes(damaged((whole / name).read_bytes(), random.Random(seed)))
+        _read_all(folder)
+        with contextlib.suppress(ArchiveError):
+            report = judge(archive.load(str(folder)), str(folder)).report()
+            RENDERERS["terminal"].render(report, io.StringIO(), colour=False, width=100)
+
+    attempt()
 
 
 def test_damaged_tables_are_named(whole: Path, tmp_path: Path) -> None:
@@ -166,12 +171,13 @@ def _tried_in_bounds(
     assert not all_failures, json.dumps(all_failures[:9], indent=1)
 
 
-def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path) -> None:
+@examples(105)
+def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path, examples: int) -> None:
     """No verb ends in a traceback, without memory or never, or prints what it should not.
 
-    105 folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
+    So many folders, and as many times that as `make fuzz` asks for, each through all verbs and loaders that read one.
     """
-    _tried_in_bounds(whole, tmp_path, 35 * TIMES, "run")
+    _tried_in_bounds(whole, tmp_path, math.ceil(examples / 3) * TIMES, "run")
 
 
 def test_the_folder_that_ended_the_process(whole: Path, tmp_path: Path) -> None:
@@ -179,6 +185,7 @@ def test_the_folder_that_ended_the_process(whole: Path, tmp_path: Path) -> None:
     _tried_in_bounds(whole, tmp_path, 1, "run", side_by_side=1, first=293)
 
 
+@pytest.mark.long
 def test_hostile_tapes_and_profiles_are_one_error(tmp_path: Path) -> None:
     """16 of each, and as many times that as `make fuzz` asks for."""
     tape = Path(tape_of_a_load(tmp_path / "tapes"))

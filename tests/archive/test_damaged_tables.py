@@ -62,7 +62,7 @@ def _without_pages(table: bytes) -> bytes:
     return table[:4] + bytes(len(table) - 12 - footer) + table[-8 - footer :]
 
 
-@pytest.mark.parametrize("columns", [("op", "response_count"), ()])
+@pytest.mark.parametrize("columns", [("op", "response_count"), pytest.param((), marks=pytest.mark.long)])
 def test_no_byte_of_a_header_or_footer_ends_the_process(folder: Path, columns: tuple[str, ...]) -> None:
     places = _places(folder / TABLES[0], columns)
     command = [sys.executable, "-c", ALL_BYTES, str(folder), TABLES[0], *map(str, places)]

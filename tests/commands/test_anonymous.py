@@ -232,6 +232,7 @@ def test_the_statements_of_a_profile_have_no_text(tmp_path: Path) -> None:
     assert figures_of(reports[0]) == figures_of(reports[1])
 
 
+@pytest.mark.long
 def test_a_tape_of_a_database_has_no_name(place: Path, tmp_path: Path) -> None:
     psycopg = pytest.importorskip("psycopg")
     try:

@@ -49,6 +49,7 @@ def test_csv_is_the_curve(tmp_path: Path) -> None:
     assert sum(line.startswith("open 8k") for line in lines) >= 6
 
 
+@pytest.mark.long
 def test_two_calibrations_compare_and_stand_side_by_side(tmp_path: Path) -> None:
     for seed in ("1", "2"):
         (tmp_path / seed).mkdir()
@@ -66,6 +67,7 @@ def test_two_calibrations_compare_and_stand_side_by_side(tmp_path: Path) -> None
     assert "randread 8k 1x8" in repeats.stdout
 
 
+@pytest.mark.long
 def test_a_file_of_others_is_only_read(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(range(256)) * 4096 * 16)
     before = (tmp_path / "data").read_bytes()
@@ -90,6 +92,7 @@ def test_mistakes_name_the_option(tmp_path: Path, options: tuple[str, ...], said
     assert said in done.stderr
 
 
+@pytest.mark.long
 def test_it_repeats_itself_and_is_no_job_of_repeat(tmp_path: Path) -> None:
     asked = ("--max-latency", "2ms", "--time", "1s", "--repeat", "2", "--out", "runs")
     done = iocast("calibrate", DEVICE, *asked, cwd=tmp_path)

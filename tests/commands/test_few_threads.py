@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast, run_folder, small_job
 from makers.few_processes import before
+from makers.left_out import long_but
 
 from iocast.errors import LoadError
 from iocast.observe.target.patience import within
@@ -79,8 +80,8 @@ def _refused_or_done(place: Path, verb: str, *before: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("most", [1, 2, 3, 12])
+@pytest.mark.parametrize("verb", long_but(VERBS, "run", "tree", "copy", "profile", "report", "watch"))
+@pytest.mark.parametrize("most", long_but((1, 2, 3, 12), 2))
 def test_a_limit_of_processes_is_an_error_with_its_way_out(place: Path, verb: str, most: int) -> None:
     said = _refused_or_done(place, verb, *before(most))
     assert "error: " not in said or "thread" not in said or "pids.max" in said, said
@@ -103,7 +104,7 @@ def test_a_small_stack_is_raised_where_it_may_be(place: Path, verb: str) -> None
     _refused_or_done(place, verb, "prlimit", f"--stack={256 << 10}:{8 << 20}")
 
 
-@pytest.mark.parametrize("kilobytes", [96, 128, 256, 1000])
+@pytest.mark.parametrize("kilobytes", long_but((96, 128, 256, 1000), 256))
 def test_a_small_stack_that_may_not_be_raised_is_refused(place: Path, kilobytes: int) -> None:
     refused = iocast("runs", "first", cwd=place, before=("prlimit", f"--stack={kilobytes << 10}"))
     assert (refused.returncode, refused.stdout) == (2, "")

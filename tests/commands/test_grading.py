@@ -9,11 +9,12 @@ import pytest
 from makers.command_line import iocast, run_folder
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    done = iocast("card", "sim:nvme", "--out", "runs", cwd=tmp_path)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("graded")
+    done = iocast("card", "sim:nvme", "--out", "runs", cwd=place)
     assert done.returncode == 0, done.stderr
-    return run_folder(tmp_path / "runs")
+    return run_folder(place / "runs")
 
 
 def _grades(text: str) -> dict[str, str]:

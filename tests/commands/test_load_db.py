@@ -98,6 +98,7 @@ def anew(server: Postgres) -> None:
         looking.execute("drop schema if exists iocast_load cascade")
 
 
+@pytest.mark.long
 def test_the_story_of_a_data_set(
     server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
 from makers.command_line import IOCAST, compare, environment, iocast, run_folder
 
 NEED = ("--capacity", "2TB", "--iops", "30000", "--mbps", "800", "--read", "70%", "--size", "8k", "--slo", "5ms")
@@ -71,6 +72,7 @@ def test_the_interview(tmp_path: Path) -> None:
     assert "capacity alone does not size storage" in refused.stderr
 
 
+@pytest.mark.long
 def test_a_measured_ladder(tmp_path: Path) -> None:
     (tmp_path / "ladder.toml").write_text(LADDER)
     run = iocast("run", "ladder.toml", "sim:nvme", "--time", "30s", "--out", "runs", cwd=tmp_path)

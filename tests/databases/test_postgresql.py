@@ -8,6 +8,7 @@ from typing import Any, LiteralString, cast
 
 import pytest
 from makers.database_servers import VERSIONS, NoServer, Postgres, postgres
+from makers.left_out import long_but
 
 from iocast.databases.database import DatabaseObserver
 from iocast.databases.postgresql import pg_queries, pg_session, postgresql
@@ -22,7 +23,7 @@ ROWS = 400
 SECRET = "open-sesame-7"
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=long_but(VERSIONS, 18))
 def server(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server of each version, with a table of one row a block."""
     try:

@@ -135,6 +135,7 @@ print(sum(each["counts"]["count"] for each in calls if (each["command"], each["c
 """
 
 
+@pytest.mark.long
 def test_layers_are_counted_in_a_time_namespace_as_outside(tmp_path: Path) -> None:
     """The kernel stamps its records with a clock that no namespace moves: none counted but the first window."""
     need("unshare")

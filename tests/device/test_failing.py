@@ -173,6 +173,7 @@ def test_a_device_that_vanishes_below(tmp_path: Path, attach: Callable[..., str]
     assert "error: " in errors
 
 
+@pytest.mark.long
 def test_results_on_storage_that_vanishes_are_said_to_be_lost(
     tmp_path: Path, attach: Callable[..., str], mounted: Mount
 ) -> None:
@@ -194,6 +195,7 @@ def test_results_on_storage_that_vanishes_are_said_to_be_lost(
     assert re.search(r"error: the results in \S+ are not kept: (Input/output error|Read-only file system)", said), said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "more",
     [
@@ -235,6 +237,7 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     assert any(finding.code == "hung" for finding in examine(kept).findings)
 
 
+@pytest.mark.long
 def test_what_hangs_in_system_calls_is_kept_after_ctrl_c(tmp_path: Path) -> None:
     """The kernel holds every thread that counts: what they counted is reached from outside."""
     with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
@@ -255,6 +258,7 @@ def test_what_hangs_in_system_calls_is_kept_after_ctrl_c(tmp_path: Path) -> None
     assert "first" in said
 
 
+@pytest.mark.long
 def test_what_was_overwritten_is_kept_though_nothing_came_back(tmp_path: Path, attach: Callable[..., str]) -> None:
     file = job(tmp_path, 'engine = "sync"\nwrite = 100', time="30s")
     with lab(tmp_path / "image", "write_latency=8s", exact=False):
@@ -291,6 +295,7 @@ def test_a_run_with_failed_ios_is_no_repeat_of_a_study(tmp_path: Path) -> None:
     assert "measured is complete: " in again.stdout
 
 
+@pytest.mark.long
 def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:
     image = tmp_path / "image"
     image.write_bytes(os.urandom(16 * MIB))
@@ -308,6 +313,7 @@ def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., st
     )
 
 
+@pytest.mark.long
 def test_a_file_system_that_turns_read_only(tmp_path: Path, attach: Callable[..., str], mounted: Mount) -> None:
     need("mkfs.ext4")
     image = tmp_path / "image"

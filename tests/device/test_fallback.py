@@ -57,6 +57,7 @@ def own_place() -> Iterator[Path]:
         yield Path(place)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("verb", ["card", "run"])
 @pytest.mark.parametrize(("size_bytes", "without"), [(0, "sync engine instead"), (65536, "registered buffers")])
 def test_a_plain_user_may_lock_little(own_place: Path, verb: str, size_bytes: int, without: str) -> None:

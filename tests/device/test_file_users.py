@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, small_job
+from makers.command_line import IOCAST, environment, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
+from makers.left_out import long_but
 from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan
@@ -24,6 +26,7 @@ from iocast.observe.target.file_users import aliases, file_users
 pytestmark = pytest.mark.device
 Attach = Callable[..., str]
 OPEN = "import fcntl, mmap, os, sys; f = os.open(sys.argv[1], os.O_RDWR if 'rw' in sys.argv else os.O_RDONLY)"
+BY = ("its name", "a hard link that has gone", "a bind mount", "read-only")  # how a loop device is attached to it
 PROCESSES = {  # what a process does with the file -> its program, and what is said of it
     "writes": (OPEN + "; ", "rw", "has it open for writing"),
     "maps": (OPEN + "; m = mmap.mmap(f, 4096, mmap.MAP_SHARED, mmap.PROT_READ)", "ro", "has it mapped into its memory"),
@@ -107,7 +110,7 @@ def refused(work: Path, *said: str, clean: bool = True, reads: str = "is in use 
     assert content(work) == before
 
 
-@pytest.mark.parametrize("way", PROCESSES)
+@pytest.mark.parametrize("way", long_but(PROCESSES, "writes", "locks", "mapped and closed"))
 def test_a_process_uses_it(tmp_path: Path, started: Callable[..., int], way: str) -> None:
     work = work_file(tmp_path / "here")
     pid = started(way, work)
@@ -115,7 +118,9 @@ def test_a_process_uses_it(tmp_path: Path, started: Callable[..., int], way: str
     refused(work, said, PROCESSES[way][2], f"{work} is in use: {said}", reads=said)
 
 
-@pytest.mark.parametrize("by", ["its name", "a hard link that has gone", "a bind mount", "read-only"])
+@pytest.mark.parametrize(
+    "by", long_but(("its name", "a hard link that has gone", "a bind mount", "read-only"), "its name", "a bind mount")
+)
 def test_a_loop_device_stands_on_it(tmp_path: Path, mounted: Mount, attach: Attach, by: str) -> None:
     work = work_file(tmp_path / "here")
     name, options = work, ["--read-only"] if by == "read-only" else []
@@ -171,7 +176,7 @@ def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount,
 
 
 @pytest.mark.parametrize(("letter", "what"), [("i", "immutable"), ("a", "append-only")])
-@pytest.mark.parametrize("which", ["file", "mark"])
+@pytest.mark.parametrize("which", long_but(("file", "mark"), "file"))
 def test_it_must_not_be_changed(
     tmp_path: Path, fixed: Callable[[Path, str], None], letter: str, what: str, which: str
 ) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, environment, iocast, run_folder, start
+from makers.left_out import long_but
 
 from iocast import archive
 from iocast.load.marks import read_mark
@@ -125,7 +126,7 @@ def test_before_anything_came_back(tmp_path: Path) -> None:
     assert (out == "") == (not (tmp_path / "runs").exists())
 
 
-@pytest.mark.parametrize("tenth", range(2, 11))
+@pytest.mark.parametrize("tenth", long_but(range(2, 11), 2, 6))
 def test_a_burst_leaves_no_dead_run(tmp_path: Path, tenth: int) -> None:
     """A nervous finger, or a shell that tells the whole group: the saving at the end is completed."""
     job = tmp_path / "long.toml"
@@ -203,6 +204,7 @@ def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     assert run.returncode == 0
 
 
+@pytest.mark.long
 def test_kill_at_any_moment(tmp_path: Path) -> None:
     moments = random.Random(7)
     job = tmp_path / "long.toml"

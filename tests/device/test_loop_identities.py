@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from makers.command_line import iocast, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
+from makers.command_line import small_job
 from makers.disk_images import MIB, blank
 from makers.loop_machine import ELSEWHERE, LoopMachine
 from makers.rootly import command, need

@@ -63,6 +63,7 @@ def test_devices_are_read_without_being_named(tmp_path: Path, devices: list[str]
     assert digests(tmp_path) == before
 
 
+@pytest.mark.long
 def test_a_short_run_on_a_disk_reads_back(tmp_path: Path) -> None:
     """N = IOPS x latency at every point, in ORION's own files, as its importer reads them."""
     words = ("--run", "simple", "--duration", "1", "--size", "64MiB", "--luns", "2", "--num-disks", "1", "--no-page")

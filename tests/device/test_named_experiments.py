@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, run_folder
+from makers.command_line import IOCAST, environment, run_folder
+from makers.command_line import in_own_process as iocast  # experiments mount and attach for one process
 from makers.rootly import Mount, command, need
 
 pytestmark = pytest.mark.alone
@@ -65,6 +66,7 @@ def test_holes_of_a_file_are_answered_without_the_device(
     assert rows["never written"]["p50_ns"] < rows["written"]["p50_ns"]
 
 
+@pytest.mark.long
 def test_requests_larger_than_the_queue_allows_are_cut(tmp_path: Path, attach: Callable[..., str]) -> None:
     device = _image(tmp_path, attach)
     limit = Path(f"/sys/block/{Path(device).name}/queue/max_sectors_kb")
@@ -81,6 +83,7 @@ def test_requests_larger_than_the_queue_allows_are_cut(tmp_path: Path, attach: C
     assert not any(name.startswith("write") for name in rows)
 
 
+@pytest.mark.long
 def test_zeros_are_quicker_on_zram(tmp_path: Path, mounted: Mount) -> None:
     need("zramctl", "mkfs.ext4")
     device = command("zramctl", "--find", "--size", "128M")
@@ -96,6 +99,7 @@ def test_zeros_are_quicker_on_zram(tmp_path: Path, mounted: Mount) -> None:
         subprocess.run(["zramctl", "--reset", device], check=False, capture_output=True)
 
 
+@pytest.mark.long
 def test_a_matrix_on_two_file_systems_leaves_nothing_behind(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "mkfs.ext2", "wipefs")
     words = ("dio-matrix", ".", "--filesystems", "raw,ext2,ext4", "--size", "32MiB", "--time", "200ms")
@@ -126,6 +130,7 @@ def _within(seconds: float, done: Callable[[], bool]) -> bool:
     return done()
 
 
+@pytest.mark.long
 def test_a_matrix_that_is_killed_leaves_no_mount_and_no_loop_device(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
     words = ("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "32MiB", "--time", "20s", *SHORT)
@@ -155,6 +160,7 @@ def test_a_matrix_that_is_killed_leaves_no_mount_and_no_loop_device(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir() if each.name != "runs"] == []
 
 
+@pytest.mark.long
 def test_a_matrix_that_fails_on_its_way_leaves_nothing_behind(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
     done = iocast("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "4GiB", *SHORT, cwd=tmp_path)

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from makers.command_line import iocast, run_folder, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
+from makers.command_line import run_folder, small_job
 from makers.disk_images import HOLDING, MIB, blank, gpt, tool
 from makers.rootly import Mount, command, need
 
@@ -369,6 +370,7 @@ def test_reads_need_no_permission_even_of_what_is_mounted(tmp_path: Path, attach
     assert stat.S_ISBLK(os.stat(device).st_mode)
 
 
+@pytest.mark.long
 def test_repeat_and_ab_take_the_name_too(tmp_path: Path, attach: Attach) -> None:
     devices = []
     for number in range(2):

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, small_job
+from makers.command_line import IOCAST, environment, small_job
+from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.rootly import Mount, command, need
 
 pytestmark = pytest.mark.device
@@ -100,6 +101,7 @@ def test_a_read_only_mount(tmp_path: Path, mounted: Mount) -> None:
     assert os.listdir(tmp_path) == ["ro"]
 
 
+@pytest.mark.long
 def test_too_small_a_file_system_names_a_size_that_works(tmp_path: Path, mounted: Mount) -> None:
     need("mkfs.ext4")
     image = tmp_path / "image"
@@ -121,6 +123,7 @@ def test_too_small_a_file_system_names_a_size_that_works(tmp_path: Path, mounted
     assert iocast("clean", place, cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.long
 def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounted: Mount) -> None:
     full = mounted("full", "-t", "tmpfs", "-o", "size=1m", "none")
     job = tmp_path / "long.toml"
@@ -155,6 +158,7 @@ def test_memory_is_called_memory(tmp_path: Path, mounted: Mount) -> None:
     assert "tmpfs keeps its files in memory" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stacked", [False, True])
 def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> None:
     place = mounted("ram", "-t", "ramfs", "none")

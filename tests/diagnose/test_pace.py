@@ -9,6 +9,7 @@ from makers import card_runs, planted
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose.examination import examine
 from iocast.diagnose.limits import by_load
 from iocast.diagnose.limits.by_findings import as_full, paced
 from iocast.model.codes import FindingCode, StateCode
@@ -211,3 +212,10 @@ def test_the_rows_left_out_are_known_by_a_field_whatever_the_sentence_says() -> 
 def test_a_level_is_known_by_a_field_whatever_its_first_words_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_load, "DEVICE", "As fast as the device")
     assert {each.by for each in found("throttle", "r 4x1", "suggested").values()} == {"device_or_limit"}
+
+
+def test_a_few_ios_make_no_ladder(tmp_path: Path) -> None:
+    job = planted.long(3, users=1).replace("users = 1", "users = [1, 4]").replace("8k", "256M")
+    run = planted.measured("sim:hdd,size=64GiB", job, tmp_path)
+    assert min(record.measurement.ios for record in run.measured) < 10
+    assert all(each.by == "unknown" for each in examine(run).bounds.values())

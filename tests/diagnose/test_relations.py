@@ -36,3 +36,14 @@ def test_a_task_that_ran_explains_the_fall_of_its_own_row(row: str, told: bool) 
     facts = Facts(card_runs.run(card_runs.reads()))
     step, task = found("rate_step"), found("maintenance", phase=row)
     assert (step in worth_saying(facts, [step, task])) == told
+
+
+@pytest.mark.parametrize(
+    ("code", "phase", "said"), [("write_cliff", "commit 4k", False), ("shared_drives", "randread 8k", True)]
+)
+def test_first_writes_explain_a_write_rate_that_fell_and_no_read(code: FindingCode, phase: str, said: bool) -> None:
+    cause = Finding(code="first_write_penalty", severity="warn", phase="overwrite", says="", state="suggested")
+    seen = Finding(code=code, severity="warn", phase=phase, says="", state="suggested")
+    facts = Facts(card_runs.run(card_runs.reads(), card_runs.commits()))
+    assert (seen in worth_saying(facts, [cause, seen])) == said
+    assert seen in worth_saying(facts, [replace(cause, state="rejected"), seen])

@@ -29,6 +29,7 @@ def test_the_published_calibrations_beside_their_disks(iops: float, disks: int, 
     assert Disks(disks, iops / disks, disks * each).ratio == pytest.approx(ratio, abs=5e-4)
 
 
+@pytest.mark.long
 def test_eight_disks_that_share_one_queue_do_what_eight_do(found: Calibration) -> None:
     assert found.disks is not None
     assert found.disks.ratio == pytest.approx(1, rel=0.05)

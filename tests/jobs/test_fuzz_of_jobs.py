@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from makers.mutations import Mutation, fuzzing, mutated, mutations
+from makers.mutations import Mutation, examples, fuzzing, mutated, mutations
 
 from iocast.errors import SpecError
 from iocast.jobs import load_job, phases
@@ -24,12 +24,13 @@ FILES = {
 }
 
 
+@examples(150)
 @pytest.mark.parametrize("language", FILES)
-def test_only_a_refusal_comes_out(language: str, tmp_path: Path) -> None:
+def test_only_a_refusal_comes_out(language: str, examples: int, tmp_path: Path) -> None:
     contents = [path.read_bytes() for path in FILES[language]]
     path = tmp_path / f"job.{language}"
 
-    @fuzzing(150)
+    @fuzzing(examples)
     @given(content=st.sampled_from(contents), changes=mutations())
     def attempt(content: bytes, changes: Sequence[Mutation]) -> None:
         path.write_bytes(mutated(content, changes))

@@ -61,6 +61,7 @@ def test_a_core_that_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "make setup" in refused.value.hint
 
 
+@pytest.mark.long
 def test_a_series_that_is_too_long_for_memory_comes_back_from_disk(tmp_path: Path) -> None:
     made = empty_run().plan
     short = replace(made.phases[0], length=replace(made.phases[0].length, seconds=15.0))

@@ -1,15 +1,23 @@
-"""Runs the real `iocast` command in a process of its own, for the tests of what people see."""
+"""Runs the real `iocast` command, for the tests of what people see: in this process, or in one of its own."""
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 IOCAST = (sys.executable, "-m", "iocast")
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 GOLDEN = Path(__file__).parents[1] / "golden" / "commands"
 
 SMALL = """\
@@ -50,14 +58,28 @@ def environment(**changes: str) -> dict[str, str]:
 def iocast(
     *arguments: str | Path, cwd: Path, before: tuple[str, ...] = (), **env: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `iocast` to its end; `before` is what starts it.
+    """Runs `iocast` to its end, in this process: one of its own takes half a second to start.
 
-    A page of charts takes a second or two to draw: only where `--page` is asked for is one made.
+    Where `before` is what starts it, or the environment says more than how wide and bright the screen is, it does
+    get its own.
     """
-    verb, rest = arguments[:1], arguments[1:]
-    plain = ("--no-page",) if verb and verb[0] in ("card", "run") and "--help" not in rest else ()
+    if before or not {*env} <= {"COLUMNS", "NO_COLOR"}:
+        return in_own_process(*arguments, cwd=cwd, before=before, **env)
+    words = _words(*arguments)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        with _as_started(cwd, environment(**env), out, err):
+            code = in_this_process(*words)
+        gc.collect()  # closes what a process that ends has closed
+        said = [_text(file) for file in (out, err)]
+    return subprocess.CompletedProcess(["iocast", *words], code, *said)
+
+
+def in_own_process(
+    *arguments: str | Path, cwd: Path, before: tuple[str, ...] = (), **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs `iocast` to its end where the process is the subject: its start, streams, limits and end."""
     return subprocess.run(
-        [*before, *IOCAST, *map(str, (*verb, *plain, *rest))],
+        [*before, *IOCAST, *_words(*arguments)],
         cwd=cwd,
         env=environment(**env),
         capture_output=True,
@@ -65,6 +87,59 @@ def iocast(
         timeout=60,
         check=False,
     )
+
+
+def _words(*arguments: str | Path) -> list[str]:
+    """A page of charts takes a second or two to draw: only where `--page` is asked for is one made."""
+    verb, rest = arguments[:1], arguments[1:]
+    plain = ("--no-page",) if verb and verb[0] in ("card", "run") and "--help" not in rest else ()
+    return [str(word) for word in (*verb, *plain, *rest)]
+
+
+@contextlib.contextmanager
+def _as_started(cwd: Path, env: dict[str, str], out: IO[bytes], err: IO[bytes]) -> Iterator[None]:
+    """What a new process has: its folder, environment, streams and warnings; afterwards all is as before.
+
+    Descriptors 1 and 2 are the files of its output, also for the programs that it starts.
+    """
+    from iocast.commands.shell.streams import Messages
+
+    folder, known, stdin = os.getcwd(), dict(os.environ), sys.stdin
+    handlers = {number: signal.getsignal(number) for number in (*ENDING, signal.SIGALRM)}
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as after:
+        for descriptor, file in ((1, out), (2, err)):
+            kept = os.dup(descriptor)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, descriptor)
+            os.dup2(file.fileno(), descriptor)
+        stdout = after.enter_context(open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False))
+        stderr = after.enter_context(open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False))
+        after.enter_context(contextlib.redirect_stdout(stdout))
+        after.enter_context(contextlib.redirect_stderr(cast(IO[str], Messages(stderr))))
+        after.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("error")
+        warnings.simplefilter("default", ResourceWarning)  # of what earlier tests left, too
+        sys.stdin = after.enter_context(open(os.devnull))
+        try:
+            os.environ.clear()
+            os.environ.update(env)
+            os.chdir(cwd)
+            yield
+        finally:
+            os.chdir(folder)
+            os.environ.clear()
+            os.environ.update(known)
+            sys.stdin = stdin
+            resource.setrlimit(resource.RLIMIT_NOFILE, files)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+def _text(file: IO[bytes]) -> str:
+    """What was written to it, with line ends as `subprocess` gives them."""
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
 def in_this_process(*arguments: str) -> int:

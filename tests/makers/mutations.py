@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,11 @@ def fuzzing(examples: int) -> settings:
     return settings(
         max_examples=examples * TIMES, deadline=None, database=None, suppress_health_check=list(HealthCheck)
     )
+
+
+def examples(most: int) -> pytest.MarkDecorator:
+    """The parameter `examples`: 25 in `make test`, which are the first of the `most` that `make test-all` tries."""
+    return pytest.mark.parametrize("examples", [25, pytest.param(most, marks=pytest.mark.long)])
 
 
 class Mutation(NamedTuple):

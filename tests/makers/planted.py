@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iocast import jobs, load, runner
+from makers import kept_runs
+
+from iocast import jobs
 from iocast.diagnose import examination
 from iocast.diagnose.experiments.next_step import Budget
-from iocast.jobs import parse_job, parse_target
+from iocast.jobs import load_job, parse_job, parse_target
 from iocast.model.experiment import Diagnosis
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 from iocast.sessions.inquire import inquire
-from iocast.sessions.listener import Quiet, QuietProgress
+from iocast.sessions.listener import Quiet
 
 BUDGET = Budget(seconds=6000.0, bytes=1 << 50)
 
@@ -77,6 +79,34 @@ time = "15s"
 direct = true
 """
 
+# What a card measures, in a few rows.
+ROWS = """\
+name = "rows"
+[defaults]
+time = "{seconds}s"
+size = "8k"
+pattern = "random"
+direct = true
+[[phase]]
+test = "randread"
+users = [1, 8, 32]
+[[phase]]
+test = "commit"
+write = 100
+pattern = "sequential"
+sync = "dsync"
+users = [1, 4]
+[[phase]]
+test = "randwrite"
+write = 100
+users = 8
+[[phase]]
+test = "write"
+write = 100
+size = "1M"
+pattern = "sequential"
+"""
+
 
 def ladder(seconds: int = 2, scan: str = "1M") -> str:
     """The job of curves, each row so long."""
@@ -91,9 +121,18 @@ def long(seconds: int, users: int = 1) -> str:
 def measured(target: str, job: str, out: Path, seed: int = 1) -> Run:
     """The run of a job on a simulated target."""
     made, _ = jobs.plan(parse_job(job, "planted"), parse_target(target), seed=seed, memory_bytes=8 << 30)
-    done = runner.run(runner.Work(made, load.lay_out(made), str(out)), QuietProgress(), lambda: False)
-    assert done.error is None
-    return done.run
+    return kept_runs.run_of(made, out)
+
+
+def card(target: str, out: Path, seconds: int = 3) -> Run:
+    """The run of a few rows of a card on a simulated target."""
+    return measured(target, ROWS.format(seconds=seconds), out)
+
+
+def survey(target: str, out: Path, preset: str = "survey", seed: int = 1) -> Run:
+    """The run of a preset on a simulated target."""
+    made, _ = jobs.plan(load_job(preset), parse_target(target), seed=seed, memory_bytes=8 << 30)
+    return kept_runs.run_of(made, out)
 
 
 def suspected(run: Run) -> dict[str, Finding]:

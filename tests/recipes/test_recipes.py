@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from makers import command_line
+from makers.left_out import long_but
 from makers.recipe import RECIPES, ROOT, Copy, Edit, cargo, entered, recipe
 
 from iocast import archive
@@ -180,7 +181,7 @@ USES: dict[str, Callable[[Copy], None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", long_but(KINDS, "detector"))
 def test_a_recipe_adds_what_works(copy: Copy, kind: str) -> None:
     plug_in = recipe(kind)
     copy.write(plug_in)
@@ -210,6 +211,7 @@ def test_there_is_a_recipe_for_each_kind_and_no_other() -> None:
     assert all(f"(docs/recipes/{kind}.md)" in contributing for kind in KINDS)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_engine_and_a_reader_are_compiled_and_used(whole: Copy) -> None:
     """Both in one build, of the packages that `make test` has built: all that is not ours is taken from there."""

@@ -43,6 +43,7 @@ def within(found: Calibration) -> float:
     return found.within.rate_per_s
 
 
+@pytest.mark.long
 def test_one_queue_gives_88_9_iops_within_a_mean_of_20_ms(tmp_path: Path) -> None:
     """C1's own case: S = 7.2 ms, limit 20 ms: (1 - 7.2 / 20) / 7.2 ms."""
     found = calibrated(tmp_path, ONE_QUEUE, "20ms", percentile="mean")
@@ -63,6 +64,7 @@ def test_pooled_servers_give_what_erlang_says(tmp_path: Path) -> None:
     assert found.most.value == pytest.approx(8000, rel=0.05)
 
 
+@pytest.mark.long
 def test_striped_disks_saturate_late_and_queue_each_for_itself(tmp_path: Path) -> None:
     device = "sim:nvme,service=exponential:1ms,servers=1,bandwidth=none,stripe=8:64KiB"
     found = calibrated(tmp_path, device, "10ms", disks=8)
@@ -79,7 +81,7 @@ def test_striped_disks_saturate_late_and_queue_each_for_itself(tmp_path: Path) -
     [
         ("sim:nvme,iops=5000/s", 5000, 3500),
         ("sim:nvme,throughput=100MB/s", 100e6 / 8192, 100),
-        ("sim:nvme", 3.5e9 / 8192, 3500),
+        pytest.param("sim:nvme", 3.5e9 / 8192, 3500, marks=pytest.mark.long),
         # 1.0075 ms and 8/15 of 13.58 ms of seek, half a turn of 7200 rpm, 8 KiB at 150 MB/s
         ("sim:hdd", 1e3 / (1.0075 + 13.58 * 8 / 15 + 25 / 6 + 8.192 / 150), 150),
     ],

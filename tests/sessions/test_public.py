@@ -49,6 +49,7 @@ def test_a_job_is_run_and_compared(tmp_path: Path) -> None:
     assert "high (better)" in made.report().verdict
 
 
+@pytest.mark.long
 def test_a_run_is_diagnosed_and_a_listener_hears_it(tmp_path: Path) -> None:
     listener = Recording()
     card = iocast.run("survey", "sim:hdd,cache=256MiB:200us", out=str(tmp_path), listener=listener)
@@ -62,6 +63,7 @@ def test_a_run_is_diagnosed_and_a_listener_hears_it(tmp_path: Path) -> None:
     assert "hypothesis" in listener.said
 
 
+@pytest.mark.long
 def test_whatever_makes_a_run_keeps_its_trust_for_lists_of_runs(tmp_path: Path) -> None:
     asked = DiagnoseRequest(path="sim:nvme", job="card-quick", options=RunOptions(out=str(tmp_path)))
     diagnosed = diagnose(asked, Recording())

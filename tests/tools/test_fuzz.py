@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from makers.mutations import Mutation, fuzzing, mutated, mutations
+from makers.mutations import Mutation, examples, fuzzing, mutated, mutations
 
 from iocast.errors import SourceError
 from iocast.tools import importers
@@ -58,8 +58,9 @@ def test_every_importer_has_a_file_to_begin_with(tmp_path: Path) -> None:
     assert all(KINDS.values())
 
 
+@examples(150)
 @pytest.mark.parametrize("kind", KINDS)
-def test_only_a_refusal_comes_out(kind: str, tmp_path: Path) -> None:
+def test_only_a_refusal_comes_out(kind: str, examples: int, tmp_path: Path) -> None:
     def attempt(case: tuple[str, bytes], changes: Sequence[Mutation]) -> None:
         name, content = case
         path = tmp_path / name
@@ -77,13 +78,18 @@ def test_only_a_refusal_comes_out(kind: str, tmp_path: Path) -> None:
         content = dict(CASES)[name]
         assert was in content
         attempt = example(case=(name, content.replace(was, drawn)), changes=[])(attempt)
-    fuzzing(150)(given(case=st.sampled_from(KINDS[kind]), changes=mutations())(attempt))()
+    fuzzing(examples)(given(case=st.sampled_from(KINDS[kind]), changes=mutations())(attempt))()
 
 
-@given(content=st.binary(max_size=400))
-@fuzzing(100)
-def test_bytes_of_any_kind_are_refused(content: bytes, tmp_path: Path) -> None:
+@examples(100)
+def test_bytes_of_any_kind_are_refused(examples: int, tmp_path: Path) -> None:
     path = tmp_path / "any_lat.1.log"
-    path.write_bytes(content)
-    with pytest.raises(SourceError):
-        importers.read((str(path),))
+
+    @fuzzing(examples)
+    @given(content=st.binary(max_size=400))
+    def attempt(content: bytes) -> None:
+        path.write_bytes(content)
+        with pytest.raises(SourceError):
+            importers.read((str(path),))
+
+    attempt()

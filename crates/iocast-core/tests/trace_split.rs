@@ -100,18 +100,16 @@ fn line_of(samples: &[u8], which: usize, how: u8, at: usize) -> Vec<u8> {
     line
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn any_cut_comes_to_the_same(
+fn cuts_come_to_the_same(cases: u32) {
+    let one_line = (any::<usize>(), any::<u8>(), any::<usize>());
+    proptest!(ProptestConfig::with_cases(cases), |(
         which in any::<prop::sample::Index>(),
-        lines in prop::collection::vec((any::<usize>(), any::<u8>(), any::<usize>()), 1..120),
+        lines in prop::collection::vec(one_line, 1..120),
         piece_bytes in 1..400_usize,
         threads in 2..5_usize,
         is_ended in any::<bool>(),
         marked in any::<bool>(),
-    ) {
+    )| {
         let folder = TempDir::new().expect("a temporary folder");
         let texts: Vec<_> = samples().into_iter().filter(|sample| sample.bytes.is_ascii()).collect();
         let sample = &texts[which.index(texts.len())];
@@ -125,7 +123,18 @@ proptest! {
         let sharing = Sharing { threads, piece_bytes };
         let split = read_by(folder.path(), &[sample.name], &options, sharing).map(|found| found.0);
         prop_assert_eq!(alone, split);
-    }
+    });
+}
+
+#[test]
+fn any_cut_comes_to_the_same() {
+    cuts_come_to_the_same(25);
+}
+
+#[test]
+#[ignore = "long: `make test-rest` runs it"]
+fn many_cuts_come_to_the_same() {
+    cuts_come_to_the_same(300);
 }
 
 fn msr(lines: i64) -> String {

@@ -90,8 +90,9 @@ class Verbs(click.RichGroup):
     def format_help(self, ctx: click.RichContext, formatter: click.RichHelpFormatter) -> None:  # type: ignore[override]
         """The list of verbs, without a parser of Markdown: to import it takes a third of all the time."""
         formatter.config.text_markup = "rich"
-        self.help = _marked(self.help or "")
+        plain, self.help = self.help, _marked(self.help or "")
         super().format_help(ctx, formatter)
+        self.help = plain  # asked for again in this process, it is marked once
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_but
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -55,10 +56,11 @@ region = {start = "128MiB", size = "896MiB"}
 time = "3s"
 together = "backup"
 """
+CACHES = ("sim:hdd,cache=256MiB:200us", "sim:sata-ssd,cache=512MiB:10us")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("target", ["sim:hdd,cache=256MiB:200us", "sim:sata-ssd,cache=512MiB:10us"])
+@pytest.mark.parametrize("seed", long_but((1, 2), 1))
+@pytest.mark.parametrize("target", long_but(CACHES, CACHES[0]))
 def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path, seed)
     found, _ = planted.inquired(run, tmp_path)
@@ -70,11 +72,11 @@ def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp
     "target",
     [
         "sim:hdd,cache=256MiB:200us,scan_resistant=on",  # keeps what it knows
-        "sim:hdd,cache=16GiB:200us",  # has room for both
+        pytest.param("sim:hdd,cache=16GiB:200us", marks=pytest.mark.long),  # has room for both
         "sim:hdd",
-        "sim:nvme",
+        pytest.param("sim:nvme", marks=pytest.mark.long),
         "sim:cached-array",  # its hits are a matter of chance
-        "sim:qlc-ssd,slc=1GiB:160MB/s:50MB/s",
+        pytest.param("sim:qlc-ssd,slc=1GiB:160MB/s:50MB/s", marks=pytest.mark.long),
     ],
 )
 def test_where_nothing_is_pushed_out_nothing_is_confirmed(target: str, tmp_path: Path) -> None:

@@ -86,3 +86,42 @@ def test_what_nothing_is_held_against_is_no_hole(length: str, tmp_path: Path) ->
     run = planted.measured(device, WRITTEN.format(length=length), tmp_path)
     assert list(elided.detect(Facts(run))) == []
     assert list(elided.detect(Facts(planted.measured("sim:thin-array,size=1GiB", planted.long(2), tmp_path)))) == []
+
+
+WRITTEN_AND_NOT = """\
+name = "written and not"
+[files]
+size = "1GiB"
+[defaults]
+time = "3s"
+size = "8k"
+pattern = "random"
+direct = true
+[[phase]]
+test = "ground"
+role = "warm"
+write = 100
+size = "1M"
+pattern = "sequential"
+region = {start = 0, size = "64MiB"}
+bytes = "64MiB"
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = 0, size = "64MiB"}
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = 0, size = "64MiB"}
+[[phase]]
+test = "written"
+time = "2s"
+region = {start = "128MiB", size = "64MiB"}
+"""
+
+
+def test_a_stall_in_one_of_two_rows_is_no_hole(tmp_path: Path) -> None:
+    """It said that reads of blocks never written took 95 µs, of written ones 151 µs: there one stalled."""
+    found = planted.suspected(planted.measured("sim:sata-ssd,stall=1s/5s", WRITTEN_AND_NOT, tmp_path))
+    assert "stalls" in found
+    assert "elided_reads" not in found

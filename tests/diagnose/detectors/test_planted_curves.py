@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_but
 from msgspec.structs import replace
 
 from iocast import metrics
@@ -23,13 +24,15 @@ OURS = {throttle.CODE, serialised.CODE, retrograde.CODE}
 
 PLANTED = [
     ("sim:nvme,iops=5000/s", throttle.CODE),
+    ("sim:sata-ssd,serialised=writes", serialised.CODE),
+    ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.CODE),
+]
+MORE = [
     ("sim:nvme,iops=8500/s", throttle.CODE),  # one at a time does 12,000: not much more
     ("sim:nvme,throughput=100MB/s", throttle.CODE),
     ("sim:sata-ssd,iops=2000/s", throttle.CODE),
     ("sim:nvme,service=constant:80us,iops=200/s", throttle.CODE),  # even as it is
     ("sim:nvme,serialised=writes", serialised.CODE),
-    ("sim:sata-ssd,serialised=writes", serialised.CODE),
-    ("sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002", retrograde.CODE),
 ]
 CLEAN = ["sim:hdd", "sim:sata-ssd", "sim:nvme", "sim:cached-array", "sim:nfs-filer", "sim:qlc-ssd"]
 LOOK_ALIKES = [
@@ -41,7 +44,7 @@ LOOK_ALIKES = [
 ]
 
 
-@pytest.mark.parametrize(("target", "name"), PLANTED)
+@pytest.mark.parametrize(("target", "name"), long_but([*PLANTED, *MORE], *PLANTED))
 def test_what_is_planted_is_confirmed(target: str, name: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(1), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
@@ -49,7 +52,7 @@ def test_what_is_planted_is_confirmed(target: str, name: str, tmp_path: Path) ->
     assert {each for each in OURS if each in found and found[each].state == "confirmed"} == {name}
 
 
-@pytest.mark.parametrize("target", CLEAN + LOOK_ALIKES)
+@pytest.mark.parametrize("target", long_but(CLEAN + LOOK_ALIKES, "sim:hdd", "sim:nfs-filer", *LOOK_ALIKES[1:4]))
 def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(1), tmp_path)
     assert not planted.confirmed(run, tmp_path) & OURS
@@ -59,8 +62,9 @@ def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> No
     ("target", "rate"),
     [
         ("sim:nvme,write=same,iops=20000/s", 20_000),
-        ("sim:nvme,iops=100000/s", 100_000),  # eight at once are in the device: their own times scatter
-        ("sim:sata-ssd,iops=40000/s", 40_000),
+        # eight at once are in the device: their own times scatter
+        pytest.param("sim:nvme,iops=100000/s", 100_000, marks=pytest.mark.long),
+        pytest.param("sim:sata-ssd,iops=40000/s", 40_000, marks=pytest.mark.long),
     ],
 )
 def test_a_cap_that_one_at_a_time_does_not_reach(target: str, rate: int, tmp_path: Path) -> None:
@@ -89,11 +93,11 @@ def test_other_kinds_at_the_same_rate_make_a_cap_likelier(tmp_path: Path) -> Non
     "target",
     [
         "sim:hdd",
-        "sim:nvme",
-        "sim:sata-ssd",
+        pytest.param("sim:nvme", marks=pytest.mark.long),
+        pytest.param("sim:sata-ssd", marks=pytest.mark.long),
         "sim:cached-array",
         "sim:nvme,serialised=all",
-        "sim:nvme,servers=8,bandwidth=none",
+        pytest.param("sim:nvme,servers=8,bandwidth=none", marks=pytest.mark.long),
     ],
 )
 def test_a_full_device_is_no_cap(target: str, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_but
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -26,9 +27,12 @@ pytestmark = pytest.mark.slow
 
 US, MS = 1_000, 1_000_000
 KIB, MIB = 1 << 10, 1 << 20
+BURSTS = ("hdd,noise=60/s:10s/60s", "hdd,noise=60/s:1s/10s", "sata-ssd,noise=90000/s:3s/20s")
+MAINTENANCE = ("hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3")
+SHORT_BURSTS = ("sim:hdd,noise=60/s:1s/4s", "sim:sata-ssd,noise=60000/s:1s/4s")
 
 
-@pytest.mark.parametrize("target", ["hdd,noise=60/s:10s/60s", "hdd,noise=60/s:1s/10s", "sata-ssd,noise=90000/s:3s/20s"])
+@pytest.mark.parametrize("target", long_but(BURSTS, BURSTS[0]))
 def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
@@ -42,7 +46,7 @@ def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
     assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
 
 
-@pytest.mark.parametrize("target", ["sim:hdd,noise=60/s:1s/4s", "sim:sata-ssd,noise=60000/s:1s/4s"])
+@pytest.mark.parametrize("target", long_but(SHORT_BURSTS, SHORT_BURSTS[0]))
 def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.SUSTAINED, tmp_path)
     found, _ = planted.inquired(run, tmp_path)
@@ -56,6 +60,7 @@ def test_nobody_else_is_suspected_where_nobody_is(target: str, tmp_path: Path) -
     assert under_maintenance.CODE not in planted.suspected(run)
 
 
+@pytest.mark.long
 def test_others_that_were_away_are_not_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,noise=60/s:10s/60s", planted.long(120), tmp_path)
     quiet = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
@@ -74,7 +79,7 @@ def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     assert shared_drives.CODE not in found
 
 
-@pytest.mark.parametrize("target", ["hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3"])
+@pytest.mark.parametrize("target", long_but(MAINTENANCE, MAINTENANCE[0]))
 def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
@@ -89,6 +94,7 @@ def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Pat
     assert found[under_maintenance.CODE].state == "confirmed", found[under_maintenance.CODE].learned
 
 
+@pytest.mark.long
 def test_maintenance_that_is_over_is_not_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:hdd,slow=60s..130s:3", planted.long(200), tmp_path)
     over = replace(run, plan=replace(run.plan, target=parse_target("sim:hdd")))
@@ -147,6 +153,7 @@ def test_a_plateau_of_a_link_is_of_rows_that_go_one_way(rows: tuple[PhaseRecord,
     assert [each.phase for each in link_limit.detect(Facts(card_runs.run(*rows)))] == told
 
 
+@pytest.mark.long
 def test_ticks_are_counted_and_saturation_is_none(tmp_path: Path) -> None:
     found = planted.suspected(planted.measured("sim:nvme,tick=1ms", planted.ladder(1), tmp_path))
     assert found[coarse_clock.CODE].evidence["step_ns"] == pytest.approx(1e6, rel=0.01)
@@ -249,7 +256,7 @@ think = "1700us"
 """
 
 
-@pytest.mark.parametrize("tick", ["1ms", "300us"])
+@pytest.mark.parametrize("tick", long_but(("1ms", "300us"), "300us"))
 def test_a_step_shows_where_completions_submit(tick: str, tmp_path: Path) -> None:
     """What is due by a clock of its own begins between two marks: its times are any, and say nothing against a step."""
     job = planted.ladder(1) + PACED

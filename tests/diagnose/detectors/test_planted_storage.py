@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from importlib import resources
 from pathlib import Path
 
 import pytest
 from makers import planted
+from makers.left_out import long_but
 from msgspec.structs import replace
 
 from iocast import load, runner
@@ -52,19 +52,32 @@ PLANTED = {
     "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s": write_cliff.CODE,
     "sim:cached-array,dirty=2GiB:200MB/s": write_cliff.CODE,
 }
+ONE_OF_EACH = (
+    "sim:hdd,cache=1GiB:200us",
+    "sim:hdd,read_ahead=1MiB:100us",
+    "sim:thin-array",
+    "sim:thin-array,tier=none",
+    "sim:nvme,holes=10us",
+    "sim:nvme,zeros=5us",
+    "sim:cloud-volume,credits=300/s:20000",
+    "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s",
+)
 # What belongs to the device by its description is no false alarm.
+DISKS = ("sim:hdd", "sim:hdd,service=disk:15000:0.5ms:5ms", "sim:hdd,stripe=8:1MiB")
 CLEAN = ("sim:hdd", "sim:nvme", "sim:sata-ssd", "sim:cloud-volume", "sim:nvme,service=bimodal:60%:300us:5ms")
 
 
-@pytest.mark.parametrize(("target", "name"), PLANTED.items(), ids=PLANTED)
-def test_what_is_planted_is_found_and_confirmed(target: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", long_but(PLANTED, *ONE_OF_EACH))
+def test_what_is_planted_is_found_and_confirmed(target: str, tmp_path: Path) -> None:
+    name = PLANTED[target]
     run = planted.measured(target, SURVEY, tmp_path)
     assert name in planted.suspected(run)
     found, _ = planted.inquired(run, tmp_path)
     assert found[name].state == "confirmed", found[name].learned
 
 
-@pytest.mark.parametrize(("target", "seed"), list(itertools.product(CLEAN, (1, 2))))
+@pytest.mark.parametrize("seed", long_but((1, 2), 1))
+@pytest.mark.parametrize("target", long_but(CLEAN, "sim:hdd", "sim:cloud-volume"))
 def test_nothing_is_confirmed_on_clean_devices(target: str, seed: int, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path, seed)
     assert planted.confirmed(run, tmp_path) == set()
@@ -80,7 +93,7 @@ def test_a_short_stroke_is_found_where_only_part_of_a_disk_was_read(tmp_path: Pa
     assert short_stroke.CODE not in planted.suspected(planted.measured("sim:nvme", part, tmp_path))
 
 
-@pytest.mark.parametrize("target", ["sim:hdd", "sim:hdd,service=disk:15000:0.5ms:5ms", "sim:hdd,stripe=8:1MiB"])
+@pytest.mark.parametrize("target", long_but(DISKS, "sim:hdd"))
 def test_two_readers_in_order_on_a_disk_have_spent_nothing(target: str, tmp_path: Path) -> None:
     assert credits.CODE not in planted.suspected(planted.measured(target, SURVEY, tmp_path))
 
@@ -114,6 +127,7 @@ def test_data_that_shrink_are_written_as_the_rows_were(tmp_path: Path) -> None:
     assert {(load.direct, load.sync, load.depth) for load in loads} == {(False, "dsync", 4)}
 
 
+@pytest.mark.long
 def test_the_order_of_arms_makes_no_write_cliff(tmp_path: Path) -> None:
     """What slows down from second to second is slowest where it is measured last, whatever was written before."""
     target = "sim:qlc-ssd,slc=10GiB:160MB/s:50MB/s"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_but
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
@@ -33,9 +34,10 @@ users = [1, 4, 8, 16]
 """
 
 
-@pytest.mark.parametrize(
-    ("target", "seconds", "every"), [("sim:nvme,stall=300ms/4s", 3, "4 s"), ("sim:nvme,stall=60ms/1s", 20, "1 s")]
-)
+CLOCKS = [("sim:nvme,stall=300ms/4s", 3, "4 s"), ("sim:nvme,stall=60ms/1s", 20, "1 s")]
+
+
+@pytest.mark.parametrize(("target", "seconds", "every"), long_but(CLOCKS, CLOCKS[0]))
 def test_a_clock_of_the_device_is_one_finding(target: str, seconds: int, every: str, tmp_path: Path) -> None:
     """Over rows of 3 s that met one stall or none, as over rows that met many."""
     run = planted.measured(target, SHORT_ROWS.format(seconds=seconds), tmp_path)
@@ -128,6 +130,7 @@ def test_what_was_outstanding_before_a_row_is_no_stall_of_its_first_io() -> None
     assert told(SECOND_NS) == 1
 
 
+@pytest.mark.long
 def test_stalls_beyond_the_recorded_ios_are_counted_as_at_least(tmp_path: Path) -> None:
     """Eight users meet 60 stalls, and 64 I/Os of a row are recorded one by one: they belong to some of them."""
     job = 'name = "rows"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\ntime = "60s"\nusers = [4, 8]\n'

@@ -12,8 +12,10 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import credits, write_cliff
 from iocast.diagnose.examination import examine
+from iocast.model.experiment import Diagnosis
 from iocast.model.run import PhaseRecord, Series
 from iocast.model.workload import MixItem, Workload
+from iocast.report.tested_section import conclusion
 
 SECOND_NS, GIB = card_runs.SECOND_NS, card_runs.GIB
 
@@ -118,3 +120,20 @@ def test_credits_are_the_one_explanation_of_quick_and_slow_reads(device: str, tm
     run = planted.measured(f"sim:{device}", planted.long(60), tmp_path)
     found = {each.code for each in examine(run).findings if each.state == "suggested"}
     assert found == {"burst_credits"}
+
+
+def test_credits_that_run_out_in_a_short_row_ran_out_there(tmp_path: Path) -> None:
+    """The rates of its intervals before the fall are alike, not sorted."""
+    found = planted.suspected(planted.survey("sim:nvme,serialised=writes,credits=2000/s:60000,iops=10000/s", tmp_path))
+    assert found["burst_credits"].says.startswith("At t=1.")
+
+
+def test_reads_below_the_baseline_that_became_slower_too_have_spent_no_credits(tmp_path: Path) -> None:
+    """Service times four times as long from 20 s on were "credits for about 571,013 I/Os … were spent by then", severe,
+    and reads at an eighth of what was left were as much slower, which nobody paces."""
+    run = planted.survey("sim:nvme,slow=20s..70s:4", tmp_path)
+    found = planted.suspected(run)
+    assert "burst_credits" not in found
+    assert "cache_in_the_storage" not in found, "a small region as quick as the whole before the fall"
+    told = conclusion(examine(run).findings, Diagnosis())
+    assert told == "Only noted: several latency peaks; no suspicion to test.", "no anomaly, above two levels of a row"

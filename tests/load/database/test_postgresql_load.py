@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from makers.database_servers import VERSIONS, NoServer, Postgres, build, drop, postgres
+from makers.left_out import long_but
 
 from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.database import data_set_plan
@@ -33,7 +34,7 @@ SMALL = DataSet(size_bytes=2 * ROWS * 8192, tables=2)
 SECOND = 1_000_000_000
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+@pytest.fixture(scope="module", params=long_but(VERSIONS, 18))
 def server(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server of each version, with a role that may do nothing but make its own schema."""
     try:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from makers.database_servers import NoServer, Postgres, build, drop, postgres
+from makers.left_out import long_but
 
 from iocast.errors import IocastError, TargetError
 from iocast.load.database.postgresql import pg_load, pg_objects
@@ -27,7 +28,7 @@ MINE = (  # with the columns of any table of ours
 )
 
 
-@pytest.fixture(scope="module", params=(15, 18))
+@pytest.fixture(scope="module", params=long_but((15, 18), 18))
 def running(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server with the role that the guide recommends, and one of an application."""
     try:

@@ -96,6 +96,7 @@ def test_findings_carry_their_code_state_and_evidence() -> None:
     assert stalls["spans"][0]["start_ns"] == stalls["evidence"]["first_at_ns"]
 
 
+@pytest.mark.long
 def test_a_diagnosis(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,holes=10us", SURVEY, tmp_path)
     _, diagnosis = planted.inquired(run, tmp_path)

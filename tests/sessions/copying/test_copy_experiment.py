@@ -119,6 +119,7 @@ def test_unknown_ways_are_named_with_the_nearest(tmp_path: Path) -> None:
         plan_copies(_request(tmp_path, methods=("splise",)))
 
 
+@pytest.mark.long
 def test_what_a_killed_one_left_is_removed_by_the_next(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.write_bytes(os.urandom(32 << 20))

@@ -144,6 +144,7 @@ def test_what_stays_is_said(place: Path, folder: Path, monkeypatch: pytest.Monke
     assert os.listdir(room) == ["more"]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.device
 def test_the_real_program_measures_as_that_user(folder: Path) -> None:

@@ -71,6 +71,7 @@ def test_the_twins_are_those_that_a_job_has_not() -> None:
         with_twins(Job(name="reads", phases=small().phases[:1]))
 
 
+@pytest.mark.long
 @pytest.mark.device
 def test_the_card_has_both_side_by_side_and_the_server_is_gone(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

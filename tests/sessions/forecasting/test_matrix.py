@@ -129,6 +129,7 @@ def test_what_is_written_reads_back_with_equal_figures(line: str, tmp_path: Path
                 assert each.service.coarse.whole == side.times[each.op].total  # the counts of the histogram
 
 
+@pytest.mark.long
 def test_the_summary_has_the_lines_of_orion(tmp_path: Path) -> None:
     """Line by line as a summary of ORION 11.1; the lowest latency has a unit and a histogram, as from 11.2 on."""
     run = measured("-run simple", "sim:nvme,size=20GiB", tmp_path)

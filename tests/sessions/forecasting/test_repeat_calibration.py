@@ -37,6 +37,7 @@ def told(report: Report) -> Any:
     return msgspec.json.decode(out.getvalue(), type=documents.DOCUMENTS["repeats"])
 
 
+@pytest.mark.long
 def test_each_run_has_a_seed_of_its_own_and_all_stand_in_one_folder(repeats: Repeats) -> None:
     assert [run.plan.seed for run in repeats.side.runs] == [1, 2, 3]
     assert len(list(Path(repeats.folder).iterdir())) == 3

@@ -56,6 +56,7 @@ def test_a_sizing_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
     assert any("the figures exclude stalls" in note for note in section.tables[0].notes)
 
 
+@pytest.mark.long
 def test_a_calibration_refuses_rows_that_stalled(tmp_path: Path) -> None:
     made = iocast.calibrate(STALLING, max_latency="1ms", time="10s", out=str(tmp_path))
     stalled = {found.phase for found in made.card.examination.findings if found.code == "stalls"}

@@ -17,6 +17,7 @@ MB = 1 << 20
 S = 1_000_000_000
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_thousand_processes_at_100_ms_take_300_mb(tmp_path: Path) -> None:
     """4 million samples: as objects they would take 440 MB, as lists for a database ten times that."""
@@ -26,6 +27,7 @@ def test_two_thousand_processes_at_100_ms_take_300_mb(tmp_path: Path) -> None:
     assert sum(1 for _ in reel_samples(folder)) == 200 * (2000 * 10 + 1)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_day_takes_no_more_than_an_hour(tmp_path: Path) -> None:
     """24 hours accelerated, with 288 reels."""
@@ -55,6 +57,7 @@ def _after(watch: subprocess.Popen[str], intervals: int) -> int:
     return resident_bytes(watch.pid)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_hundred_intervals_of_real_processes_leave_the_watch_as_it_was(tmp_path: Path) -> None:
     command = [*IOCAST, "watch", "iostat", "--json", "--interval", "100ms", "--record", "."]

@@ -184,10 +184,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(40))]
-        #[test]
-        fn distances_are_those_of_a_list(numbers in prop::collection::vec(0i64..3000, 1..20_000)) {
+    fn lists_agree(cases: u32) {
+        proptest!(ProptestConfig::with_cases(cases), |(numbers in prop::collection::vec(0i64..3000, 1..20_000))| {
             let (mut stack, mut list) = (StackDistance::default(), Vec::<i64>::new());
             for number in numbers {
                 let block = Block { target: 1, number };
@@ -198,7 +196,18 @@ mod tests {
                 list.push(number);
             }
             prop_assert_eq!(stack.blocks(), list.len());
-        }
+        });
+    }
+
+    #[test]
+    fn distances_are_those_of_a_list() {
+        lists_agree(4);
+    }
+
+    #[test]
+    #[ignore = "long: `make test-rest` runs it"]
+    fn distances_are_those_of_many_lists() {
+        lists_agree(40);
     }
 
     #[test]

@@ -1,0 +1,27 @@
+"""A cap: its rate is that of the rows without stalls, and a level is told of its own rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from makers import planted
+
+
+def test_a_cap_is_seen_between_stalls(tmp_path: Path) -> None:
+    """The rows that stalled went at 5,200 IOPS, and these were said to be at a cap; or none was seen."""
+    found = planted.suspected(planted.survey("sim:nvme,iops=6000/s,stall=400ms/5s", tmp_path))
+    assert "throttle" in found
+    assert found["throttle"].evidence["rate_per_s"] == pytest.approx(6000, rel=0.003)
+
+
+def test_the_cap_of_a_ladder_is_that_of_its_rows_without_stalls(tmp_path: Path) -> None:
+    found = planted.suspected(planted.card("sim:nvme,iops=6000/s,stall=400ms/5s", tmp_path))
+    assert found["throttle"].evidence["rate_per_s"] == pytest.approx(6000, rel=0.003)
+
+
+def test_a_level_is_told_of_its_own_rows(tmp_path: Path) -> None:
+    """It said "8 outstanding I/Os reached 525 IOPS, 1 reached 503" on a list of rows that began with 66,000 IOPS."""
+    run = planted.survey("sim:sata-ssd", tmp_path, "card-quick")
+    found = planted.suspected(run)["throttle"]
+    assert found.says.startswith("8 outstanding I/Os reached 525 IOPS on read 1M 8x1, 1 reached 50")
