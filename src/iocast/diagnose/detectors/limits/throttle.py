@@ -28,6 +28,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve, Point
+from iocast.analyse.levels import AT_LEVEL, as_fast
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.limits.own_group import Reached, limits_reached
 from iocast.diagnose.preconditions import (
@@ -57,8 +58,7 @@ NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgrou
 ONLY: Only = (MEASURED_HERE,)
 
 CODE: FindingCode = "throttle"
-FLAT = 1.05  # the rate of many at once over that of one, which now and then takes longer than the clock [J]
-SAME = 1.02  # rates behind one cap are nearer to each other (measured: 1.8%); what a device still gains has a slope
+FROM_ONE = 0.05  # how far one at once may be from the rate of many: now and then it takes longer than the clock [J]
 AS_EXACT = 0.005  # those of unlike I/Os: two may take equally long by chance, seldom so exactly [J]
 # Kinds of I/O that take so unlike times alone, and go so exactly at one rate: nearer by that than their times. [J]
 UNLIKE, FAR_NEARER = 0.03, 8.0
@@ -115,15 +115,15 @@ def _one_rate_of_all_kinds(facts: Facts) -> Iterator[Finding]:
     rows = rows_for(facts, (*KEPT_BUSY, NOT_SHORT_OF_CPU, NEVER_STILL))
     for row in rows:
         rate_per_s = row.measurement.rate_per_s
-        level = [each for each in rows if abs(each.measurement.rate_per_s / rate_per_s - 1) <= AS_EXACT]
+        level = [each for each in rows if as_fast(each.measurement.rate_per_s, rate_per_s, AS_EXACT)]
         kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
         sizes = [item.size_bytes for each in level if meets(each, NOT_DURABLE) for item in each.workload.mix]
         loads = [each.measurement.asked_depth for each in level]
         if len(kinds) < LEAST_KINDS or max(sizes, default=0) < SIZE_APART * min(sizes, default=1):
             continue
         in_one_time = max(loads) == 1 and all(_spread(point(each)) < EXACT for each in level)
-        passed = any(each.measurement.rate_per_s > SAME * rate_per_s for each in facts.rows)
-        if not passed and (in_one_time or max(loads) >= DEEPER * min(loads)):
+        fastest_per_s = max(each.measurement.rate_per_s for each in facts.rows)
+        if as_fast(fastest_per_s, rate_per_s) and (in_one_time or max(loads) >= DEEPER * min(loads)):
             yield from _told_of_all(level, len(kinds), min(loads), max(loads))
             return
 
@@ -203,17 +203,13 @@ class _Level(NamedTuple):
         return self.deep.rate_per_s
 
 
-def _same(one_per_s: float, other_per_s: float) -> bool:
-    return 1 / SAME <= one_per_s / other_per_s <= SAME
-
-
 def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
     """Curves whose rate is level, with the rows of other kinds that go at the same rate."""
     every = [level for curve in curves for level in _level(facts, curve)]
     # What an experiment decides is decided of all suspicions of a cap: those of another rate are left to a later run.
     testable = [level.rate_per_s for level in every if level.from_one and not level.bandwidth]
     found = [
-        each for each in every if each.from_one or not testable or any(_same(each.rate_per_s, it) for it in testable)
+        each for each in every if each.from_one or not testable or any(as_fast(each.rate_per_s, it) for it in testable)
     ]
     told = {id(point.record) for level in found for point in level.points}
     order = sorted(found, key=lambda level: not level.from_one)  # what can be tested comes first
@@ -245,16 +241,16 @@ def _same_cap(one: _Level, other: _Level) -> bool:
     if (one.bandwidth, one.servers) != (other.bandwidth, other.servers):
         return False
     if one.bandwidth:
-        return bool(one.deep.bytes_per_s) and _same(other.deep.bytes_per_s, one.deep.bytes_per_s)
-    return _same(other.rate_per_s, one.rate_per_s)
+        return bool(one.deep.bytes_per_s) and as_fast(other.deep.bytes_per_s, one.deep.bytes_per_s)
+    return as_fast(other.rate_per_s, one.rate_per_s)
 
 
 def _level(facts: Facts, curve: Curve) -> list[_Level]:
     """The loads from which on more of it changes nothing but the response time, evenly as by a clock."""
     deep, first = curve.points[-1], curve.points[0]
-    from_one = first.load == 1 and 1 / FLAT <= deep.rate_per_s / first.rate_per_s <= FLAT
-    within = FLAT if from_one else SAME
-    held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
+    from_one = first.load == 1 and as_fast(deep.rate_per_s, first.rate_per_s, FROM_ONE)
+    within = FROM_ONE if from_one else AT_LEVEL
+    held = [point for point in curve.points if as_fast(deep.rate_per_s, point.rate_per_s, within)]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
     if few or one is None or not meets(facts.row(one.record), ONE_STATE) or deep.load < max(DEEPER, 2 * held[0].load):
@@ -293,7 +289,7 @@ def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
     """
     moved = max(row.measurement.bytes_per_s for row in rows_for(facts, (ALONE,)))
     kinds = set()
-    for curve in facts.curves if moved > FLAT * deep.bytes_per_s else ():
+    for curve in facts.curves if moved > deep.bytes_per_s and not as_fast(moved, deep.bytes_per_s, FROM_ONE) else ():
         alone = curve.at(1)
         if alone is None or not meets(facts.row(alone.record), NO_PAUSES):
             continue
@@ -308,9 +304,7 @@ def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
 def _may_be_of_bytes(facts: Facts, deep: Point, size_bytes: int) -> bool:
     """Whether bytes may be what is full: I/Os of quite another size move as many, or none were measured."""
     moved = [row.measurement.bytes_per_s for row in rows_for(facts, (ALONE,)) if _size_apart(row, size_bytes)]
-    return bool(deep.bytes_per_s) and (
-        not moved or any(1 / FLAT <= per_s / deep.bytes_per_s <= FLAT for per_s in moved)
-    )
+    return bool(deep.bytes_per_s) and (not moved or any(as_fast(per_s, deep.bytes_per_s, FROM_ONE) for per_s in moved))
 
 
 def _size_apart(row: RowFacts, size_bytes: int) -> bool:
@@ -326,7 +320,7 @@ def _alike(facts: Facts, level: _Level) -> list[RowFacts]:
         for row in rows_for(facts, (*KEPT_BUSY, NOT_DURABLE))
         if {(item.op, item.size_bytes) for item in row.workload.mix} != mine
         and row.measurement.asked_depth > 1
-        and _same(row.measurement.rate_per_s, level.rate_per_s)
+        and as_fast(row.measurement.rate_per_s, level.rate_per_s)
     ]
 
 
