@@ -28,6 +28,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.levels import as_fast
 from iocast.analyse.standstills import LEAST_NS, Stall, Still, period_ns, stalls, still
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.diagnose.evidence import starved_sentence
@@ -41,8 +42,7 @@ NEEDS: tuple[str, ...] = ()
 ONLY: Only = ()
 
 CODE: FindingCode = "stalls"
-SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
-ABOUT = 0.03  # of a time: nearer bounds are one figure, as clocks are not exact to that either [J]
+ABOUT = 0.03  # of a time: nearer bounds, or periods, are one figure [J]
 SHOWN = 5
 
 CAUSES = "other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits"
@@ -100,7 +100,7 @@ def _by_one_clock(
     own = [(findings[row.name].evidence.get("period_ns", 0.0), row.name) for row in still]
     groups: list[list[tuple[float, str]]] = []
     for one in sorted(one for one in own if one[0]):
-        if groups and one[0] <= (1 + SAME_CLOCK) * groups[-1][0][0]:
+        if groups and as_fast(one[0], groups[-1][0][0], ABOUT):
             groups[-1].append(one)
         else:
             groups.append([one])
