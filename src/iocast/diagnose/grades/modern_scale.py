@@ -227,7 +227,7 @@ def _full(curve: Curve) -> str:
 def _beyond(curve: Curve, at: PhaseRecord) -> str:
     """That the load of a row is beyond that at which the storage is full, but near enough; "" where it is not."""
     depth, full = at.measurement.asked_depth, max(1.0, curve.saturation_load)
-    if depth <= full or number(depth) == number(full):
+    if depth <= full or as_fast(depth, full):
         return ""
     return f"; a load up to {brief_percent(pick.KNEE_SLACK - 1)} beyond that counts as at it"
 
