@@ -164,7 +164,9 @@ def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bou
         cap, spent = seen.get("after_per_s", rates[finding.phase]), "after_per_s" in seen
         for flat in _flat(facts, found):
             # Of a level that reaches it all rows: with the least load an I/O now and then takes longer than the cap.
-            names = [row.phase.name for row in flat if spent or rates[row.phase.name] * DOUBLING_GAINS >= cap]
+            names = [
+                row.phase.name for row in flat if spent or as_fast(rates[row.phase.name], cap, 1 - 1 / DOUBLING_GAINS)
+            ]
             for name in names if any(as_fast(rates[name], cap) for name in names) else ():
                 why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
                 yield name, Bound(pace.by, f"{pace.certain}: {why}, as on {finding.phase}.", seen)
