@@ -15,6 +15,8 @@ from iocast.model.workload import Closed, MixItem, Sequential, Zeros
 
 MS = 1_000_000
 
+MS = 1_000_000
+
 
 def _row(users: int, response_ms: float, count: int = 1000, name: str = "") -> PhaseRecord:
     times = card_runs.histogram((response_ms * MS, count))
@@ -173,3 +175,32 @@ def test_a_curve_of_some_rows_only() -> None:
     some = curve.only(lambda record: record.phase.name != "x2")
     assert some is not None
     assert some.points == (curve.points[0], curve.points[2])
+
+
+@pytest.mark.parametrize(
+    ("scatter", "ios", "clock"),
+    [
+        (0.05, 9_000, True),
+        (0.9, 9_000, False),
+        (0.4, 9_000, True),  # a sixth of the variance
+        (0.55, 9_000, False),
+        (0.4, 400, False),  # of so few that may be chance
+    ],
+)
+def test_what_passes_by_a_clock_scatters_less_than_the_device(scatter: float, ios: int, clock: bool) -> None:
+    """One server of random times: what eight wait for has the variance of the eight before and of the one itself."""
+    own = 0.2
+    one = card_runs.reads("1x1", times=card_runs.lognormal(9_000, MS, own))
+    deep = own * (2 + 7 * scatter**2) ** 0.5 / 8
+    eight = card_runs.reads("8x1", users=8, times=card_runs.lognormal(ios, 8 * MS, deep))
+    (curve,) = Facts(card_runs.run(one, eight)).curves
+    assert curve.passes_by_a_clock == clock
+
+
+def test_where_an_io_itself_takes_longest_a_clock_cannot_be_told() -> None:
+    """Of 24 at a time, which scatter, the waits of 40 more are not seen."""
+    one = card_runs.reads("1x1", times=card_runs.lognormal(9_000, 6 * MS, 0.8))
+    many = card_runs.reads("64x1", users=64, times=card_runs.lognormal(9_000, 16 * MS, 0.3))
+    (curve,) = Facts(card_runs.run(one, many)).curves
+    assert curve.scatter_of_pace == 0
+    assert not curve.passes_by_a_clock

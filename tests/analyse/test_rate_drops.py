@@ -75,7 +75,7 @@ def test_the_most_constant_of_the_slow_parts_is_told() -> None:
     found = _slow(few, many)
     assert found is not None
     assert (found.ios_per_interval, found.share, found.constant) == pytest.approx((100.0, 0.1, 0.03))
-    assert found.by_chance == pytest.approx(0.3)
+    assert found.by_chance == pytest.approx(0.3 / 0.9**0.5)  # all are 1,000: a tenth taken by chance scatters less
     alone = _slow(few)
     assert alone is not None
     assert (alone.ios_per_interval, alone.share, alone.constant) == pytest.approx((10.0, 0.01, 0.2))

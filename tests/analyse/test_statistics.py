@@ -409,3 +409,10 @@ def test_every_interval_has_its_percentile_within_the_range(intervals: list[list
     for each in intervals:
         own = sorted(each)[math.ceil(q * len(each)) - 1] * 1e6
         assert low * 0.99 <= own <= high * 1.01
+
+
+def test_how_small_an_estimated_variance_is_by_chance() -> None:
+    """Chi-square with 30 degrees of freedom is below 11.59 once in 1,000 times."""
+    assert statistics.least_by_chance(30) == pytest.approx(11.588 / 30, rel=0.01)
+    assert statistics.least_by_chance(0.5) == statistics.least_by_chance(0) == 0, "nothing is known of it"
+    assert statistics.least_by_chance(1e9) == pytest.approx(1, rel=1e-3)

@@ -165,6 +165,13 @@ def test_a_confirmed_limit_holds_back_all_rows_of_its_rate() -> None:
     }, "what may hold back one of two equal rates may hold back the other"
 
 
+def test_a_curve_that_falls_through_the_rate_of_a_cap_is_not_held_by_it() -> None:
+    rows = [*_curve(5000.0, 5000.0), *_curve(9000.0, 5000.0, start=1)]
+    cap = Finding(code="throttle", severity="warn", phase="r0 8x1", says="It is capped.", state="confirmed")
+    bounds = paced(Facts(card_runs.run(*rows)), (cap,), {})
+    assert bounds["r1 1x1"].by != "rate"
+
+
 def test_a_confirmed_cap_is_told_without_what_else_it_might_have_been() -> None:
     cap = Finding(
         code="throttle",

@@ -15,11 +15,14 @@ from iocast.analyse.knee import SATURATED_BELOW, Knee, closed_ladder
 from iocast.analyse.latency_growth import LoadPoint, ScalingStep, scaling_steps
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.scalability import Scalability, scalability
+from iocast.analyse.statistics import least_by_chance
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op, Uniform, Workload
 
 T = TypeVar("T")
+HALF = 0.5  # of the scatter of a device's own times: full devices show 0.6 of it and more, caps none (measured)
+TELLS = 0.5  # of independent I/Os: so many tell a variance as well as two percentiles do
 
 
 class Point(Struct, frozen=True):
@@ -90,6 +93,20 @@ class Curve(Struct, frozen=True, dict=True):
         if waits <= 0 or ahead < 1:
             return None
         return max(0.0, _variance(deep.response) - 2 * _variance(first.response)) * ahead / waits**2
+
+    @property
+    def passes_by_a_clock(self) -> bool:
+        """Whether the deepest point lets I/Os pass as a clock does (scatter 0) and not as a full device does, with the
+        scatter of its own times: less than chance makes of half of that. (Outstanding I/Os wait for the same ones:
+        together they tell as much as one.) False where waits are too few to be seen beside what an I/O takes by itself.
+        """
+        pace, times, deep = self.scatter_of_pace, self.points[0].response, self.points[-1]
+        at_once = deep.rate_per_s * times.mean_ns / 1e9
+        if pace is None or deep.load - at_once < at_once**2:
+            return False
+        # Neither a tail nor a plateau makes its own scatter larger.
+        own = min(_variance(times), times.stdev_ns**2) / times.mean_ns**2
+        return pace <= least_by_chance(TELLS * deep.response.total / deep.load) * HALF**2 * own
 
     @property
     def peak(self) -> Point:

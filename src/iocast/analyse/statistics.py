@@ -250,6 +250,13 @@ def _t(q: float, degrees: int) -> float:
     return student_t_quantile(q, float(degrees))
 
 
+def least_by_chance(free: float) -> float:
+    """How small a share of the true variance an estimate with so many degrees of freedom is by chance, once in 1000
+    times (chi-square, after Wilson and Hilferty)."""
+    step = 2 / (9 * free) if free > 0 else math.inf
+    return max(0.0, 1 - step + NormalDist().inv_cdf(1e-3) * math.sqrt(step)) ** 3
+
+
 def littles_ratio(rate_per_s: float, stay_ns: float, population: float) -> float:
     """Little's law as a ratio, X R / N: 1 when rate, time and number in the system belong together."""
     return rate_per_s * stay_ns / 1e9 / population if population else math.nan

@@ -52,7 +52,6 @@ def test_waits_behind_a_neighbour_are_no_first_writes_and_no_fall(tmp_path: Path
     assert not [each for each in found.left_out.values() if each.fell]
 
 
-@pytest.mark.xfail(strict=True, reason="nobody says that there are neighbours: causes have to compete")
 def test_a_disk_is_no_rate_limit_because_its_single_reads_met_others(tmp_path: Path) -> None:
     """It said "64 outstanding I/Os reached 80.1 IOPS … as behind a rate limit" of an arm that does 80: the reads at 1x1
     scattered in a neighbour's burst, and those of a queue less."""

@@ -1,4 +1,9 @@
-"""The modern scale: random reads at the knee, commits, scans, scaling, and what writes do to reads."""
+"""The modern scale: random reads at the knee, commits, scans, scaling, and what writes do to reads.
+
+A letter says that a figure is the storage's, in one state and at a load that it takes. Its alternatives give none: the
+rows met different states (more load, or writes beside them, made reads quicker by more than the margin of what counts
+as the same, and beyond their intervals), the load was beyond the knee, or the figure is not known.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,11 @@ from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
 
+from iocast.analyse.comparison import MARGIN
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
-from iocast.analyse.statistics import HEADLINE_Q, enough_beyond, published, quantile_interval
+from iocast.analyse.levels import as_fast
+from iocast.analyse.statistics import HEADLINE_Q, QuantileEstimate, enough_beyond, published, quantile_interval
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
 from iocast.diagnose.left_out import named, rate_believed
@@ -24,10 +31,8 @@ from iocast.units import size_text
 USABLE = ("A", "B", "C")  # trust that may carry a letter
 TOO_FEW_Q = 0.95  # graded instead of p99 where a slow device answers too seldom: at best
 FEW_READS = 0.5  # of the outstanding I/Os of a mix of 70% reads: their queue is not that of reads alone [J]
-WRITTEN_ALIKE = 1.005  # a load so little beyond another is written as the same
+FALLS = 1 - MARGIN  # of the response time at a lower load: no longer the same
 QUICKER = 0.70  # [J] the same, for a letter of one load: a processor that sleeps between single reads costs less
-FALLS = 0.90  # [J] of the response time at a lower load: a growth that is negative beyond chance
-AS_GOOD = 0.99  # of the best throughput: a load that reaches so much reaches it [J]
 MS = 1e6
 
 
@@ -47,7 +52,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     whole = pick.by_load(facts, pick.random_reads)
     if not whole.points:
         why = "no row of 4 to 16 KiB random reads"
-        return _of_void_rows("random_read", facts, pick.random_reads, examination) or _without("random_read", why)
+        return _no_row("random_read", why, facts, pick.random_reads, examination)
     curve = _compared(whole, examination)
     alone = next((row for row in whole.rows if _usable(row, examination)), pick.up_to_knee(whole)[-1])
     at = pick.up_to_knee(curve)[-1] if curve.points else alone
@@ -105,7 +110,7 @@ def commit(facts: Facts, examination: Examination) -> Graded:
         why = "no row of one writer with small durable appends"
         if any(record.phase.database is not None for record in facts.run.measured):
             why += "; commits of a database are not graded"
-        return _of_void_rows("commit", facts, pick.commits, examination) or _without("commit", why)
+        return _no_row("commit", why, facts, pick.commits, examination)
     at = curve.rows[0]
     done = facts.row(at)
     ops: tuple[Op, ...] = ("fdatasync", "fsync", "write")
@@ -118,7 +123,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     rows = [r for r in facts.run.measured if pick.scans(r) and r.measurement.ios]
     if not rows:
         why = "no row of sequential reads of one size, 128 KiB or more, without a rate or pauses"
-        return _of_void_rows("scan", facts, pick.scans, examination) or _without("scan", why)
+        return _no_row("scan", why, facts, pick.scans, examination)
     believed = [r for r in rows if rate_believed(examination.trust[r.phase.name])]
     if not believed:
         return _unusable("scan", rows[0], examination)
@@ -126,9 +131,8 @@ def scan(facts: Facts, examination: Examination) -> Graded:
     if not held:
         why = examination.left_out[believed[0].phase.name].why
         return pick.ungraded("scan", f"{believed[0].phase.name}: {why}.", (believed[0].phase.name,))
-    believed = held
-    best = max(record.measurement.bytes_per_s for record in believed)
-    as_good = [record for record in believed if record.measurement.bytes_per_s >= AS_GOOD * best]
+    best = max(record.measurement.bytes_per_s for record in held)
+    as_good = [record for record in held if as_fast(record.measurement.bytes_per_s, best)]
     at = min(as_good, key=lambda record: record.measurement.asked_depth)  # more load than that brings nothing
     mb_per_s = at.measurement.bytes_per_s / 1e6
     scale = letter_scale("modern", "scan")
@@ -222,7 +226,8 @@ def _full(curve: Curve) -> str:
 
 def _beyond(curve: Curve, at: PhaseRecord) -> str:
     """That the load of a row is beyond that at which the storage is full, but near enough; "" where it is not."""
-    if at.measurement.asked_depth <= max(1.0, curve.saturation_load) * WRITTEN_ALIKE:
+    depth, full = at.measurement.asked_depth, max(1.0, curve.saturation_load)
+    if depth <= full or as_fast(depth, full):
         return ""
     return f"; a load up to {brief_percent(pick.KNEE_SLACK - 1)} beyond that counts as at it"
 
@@ -277,20 +282,16 @@ def _reads_at_once(row: RowFacts) -> float:
 
 
 def _differ(clean: RowFacts, mixed: RowFacts) -> bool:
-    """Whether the p99 of reads is lower beside writes by more than chance: their intervals do not overlap.
-
-    Where it is not known how the I/Os depend on each other, they are taken as independent: the narrowest intervals.
-    """
-    high = _interval(mixed)[1]
-    low = _interval(clean)[0]
+    """Whether the p99 of reads is lower beside writes by more than chance: their intervals do not overlap."""
+    low, high = _interval(clean).low_ns, _interval(mixed).high_ns
     return low is not None and high is not None and high < low
 
 
-def _interval(row: RowFacts) -> tuple[float | None, float | None]:
+def _interval(row: RowFacts) -> QuantileEstimate:
+    """Where it is not known how the I/Os depend on each other, they are taken as independent: the narrowest one."""
     known = row.quantile("read", HEADLINE_Q)
-    if known.low_ns is None and known.high_ns is None:
-        known = quantile_interval(row.response("read"), HEADLINE_Q)
-    return known.low_ns, known.high_ns
+    unknown = known.low_ns is None and known.high_ns is None
+    return quantile_interval(row.response("read"), HEADLINE_Q) if unknown else known
 
 
 def _quicker_beside(mixed: RowFacts, before_ns: float, beside_ns: float) -> str:
@@ -391,13 +392,13 @@ def _left_words(names: dict[str, str], rows: Iterable[PhaseRecord], examination:
     return f"; left out: {left}" if left else ""
 
 
-def _of_void_rows(
-    code: AspectCode, facts: Facts, kind: Callable[[PhaseRecord], bool], examination: Examination
-) -> Graded | None:
-    """Not graded for the rows of the kind in which no I/O completed: the run has the test, but no figure of it."""
+def _no_row(
+    code: AspectCode, why: str, facts: Facts, kind: Callable[[PhaseRecord], bool], examination: Examination
+) -> Graded:
+    """Not graded: the run has no such test, or no I/O completed in it."""
     rows = () if facts.imported else facts.run.measured
     void = next((row for row in rows if kind(row) and not row.measurement.ios), None)
-    return None if void is None else _unusable(code, void, examination)
+    return _without(code, why) if void is None else _unusable(code, void, examination)
 
 
 def _unusable(code: AspectCode, record: PhaseRecord, examination: Examination) -> Graded:

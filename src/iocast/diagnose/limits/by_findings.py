@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.levels import Unit
+from iocast.analyse.levels import Unit, as_fast
 from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, left_out_words
 from iocast.diagnose.relations import CAPS
 from iocast.diagnose.thresholds import DOUBLING_GAINS
@@ -39,11 +39,8 @@ PACES: dict[FindingCode, Pace] = {
     "link_limit": Pace("link", "Link-bound", "a full link in front of it", ("bytes",)),
     "serialised_direct_io": Pace("serialised", "Serialised", "a lock above it"),
 }
-AS_FAST = 0.1  # rows of one curve that the same limit holds back are as fast as each other within that [J]
 ALMOST = 0.001  # of a rate: a difference that one does not name
-SAME_LEVEL = 0.02  # rows of other curves that go level at the same rate, or move as much [J]
 BY_A_CLOCK = 0.02  # squared coefficient of variation of what level rows wait for: less is as even as a cap [J]
-SAME_RATE = 0.05  # rows of other curves, where only their rate says that it is the same limit [J]
 # What the others may be bound by, and how it is said of the row.
 OPENS: dict[BoundCode, str] = {
     "device": DEVICE,
@@ -91,7 +88,7 @@ def _not_shown(
     freed = {each.phase for each in findings if each.code in CAPS and each.state == "rejected"}
     for row in facts.rows:
         bound = told[row.name]
-        if bound.by != "device" or not bound.level or bound.evidence["rate_ratio"] < 1 - AS_FAST:
+        if bound.by != "device" or not bound.level or bound.evidence["rate_ratio"] < 1 / DOUBLING_GAINS:
             continue  # more load that costs IOPS meets no cap
         whole = row.curve
         curve = None if whole is None else whole.only(lambda record: record.phase.name not in out)
@@ -118,9 +115,7 @@ def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterato
     for flat in _flat(facts, found):
         if here in flat:
             yield from (
-                row.phase.name
-                for row in flat
-                if _as_fast(here.measurement, row.measurement, AS_FAST, PACES[finding.code].counts)
+                row.phase.name for row in flat if _on_a_level(here.measurement, row.measurement, PACES[finding.code])
             )
 
 
@@ -130,7 +125,7 @@ def _at_the_baseline(facts: Facts, finding: Finding, found: dict[str, Bound]) ->
     for row in facts.rows:
         did = row.measurement
         got, left = (did.rate_per_s, ios) if of_bytes is None else (did.bytes_per_s, of_bytes)
-        if found[row.name].by == "device" and _near(got, left, SAME_RATE):
+        if found[row.name].by == "device" and as_fast(got, left):
             yield row.name
 
 
@@ -140,17 +135,21 @@ def _flat(facts: Facts, found: dict[str, Bound]) -> Iterator[list[PhaseRecord]]:
         yield [row for row in curve.rows if found[row.phase.name].by == "device"]
 
 
-def _as_fast(one: Measurement, other: Measurement, within: float, counts: tuple[Unit, ...]) -> bool:
+def _on_a_level(one: Measurement, other: Measurement, pace: Pace) -> bool:
+    """Whether two rows of a curve do as much of what counts as a level has it: more load gains, or costs, less than a
+    doubling would have to. Whatever they do, where nothing counts."""
+    ratios = [each / rest for each, rest in _pairs(one, other, pace.counts) if rest]
+    return not pace.counts or any(1 / DOUBLING_GAINS <= ratio <= DOUBLING_GAINS for ratio in ratios)
+
+
+def _as_fast(one: Measurement, other: Measurement, counts: tuple[Unit, ...]) -> bool:
     """Whether two rows do as much of one of these; of nothing, whatever they do."""
-    near = {
-        "ios": _near(one.rate_per_s, other.rate_per_s, within),
-        "bytes": _near(one.bytes_per_s, other.bytes_per_s, within),
-    }
-    return not counts or any(near[unit] for unit in counts)
+    return not counts or any(as_fast(each, rest) for each, rest in _pairs(one, other, counts))
 
 
-def _near(one: float, other: float, within: float) -> bool:
-    return abs(one - other) <= within * max(one, other)
+def _pairs(one: Measurement, other: Measurement, counts: tuple[Unit, ...]) -> list[tuple[float, float]]:
+    both = {"ios": (one.rate_per_s, other.rate_per_s), "bytes": (one.bytes_per_s, other.bytes_per_s)}
+    return [both[unit] for unit in counts]
 
 
 def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bound]) -> Iterator[tuple[str, Bound]]:
@@ -164,9 +163,11 @@ def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bou
             continue  # its rows are known by their throughput, whatever their rates
         cap, spent = seen.get("after_per_s", rates[finding.phase]), "after_per_s" in seen
         for flat in _flat(facts, found):
-            names = [row.phase.name for row in flat]
-            same = [name for name in names if _near(rates[name], cap, SAME_RATE)]
-            for name in names if spent and same else same:
+            # Of a level that reaches it all rows: with the least load an I/O now and then takes longer than the cap.
+            names = [
+                row.phase.name for row in flat if spent or as_fast(rates[row.phase.name], cap, 1 - 1 / DOUBLING_GAINS)
+            ]
+            for name in names if any(as_fast(rates[name], cap) for name in names) else ():
                 why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
                 yield name, Bound(pace.by, f"{pace.certain}: {why}, as on {finding.phase}.", seen)
 
@@ -179,7 +180,7 @@ def _beside_a_suspicion(
     for flat in _flat(facts, found):
         for name in (row.phase.name for row in flat if row.phase.name not in suspicions):
             for beside, finding in suspicions.items():
-                if _as_fast(did[beside], did[name], SAME_LEVEL, PACES[finding.code].counts):
+                if _as_fast(did[beside], did[name], PACES[finding.code].counts):
                     yield name, _by(finding, found[name])
                     break
 
@@ -255,10 +256,10 @@ def _as_full_as(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound])
 def _alike(row: RowFacts, other: RowFacts) -> str:
     """What both do alike; "" for nothing. Small I/Os of one size move as much whenever they are as many."""
     did, does = row.measurement, other.measurement
-    if _near(did.rate_per_s, does.rate_per_s, SAME_IOS):
+    if as_fast(did.rate_per_s, does.rate_per_s, SAME_IOS):
         return f"it reaches {number(did.rate_per_s)} IOPS"
     large = min(_sizes_of(row), default=0) >= LARGE_BYTES
-    if (large or _sizes_of(row) != _sizes_of(other)) and _near(did.bytes_per_s, does.bytes_per_s, SAME_LEVEL):
+    if (large or _sizes_of(row) != _sizes_of(other)) and as_fast(did.bytes_per_s, does.bytes_per_s):
         return f"it moves {brief_throughput(did.bytes_per_s)}"
     return ""
 

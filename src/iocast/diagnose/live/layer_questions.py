@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast.analyse.live.layer_times import LayerTimes
-from iocast.diagnose.live.layers_verdict import GAP_SHARE
+from iocast.diagnose.live.layers_verdict import is_gap
 from iocast.model.codes import LayerCode, LayerQuestionCode
 from iocast.text import duration
 
@@ -68,6 +68,6 @@ def _file_system(times: LayerTimes) -> LayerAnswer:
     if call_ns is None or io_ns is None:
         says = f"{asked} Unknown: {'no reads of files' if call_ns is None else 'no reads of a device'}."
         return LayerAnswer(question="file_system_slow", yes=None, says=says)
-    yes = call_ns - io_ns >= GAP_SHARE * call_ns
+    yes = is_gap(call_ns, io_ns)
     said = f"a read of a file takes {duration(call_ns)}, of the device {duration(io_ns)}"
     return LayerAnswer(question="file_system_slow", yes=yes, says=f"{asked} {'Yes' if yes else 'No'}: {said}.")

@@ -4,16 +4,13 @@ What it is: for a tenth of a second or more, or for a hundredth again and again 
 outstanding I/Os, or only some, completed; then all went on as before.
 Why it matters: averages and even p99 hide it, because few I/Os are issued during a stall; yet each user of the
 database waits through it.
-How it shows: among the slowest I/Os, some that took 100 ms or more and twenty times the median of their kind, and that
-were outstanding at the same time; or five and more of 10 ms and longer, likewise, that recur at equal intervals. The
-core records only the slowest I/Os one by one, so with many outstanding one stall may fill the list and hide the others.
-A stall during which the generator itself did not run is not the storage's, and is reported apart (generator did not
-run). Where such I/Os ended all along and others followed right behind, nothing stood still: each waited for its turn
-behind other work, and is told of where the test's own outstanding I/Os do not explain it. A few long I/Os while others
-ended all along, or no longer than the tail of the others makes likely, are no stall (unless other rows were stopped for
-as long); nor is what one in twenty I/Os takes, as a first write does. Where an I/O takes long itself, a time counts in
-which all outstanding ones stood still for a few times as long. On a machine short of CPU such waits in turn are those
-of the test's own threads.
+How it shows: among the slowest I/Os, which alone the core records one by one, some that took 100 ms or more and twenty
+times the median of their kind, and that were outstanding at the same time; or five and more of 10 ms and longer that
+recur at equal intervals. The other explanations: the generator itself did not run (reported apart), or its threads
+waited for a processor, and reap in turn; what ended all along, one behind another, waited for its turn behind other
+work, and is told so where the test's own outstanding I/Os do not explain it; a few long I/Os while others ended are the
+tail of the device's times where that reaches so far (unless other rows were stopped for as long); and what one in
+twenty takes is usual, as a first write is. With many outstanding one stall may fill the list and hide others.
 How to confirm: a longer run, to see whether the stalls recur at equal intervals; the log of the device, the array or
 the hypervisor at the same second.
 What to change: what runs at that interval: other users of the device, garbage collection, a flush of a write-back
@@ -28,6 +25,7 @@ from statistics import median
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
+from iocast.analyse.levels import as_fast
 from iocast.analyse.standstills import LEAST_NS, Stall, Still, period_ns, stalls, still
 from iocast.diagnose.detectors.measurement.absent import explains
 from iocast.diagnose.evidence import starved_sentence
@@ -41,8 +39,7 @@ NEEDS: tuple[str, ...] = ()
 ONLY: Only = ()
 
 CODE: FindingCode = "stalls"
-SAME_CLOCK = 0.02  # periods of two rows nearer to each other are the same [J]
-ABOUT = 0.03  # of a time: nearer bounds are one figure, as clocks are not exact to that either [J]
+ABOUT = 0.03  # of a time: nearer bounds, or periods, are one figure [J]
 SHOWN = 5
 
 CAUSES = "other users of the device, its garbage collection, a cache flush, path failover, snapshots, burst credits"
@@ -100,7 +97,7 @@ def _by_one_clock(
     own = [(findings[row.name].evidence.get("period_ns", 0.0), row.name) for row in still]
     groups: list[list[tuple[float, str]]] = []
     for one in sorted(one for one in own if one[0]):
-        if groups and one[0] <= (1 + SAME_CLOCK) * groups[-1][0][0]:
+        if groups and as_fast(one[0], groups[-1][0][0], ABOUT):
             groups[-1].append(one)
         else:
             groups.append([one])

@@ -5,14 +5,17 @@ Why it matters: the rate before they ran out does not last: a database that work
 How it shows: the read rate drops to a much lower constant rate and stays there, or is already there when a later row
 raises the load; a pause restores exactly as many credits as it saved. Rows of other sizes at the same IOPS, or at the
 same throughput, tell what is counted. Where only a part of the data lies on such a volume, the slow reads come at a
-constant rate, and the quick ones between them do not. Credits make nobody wait who asks for less than the baseline:
-where such rows are as much slower than before, the device itself is.
+constant rate, and the quick ones between them do not. The other explanations of a fall: a full write cache or SLC area
+leaves writes so many bytes, and reads what they had; a device that became slower is so for who asks for less than the
+baseline, too, and gives later rows more than credits that were saved since allow, once it is over; the rate that others
+leave is not constant.
 How to confirm: spend all credits, pause, and go on: the rate is high again for a short time.
 What to change: measure for longer than the credits last (the finding says how long), or buy the rate that you need.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import fmean
 from typing import NamedTuple
@@ -20,9 +23,21 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
-from iocast.analyse.levels import Between, Level, counts, fall_before, fell_within, level_at_end, level_of, rate
+from iocast.analyse.levels import (
+    AT_LEVEL,
+    Between,
+    Level,
+    as_fast,
+    counts,
+    fall_before,
+    fell_within,
+    level_at_end,
+    level_of,
+    rate,
+)
 from iocast.analyse.load_kind import simulated
-from iocast.analyse.rate_drops import FALLS, Drop, short_drop, slow_part
+from iocast.analyse.rate_drops import FALLS, LEAST_INTERVALS, Drop, short_drop, slow_part
+from iocast.analyse.statistics import least_by_chance
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.preconditions import (
     ALONE,
@@ -51,16 +66,12 @@ ONLY: Only = (MEASURED_HERE,)
 CODE: FindingCode = "burst_credits"
 LEAST_TOLD = 0.001  # nothing is known to be within 0%
 CONSTANT = 0.02  # models C, 18
-AGREES = 0.1  # the rate after a fall within one row with that of a later one [J]
-A_PART, REGULAR = 0.8, 0.3  # of the I/Os; of the scatter that chance gives to a part of a device's own I/Os [J]
+# Of the scatter that chance gives to a part of a device's own I/Os: it gives no less, once in 1000 times.
+REGULAR = math.sqrt(least_by_chance(LEAST_INTERVALS - 1))
 RECOVERS = 1.5  # the rate right after a pause over the one before it [J]
 SAVED_S = 1.5  # of the burst: what a pause has to save up [J]
 BURST_S, SPENT_S = 1.0, 2.0
 DRAIN_MORE = 1.3
-EXCEEDS = 0.2  # of a row's I/Os: so many beyond what credits allow were made without any [J]
-BELOW = 0.5  # of the baseline: what asks for no more than that needs no credits [J]
-AS_MUCH = 0.8  # of the fall: how much longer such I/Os take where the device itself became slower [J]
-LEAST_PER_S = 20.0  # of a rate that can be called constant within seconds [J]
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -69,7 +80,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     for at, row in enumerate(facts.rows if applies(facts, ONLY) else ()):
         found, level = _fall(facts, at)
         limited = None if found is None else _limited(row, found)
-        if found is None or limited is None or limited.per_s < LEAST_PER_S:
+        if found is None or limited is None:
             continue
         level = level or _level_after(facts, at, found)
         if not meets(row, ONLY_READS) and not _of_credits(row, level):
@@ -77,7 +88,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
         fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
         spent = _spent(fell, inside, limited, level)
         exceeded = limited.share == 1.0 and _exceeded(facts, fell, inside, spent, level)
-        refuted = _slower_by_itself(facts, fell, inside) or exceeded
+        refuted = _slower_by_itself(facts, fell, inside, level) or exceeded
         if spent.ios > 0 and not refuted:
             yield _finding(fell, inside, limited, spent, level, "" if fell is row else f" on {row.name}")
             return
@@ -104,6 +115,15 @@ def _of_credits(row: RowFacts, level: Level | None) -> bool:
     return level.unit == "ios" or any(not meets(each, ONLY_WRITES) for each in level.rows)
 
 
+def _size(row: RowFacts) -> float:
+    """Of its I/Os, on average."""
+    return row.measurement.bytes / max(1, row.measurement.ios)
+
+
+def _in_bytes(level: Level | None) -> bool:
+    return level is not None and level.counts_bytes
+
+
 class _Limited(NamedTuple):
     """What the credits were spent by: all reads, or the share of them that lies on the volume."""
 
@@ -122,7 +142,7 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
     if not found.at_ns or series is None or changes is None or not isinstance(row.workload.locality, Uniform):
         return None
     slow = slow_part(series, changes)
-    if slow is None or slow.share > A_PART or slow.by_chance > REGULAR:
+    if slow is None or slow.by_chance > REGULAR:
         return None
     return _Limited(slow.share, slow.share * found.after_per_s, slow.constant)
 
@@ -130,7 +150,7 @@ def _limited(row: RowFacts, found: Drop) -> _Limited | None:
 def _between(fall: Between) -> Drop:
     """A fall between two rows: this one has more outstanding I/Os than one before it, does far less, and always the
     same."""
-    size = fall.row.measurement.bytes / max(1, fall.row.measurement.ios)
+    size = _size(fall.row)
     before = max(rate(each, "ios") for each in fall.before)
     after = fall.level.per_s / (size if fall.level.unit == "bytes" else 1.0)
     return Drop(at_ns=0, before_per_s=before, after_per_s=after, ios=0, bytes=0, constant=fall.level.constant)
@@ -139,7 +159,7 @@ def _between(fall: Between) -> Drop:
 def _in_a_short_row(facts: Facts, at: int) -> tuple[Drop | None, Level | None]:
     """A fall within a row of a few intervals, to a level at which later rows of quite other sizes go."""
     row, later = facts.rows[at], facts.rows[at + 1 :]
-    size = row.measurement.bytes / max(1, row.measurement.ios)
+    size = _size(row)
     for each in later:
         level = level_of(facts, each, later) or level_at_end(row, each) if counts(each) else None
         if level is not None and level.known and (fell_within(row, level) or _fell_at_its_end(row, level, later[:1])):
@@ -159,11 +179,11 @@ def _fell_at_its_end(row: RowFacts, level: Level, following: tuple[RowFacts, ...
 
 def _level_after(facts: Facts, at: int, found: Drop) -> Level | None:
     """The level to which a row fell, by the rows after it: what it counts."""
-    row, size = facts.rows[at], facts.rows[at].measurement.bytes / max(1, facts.rows[at].measurement.ios)
+    row, size = facts.rows[at], _size(facts.rows[at])
     for each in facts.rows[at + 1 :]:
         level = level_of(facts, each, facts.rows[at + 1 :]) if counts(each) else None
         fell_to = found.after_per_s * (size if level is not None and level.unit == "bytes" else 1.0)
-        if level is not None and abs(level.per_s / fell_to - 1) <= AGREES and (level.known or each.kind == row.kind):
+        if level is not None and as_fast(level.per_s, fell_to) and (level.known or each.kind == row.kind):
             return level
     return None
 
@@ -179,7 +199,7 @@ def _where_it_fell(
         if each.kind != row.kind or not meets(each, ALONE):
             continue
         inside = each.drop
-        if inside is not None and abs(inside.after_per_s / found.after_per_s - 1) <= AGREES:
+        if inside is not None and as_fast(inside.after_per_s, found.after_per_s):
             return each, replace(inside, after_per_s=found.after_per_s, constant=found.constant)
         if inside is None and level is not None and fell_within(each, level):
             return each, _in_few_intervals(each, found)
@@ -214,12 +234,13 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
 
 
 def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: Level | None) -> bool:
-    """Whether later I/Os did more than the baseline and all that was saved since the fall allow. What is read in order
+    """Whether later I/Os did more than the baseline and all that was saved since the fall allow: nearer to the rate
+    before it. What is read in order
     may have been read ahead, unless it fell in the same row; and no more can be saved than was spent of a full bucket.
     """
-    before, in_bytes = fell.measurement, level is not None and level.counts_bytes
+    before, in_bytes, half_way = fell.measurement, _in_bytes(level), _half_way(found)
     saved, most = 0.0, spent.bytes if in_bytes else spent.ios
-    per_s = found.after_per_s * (before.bytes / max(1, before.ios) if in_bytes else 1.0)
+    per_s = found.after_per_s * (_size(fell) if in_bytes else 1.0)
     phases = facts.run.phases
     for later in map(facts.row, phases[phases.index(fell.record) + 1 :]):
         if later.beside[0] is not later.record:
@@ -229,10 +250,15 @@ def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: L
         saved = min(most, saved + max(0.0, idle_ns / 1e9 * per_s))
         done = did.bytes if in_bytes else did.ios
         beyond = done - per_s * did.elapsed_ns / 1e9
-        if later in facts.rows and _counted_alike(fell, later) and beyond > saved + EXCEEDS * done:
+        if later in facts.rows and _counted_alike(fell, later) and done > half_way * (done - beyond + saved):
             return True
         saved, before = min(most, max(0.0, saved - beyond)), did
     return False
+
+
+def _half_way(found: Drop) -> float:
+    """What lies in the middle between no change and one as large as the fall."""
+    return math.sqrt(found.before_per_s / found.after_per_s)
 
 
 def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
@@ -240,12 +266,20 @@ def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
     return later.kind == fell.kind or (meets(later, PAST_THE_HOST) and not read_ahead)
 
 
-def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop) -> bool:
-    """Whether later reads that ask for far less than the baseline take as much longer than the same ones before."""
-    at = facts.rows.index(fell)
-    least = AS_MUCH * found.before_per_s / found.after_per_s
+def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop, level: Level | None) -> bool:
+    """Whether later reads that do less than the baseline, and so need no credits, take longer than the same ones did
+    before: nearer to the times of a device that became as much slower."""
+    at, half_way, size = facts.rows.index(fell), _half_way(found), _size(fell)
+    known = level is not None and level.known
+
+    def needs_none(row: RowFacts) -> bool:
+        usual_per_s = row.measurement.asked_depth * 1e9 / row.p50_ns  # a wait for what was due before is none of it
+        shares = usual_per_s, usual_per_s * _size(row) / size
+        most = max(shares) if not known else shares[_in_bytes(level)]
+        return most < (1 - AT_LEVEL) * found.after_per_s
+
     return any(
-        later.measurement.rate_per_s <= BELOW * found.after_per_s and later.p50_ns >= least * earlier.p50_ns
+        needs_none(later) and later.p50_ns >= half_way * earlier.p50_ns
         for later in facts.rows[at + 1 :]
         for earlier in facts.rows[:at]
         if _same_reads(earlier, later) and meets(earlier, SOME_IOS) and meets(later, SOME_IOS)
@@ -272,8 +306,8 @@ class _Spent(NamedTuple):
 
 def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -> _Spent:
     """Phases before it included. What counts bytes is spent by the size of each I/O."""
-    size = row.measurement.bytes / max(1, row.measurement.ios)
-    in_bytes = level is not None and level.counts_bytes
+    size = _size(row)
+    in_bytes = _in_bytes(level)
     per_s = limited.per_s * (size if in_bytes else 1.0)
 
     def did(measurement: Measurement) -> float:
@@ -291,14 +325,14 @@ def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -
 
 
 def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str) -> Finding:
-    record, size = row.record, row.measurement.bytes / max(1, row.measurement.ios)
+    record, size = row.record, _size(row)
     burst_per_s = limited.share * found.before_per_s
     lasts_s = spent.ios / max(1.0, burst_per_s - limited.per_s)
     within = brief_percent(max(limited.constant, LEAST_TOLD))
     stayed = f" and stayed there within {within}{where}"
     if limited.share < 1:
         stayed = f"; {number(limited.per_s)} slow reads per second completed from then on, within {within}{where}"
-    in_bytes = level is not None and level.counts_bytes
+    in_bytes = _in_bytes(level)
     what, told = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
     credits = capacity(spent.bytes) if in_bytes else counted(round(spent.ios), "I/O")
     others, bound = _others(level, row, where), found.in_first and found.at_ns > 0

@@ -3,11 +3,12 @@
 What it is: a lock above the device (of an inode, of a file system that allocates, of a driver) that admits one I/O,
 while the program believes that many are outstanding.
 Why it matters: the writers of a database wait for each other, and storage that could do more is idle.
-How it shows: the device always has about one I/O while the test has many outstanding, more of them give no more IOPS,
-and the times are not the device's own, though processors were free; or eight outstanding writes do no more than one,
-while reads of the same size gain; or no kind of small I/O gains from more of them, each at a rate of its own, on
-storage too quick for an arm: then one lock holds them all, or the device serves one at a time. Without a curve of
-random writes: neither several commits nor eight random writes do more than one commit after another.
+How it shows: the device has about one I/O while the test has many outstanding, more of them give no more IOPS, and the
+times are not the device's own. Where the queue at the device is not seen: eight outstanding writes, or commits, do no
+more than one, while reads of the same size gain, so that the device serves several; or no kind of small I/O gains from
+more of them. The other explanations: a full bandwidth would have writes of other sizes move as many bytes; a cap would
+have all kinds go at one rate; a cache, or a hole, that answers reads takes a small part of the time of a write; one arm
+serves one at a time, and takes its time for it; who waits for a processor waits above the device too.
 How to confirm: one outstanding write against eight, and the same with reads: writes gain nothing, reads do. By hand:
 one file against many, overwriting against allocating, a raw device.
 What to change: XFS or a raw device; lay files out in full and overwrite them (ext4 overwrites in parallel since
@@ -25,6 +26,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve, of_random
 from iocast.analyse.levels import level_of
 from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.limits.device_queue import queue_verdict
 from iocast.diagnose.preconditions import (
     ALONE,
     DIRECT,
@@ -43,6 +45,7 @@ from iocast.diagnose.preconditions import (
     rows_for,
 )
 from iocast.diagnose.same_load import at_depth, same_place
+from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
@@ -57,20 +60,14 @@ ONLY: Only = (MEASURED_HERE, ALONE, DIRECT, NOT_SHORT_OF_CPU, NO_PAUSES, NOT_DUR
 ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO_LIMIT)  # by the storage
 
 CODE: FindingCode = "serialised_direct_io"
-FLAG, WARN = 0.5, 0.7  # models C, 12: the device's queue over what was kept in flight
-# A lock that admits one I/O keeps one at the device, for as long as anything waits. Less: they wait for something
-# else, a processor or a copy in memory; more: several passed. [J]
-ONE_AT_A_TIME = (0.5, 1.75)
-GAINED = 1.5  # times the IOPS of one outstanding I/O: more passed than one at a time [J]
-LEAST_DEPTH = 4  # with fewer a device that is quick now and then explains it [J]
+GAINS = 2.0  # times the IOPS of one outstanding I/O: the device serves several
+LEAST_DEPTH, DEEP = 4, 8  # of so few a device that is quick now and then explains it [J]; what gains are taken from
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
-OVER_DEVICE = 2.0  # the engine's times over the device's: otherwise the device is merely too quick to queue [J]
-SLOW_NS = 200_000  # quicker ones spend their time on the processor [J]
+OVER_DEVICE, SLOW_NS = 2.0, 200_000  # the engine's time over the device's; quicker ones wait for processors [J]
 SMALL_BYTES, UNLIKE = 64 << 10, 1.5  # larger ones may fill the bandwidth alone; rates so far apart are no cap's [J]
 SAME = 0.01  # of the rate: no gain worth a figure
-FLAT, GAINS = 1.10, 2.0  # writes from 1 to 8 within 10 %; reads that gain show that the device can
-DEEP = 8
 ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
+LAY_OUT = "Overwrite files that are laid out in full, use more files, XFS or a raw device."
 
 
 def detect(facts: Facts) -> Iterator[Finding]:
@@ -106,66 +103,66 @@ def _gains(row: RowFacts) -> bool:
     """Whether it did more than its kind did with one outstanding I/O."""
     curve = row.curve
     one = curve.at(1) if curve is not None else None
-    return one is not None and row.measurement.rate_per_s > GAINED * one.rate_per_s
+    return one is not None and row.measurement.rate_per_s > DOUBLING_GAINS * one.rate_per_s
 
 
 def _several_passed(row: RowFacts) -> bool:
     """Whether the device was seen with more than a lock would let pass, or no processor was free."""
-    device = row.under_filesystem
-    seen = device.queue_mean if device is not None else None
-    return (seen is not None and seen > ONE_AT_A_TIME[1]) or not meets(row, NOT_SHORT_OF_CPU)
+    device, asked = row.under_filesystem, row.measurement.asked_depth
+    seen = device.queue_mean if device is not None and asked >= LEAST_DEPTH else None
+    return queue_verdict(seen, asked) == "parallel" or not meets(row, NOT_SHORT_OF_CPU)
 
 
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
     did = record.measurement
     kept, seen = did.depth_mean, device.queue_mean
-    if seen is None or did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
+    if did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
         return
     service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
     device_ns = max((each for each in awaits if each is not None), default=0.0)
-    share = seen / did.asked_depth
-    if (
-        not ONE_AT_A_TIME[0] <= seen <= ONE_AT_A_TIME[1]
-        or share >= WARN
-        or service_ns < max(SLOW_NS, OVER_DEVICE * device_ns)
-    ):
-        return
-    yield Finding(
+    if queue_verdict(seen, did.asked_depth) == "serialised" and service_ns >= max(SLOW_NS, OVER_DEVICE * device_ns):
+        yield _suspicion(
+            record.phase.name,
+            f"I/Os wait above the device: {number(kept)} outstanding, {number(seen or 0.0)} of them at {device.layer};"
+            f" {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device.",
+            {"in_flight": kept, "device_queue": seen or 0.0, "service_ns": service_ns, "device_ns": device_ns},
+            "a lock above the device admits one I/O at a time",
+            0.7,
+            "the same load on one file, on many, and on a raw device; overwriting against allocating",
+        )
+
+
+def _suspicion(
+    phase: str, says: str, evidence: dict[str, float], hypothesis: str, confidence: float, confirm_by: str
+) -> Finding:
+    return Finding(
         code=CODE,
-        severity="severe" if share < FLAG else "warn",
-        phase=record.phase.name,
-        says=(
-            f"I/Os wait above the device: {number(kept)} outstanding, {number(seen)} of them at {device.layer};"
-            f" {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device."
-        ),
-        evidence={"in_flight": kept, "device_queue": seen, "service_ns": service_ns, "device_ns": device_ns},
-        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
-        hypothesis="a lock above the device admits one I/O at a time",
-        confidence=0.7,
-        confirm="the same load on one file, on many, and on a raw device; overwriting against allocating",
+        severity="severe",
+        phase=phase,
+        says=says,
+        evidence=evidence,
+        remedy=LAY_OUT,
+        hypothesis=hypothesis,
+        confidence=confidence,
+        confirm=confirm_by,
         state="suggested",
     )
 
 
 def _flat(writes: Curve, reads: Curve) -> Iterator[Finding]:
     gain, other = _gain(writes), _gain(reads)
-    if gain is None or other is None or gain[0] > FLAT or other[0] < GAINS or _of_other_kinds(gain[1], other[1]):
+    if gain is None or other is None or gain[0] > DOUBLING_GAINS or other[0] < GAINS:
         return
-    yield Finding(
-        code=CODE,
-        severity="severe",
-        phase=gain[2].phase.name,
-        says=(
+    if not _of_other_kinds(gain[1], other[1]):
+        yield _suspicion(
+            gain[2].phase.name,
             f"Writes do not scale: {gain[2].measurement.asked_depth} outstanding gave {_times(gain[0])} one, while"
-            f" reads gained {number(other[0])} times."
-        ),
-        evidence={"write_gain": gain[0], "read_gain": other[0]},
-        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
-        hypothesis="a lock admits one write at a time",
-        confidence=0.6,
-        confirm=f"one outstanding write against {DEEP}, and the same with reads",
-        state="suggested",
-    )
+            f" reads gained {number(other[0])} times.",
+            {"write_gain": gain[0], "read_gain": other[0]},
+            "a lock admits one write at a time",
+            0.6,
+            f"one outstanding write against {DEEP}, and the same with reads",
+        )
 
 
 def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
@@ -184,8 +181,11 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
         if not more or not scattered or gain is None or gain[0] < GAINS:
             continue
         rates = [row.measurement.rate_per_s / one.measurement.rate_per_s for row in (*more, *scattered)]
-        quick = reads[0].points[0].response.quantile_ns(0.5) <= ARM_NS / 2
-        if max(rates) <= FLAT and quick and not _of_other_kinds(one.record, gain[1]):
+        if (
+            max(rates) <= DOUBLING_GAINS
+            and _too_quick_for_an_arm(reads[0])
+            and not _of_other_kinds(one.record, gain[1])
+        ):
             found = _no_write_beside_another(one, more[-1], scattered[-1], gain[0])
             yield from (found, replace(found, phase=more[-1].name))
 
@@ -198,71 +198,57 @@ def _random_writes(row: RowFacts, size_bytes: int) -> bool:
 
 def _no_write_beside_another(one: RowFacts, more: RowFacts, scattered: RowFacts, gain: float) -> Finding:
     did = [row.measurement for row in (one, more, scattered)]
-    return Finding(
-        code=CODE,
-        severity="severe",
-        phase=scattered.name,
-        says=f"Writes do not scale: 1 durable write at a time reached {number(did[0].rate_per_s)} IOPS,"
+    return _suspicion(
+        scattered.name,
+        f"Writes do not scale: 1 durable write at a time reached {number(did[0].rate_per_s)} IOPS,"
         f" {did[1].asked_depth} outstanding reached {number(did[1].rate_per_s)}, and {did[2].asked_depth} random writes"
         f" that need not be durable {number(did[2].rate_per_s)}, while reads gained {number(gain)} times.",
-        evidence={"commit_gain": did[1].rate_per_s / did[0].rate_per_s, "read_gain": gain},
-        remedy="Overwrite files that are laid out in full, use more files, XFS or a raw device.",
-        hypothesis="a lock admits one write at a time",
-        confidence=0.5,
-        confirm="random writes with one outstanding and with eight: `iocast card --preset standard` has both",
-        state="suggested",
+        {"commit_gain": did[1].rate_per_s / did[0].rate_per_s, "read_gain": gain},
+        "a lock admits one write at a time",
+        0.5,
+        "random writes with one outstanding and with eight: `iocast card --preset standard` has both",
     )
 
 
 def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
     """Small I/Os of several kinds of which none gains from company, on storage too quick to have an arm."""
-    flat, rates = [], []
+    flat: list[tuple[Curve, float]] = []
     for curve in facts.curves:
-        rows = [facts.row(record) for record in curve.rows]
-        sizes = [item.size_bytes for row in rows for item in row.workload.mix]
-        if (
-            not meets(rows[0], NO_PAUSES)
-            or max(sizes) > SMALL_BYTES
-            or curve.at(1) is None
-            or curve.points[-1].load < LEAST_DEPTH
-        ):
+        rows, one, deep = [facts.row(record) for record in curve.rows], curve.at(1), curve.points[-1]
+        largest = max(item.size_bytes for row in rows for item in row.workload.mix)
+        if not meets(rows[0], NO_PAUSES) or largest > SMALL_BYTES or one is None or deep.load < LEAST_DEPTH:
             continue
-        one, deep = curve.at(1), curve.points[-1]
-        if one is None or any(not meets(row, *ANSWERED) for row in rows):
-            return
         gain = deep.rate_per_s / one.rate_per_s
-        if gain >= GAINED:
+        if gain > DOUBLING_GAINS or any(not meets(row, *ANSWERED) for row in rows):
             return
-        if 1 / FLAT <= gain <= FLAT:
+        if gain >= 1 / DOUBLING_GAINS:
             flat.append((curve, gain))
-            rates.append(one.rate_per_s)
     reads = [curve for curve, _ in flat if of_random(curve, "read")]
+    rates = [curve.points[0].rate_per_s for curve, _ in flat]
     # At one rate it may be a cap; where larger I/Os move no more, bytes may be what is full.
-    if not reads or max(rates) < UNLIKE * min(rates) or reads[0].points[0].response.quantile_ns(0.5) > ARM_NS / 2:
+    if not reads or max(rates) < UNLIKE * min(rates) or not _too_quick_for_an_arm(reads[0]):
         return
     most = max(row.measurement.bytes_per_s for row in facts.rows)
     if max(point.bytes_per_s for curve, _ in flat for point in curve.points) > most / UNLIKE:
         return
     names = [curve.rows[-1].phase.name for curve, _ in flat]
     for curve, gain in flat:
-        yield _told_of_any_kind(curve, gain, names)
+        found = _suspicion(
+            curve.rows[-1].phase.name,
+            f"Nothing runs in parallel: {' and '.join([', '.join(names[:-1]), names[-1]])} give no more IOPS than one"
+            " outstanding I/O of their kind, each kind at a rate of its own: one lock over all I/O, or a device that"
+            " serves one at a time.",
+            {"gain": gain, "kinds": float(len(names))},
+            "one lock admits one I/O of any kind at a time",
+            0.5,
+            "the same load on two files or two devices behind the same path: a device adds up, a lock does not",
+        )
+        remedy = "Look for what all I/Os share: a lock of a driver, one thread of a gateway, a queue depth of 1."
+        yield replace(found, severity="warn", remedy=remedy)
 
 
-def _told_of_any_kind(curve: Curve, gain: float, names: list[str]) -> Finding:
-    return Finding(
-        code=CODE,
-        severity="warn",
-        phase=curve.rows[-1].phase.name,
-        says=f"Nothing runs in parallel: {' and '.join([', '.join(names[:-1]), names[-1]])} give no more IOPS than one"
-        " outstanding I/O of their kind, each kind at a rate of its own: one lock over all I/O, or a device that"
-        " serves one at a time.",
-        evidence={"gain": gain, "kinds": float(len(names))},
-        remedy="Look for what all I/Os share: a lock of a driver, one thread of a gateway, a queue depth of 1.",
-        hypothesis="one lock admits one I/O of any kind at a time",
-        confidence=0.5,
-        confirm="the same load on two files or two devices behind the same path: a device adds up, a lock does not",
-        state="suggested",
-    )
+def _too_quick_for_an_arm(reads: Curve) -> bool:
+    return reads.points[0].response.quantile_ns(0.5) <= ARM_NS / 2
 
 
 def _times(gain: float) -> str:
@@ -305,7 +291,11 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         question=f"Do {DEEP} outstanding writes gain nothing over one, while reads gain?",
         arms=arms,
         decision=Decision(
-            statistic="rate", first="one write", other=f"{DEEP} writes", limit=1 + 2 * (FLAT - 1), direction="below"
+            statistic="rate",
+            first="one write",
+            other=f"{DEEP} writes",
+            limit=1 + 2 * (DOUBLING_GAINS - 1),
+            direction="below",
         ),
         also=(gains,),
         if_confirmed="Writes are serialised, though the device serves several I/Os in parallel.",

@@ -4,11 +4,12 @@ What it is: I/Os that wait in front of the device, so that only a set number of 
 Linux's cgroup version 1 does so in slices of 100 ms.
 Why it matters: the row measures a setting. The device itself may be many times faster, and production may have another
 cap.
-How it shows: the same IOPS with one outstanding I/O, or some, as with many, and a response time that grows exactly
-with their number, or the same number of I/Os in every second; other operations and sizes at that rate, although alone
-they take other times; or most I/Os quick and the others 100 ms; or a limit of this process's cgroup that the rate has
-reached; or rows of three kinds of I/O, one and many outstanding, at exactly one rate that none passes. Rows that stood
-still say nothing of a rate.
+How it shows: more load changes nothing but the response time, and I/Os pass as by a clock. The other explanations of
+such a level: a full device lets them pass with the scatter of its own times, which one I/O at a time shows; a few
+servers that always take the same are as fast as a whole number of I/Os alone; of a full bandwidth, I/Os of other sizes
+move as many bytes, or one is large enough to fill it. Unlike I/Os at one rate that none passes are no device's either,
+nor are quick I/Os of which some take 100 ms; a limit of this process's cgroup that the rate has reached is known. Rows
+that stood still say nothing of a rate.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
 two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
 tells a cap from a device that is full: the row is then bound by one of the two.
@@ -20,13 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from statistics import fmean, variance
+from statistics import fmean
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve, Point
+from iocast.analyse.levels import AT_LEVEL, as_fast
 from iocast.diagnose.evidence import row_of
 from iocast.diagnose.limits.own_group import Reached, limits_reached
 from iocast.diagnose.preconditions import (
@@ -56,25 +58,18 @@ NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgrou
 ONLY: Only = (MEASURED_HERE,)
 
 CODE: FindingCode = "throttle"
-FLAT = 1.05  # the rate of many at once over that of one
-SAME = 1.02  # over that of others that fill it too: what a device still gains has a slope [J]
+FROM_ONE = 0.05  # how far one at once may be from the rate of many: now and then it takes longer than the clock [J]
+AS_EXACT = 0.005  # those of unlike I/Os: two may take equally long by chance, seldom so exactly [J]
+# Kinds of I/O that take so unlike times alone, and go so exactly at one rate: nearer by that than their times. [J]
+UNLIKE, FAR_NEARER = 0.03, 8.0
+LEAST_KINDS = 3  # of I/Os at one rate, for the same reason
 DEEPER = 4
 SIZE_APART = 4.0  # sizes of I/Os so far apart cost a device unlike times [J]
-# The scatter of the I/Os a second against that of a full device, of so many free intervals: chance makes it so small
-# once in 200 times. [J]
-STEADIER, LEAST_FREE = 0.05, 4
-ROUGHLY_EVEN = 0.5  # the same, where the rate is that of a level that was found: few at once add their own scatter [J]
-EVEN = 0.10  # p95 over p50, less 1, of the deeper row: all wait for the same clock [J]
-# A device that serves one at a time evens its times out as the root of the number does; a clock does far more. [J]
-MORE_EVEN = 0.5
-EXACT = 0.02  # where even one at once takes always the same, it waits for a clock, or is one [J]
+EXACT = 0.02  # p95 over p50, less 1: always the same
+EVEN = 0.10  # the same, where it is worth telling
 SLICE_NS, SLICE_WITHIN = 100_000_000, 0.06  # models C, 20, and load-engines 4.4: p99 of 97 to 103 ms
 QUICK_NS = 5_000_000  # the I/Os between the slices [J]
 LARGE_BYTES = 128 << 10  # what a scan reads in one I/O: its rate is the bandwidth of something [J]
-LEAST_KINDS = 3  # of I/Os at one rate: two may take equally long by chance [J]
-MORE_BYTES = 1.2  # moved by others, where bytes are not what is full [J]
-# Kinds of I/O that take so unlike times alone, and go so exactly at one rate: nearer by that than their times. [J]
-UNLIKE, AS_EXACT, FAR_NEARER = 0.03, 0.005, 8.0
 WHOLE = 0.01  # of a number of I/Os at a time [J]
 LEAST_IOS = 100
 KEPT_BUSY: Only = (MEASURED_HERE, NO_PAUSES, ALONE, at_least(LEAST_IOS))
@@ -103,8 +98,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     suspected = list(_levels(facts, free)) or list(_levels(facts, stood))
     yield from suspected
     if not suspected and not told:
-        alike = list(_one_rate_for_all(facts))
-        yield from alike or _one_rate_at_any_load(facts)
+        yield from _one_rate_of_all_kinds(facts)
 
 
 def _running(facts: Facts, curve: Curve) -> Curve | None:
@@ -114,56 +108,39 @@ def _running(facts: Facts, curve: Curve) -> Curve | None:
     return left if left is curve or (left is not None and len(left.points) > 1) else None
 
 
-def _one_rate_at_any_load(facts: Facts) -> Iterator[Finding]:
-    """I/Os of several kinds and sizes, one and many outstanding, at exactly one rate that no row passes."""
-    rows = rows_for(facts, (*KEPT_BUSY, NOT_DURABLE, NOT_SHORT_OF_CPU, NEVER_STILL))
+def _one_rate_of_all_kinds(facts: Facts) -> Iterator[Finding]:
+    """I/Os of several kinds and sizes at one rate that no row passes: one and many outstanding, or, one at a time, all
+    in the same time. (A disk that waits longer for its heads than for the cap has no level in its ladders.)
+    """
+    rows = rows_for(facts, (*KEPT_BUSY, NOT_SHORT_OF_CPU, NEVER_STILL))
     for row in rows:
         rate_per_s = row.measurement.rate_per_s
-        level = [each for each in rows if abs(each.measurement.rate_per_s / rate_per_s - 1) <= AS_EXACT]
+        level = [each for each in rows if as_fast(each.measurement.rate_per_s, rate_per_s, AS_EXACT)]
         kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
-        sizes = [size for _, size in kinds]
+        sizes = [item.size_bytes for each in level if meets(each, NOT_DURABLE) for item in each.workload.mix]
         loads = [each.measurement.asked_depth for each in level]
-        if len(kinds) < LEAST_KINDS or max(sizes) < SIZE_APART * min(sizes) or max(loads) < DEEPER * min(loads):
+        if len(kinds) < LEAST_KINDS or max(sizes, default=0) < SIZE_APART * min(sizes, default=1):
             continue
-        if all(each.measurement.rate_per_s <= SAME * rate_per_s for each in facts.rows):
-            rate_per_s = fmean(each.measurement.rate_per_s for each in level)
-            says = (
-                f"{counted(len(level), 'row')} of {counted(len(kinds), 'kind')} of I/O, {min(loads)} to {max(loads)}"
-                f" outstanding, all reached {number(rate_per_s)} IOPS; no row went faster, as behind a rate limit."
-            )
-            evidence = {"rate_per_s": rate_per_s, "depth": float(max(loads)), "from_depth": float(min(loads))}
-            evidence["other_kinds"] = float(len(kinds) - 1)
-            for each in level:
-                yield _suspicion(each.record, says, evidence, confidence=0.7)
+        in_one_time = max(loads) == 1 and all(_spread(point(each)) < EXACT for each in level)
+        fastest_per_s = max(each.measurement.rate_per_s for each in facts.rows)
+        if as_fast(fastest_per_s, rate_per_s) and (in_one_time or max(loads) >= DEEPER * min(loads)):
+            yield from _told_of_all(level, len(kinds), min(loads), max(loads))
             return
 
 
-def _one_rate_for_all(facts: Facts) -> Iterator[Finding]:
-    """One at a time, I/Os of several kinds and sizes at one rate, all in the same time, and no load that passes it.
-
-    A disk that waits longer for its heads than for the cap shows no level in its ladders of random reads.
-    """
-    lone = (row for row in rows_for(facts, KEPT_BUSY) if row.measurement.asked_depth == 1)
-    rows = [row for row in lone if _spread(point(row)) < EXACT]
-    for row in rows:
-        level = [each for each in rows if _same(each.measurement.rate_per_s, row.measurement.rate_per_s)]
-        kinds = {(item.op, item.size_bytes) for each in level for item in each.workload.mix}
-        plain = [item.size_bytes for each in level if meets(each, NOT_DURABLE) for item in each.workload.mix]
-        if len(kinds) < LEAST_KINDS or max(plain, default=0) < SIZE_APART * min(plain, default=1):
-            continue
-        ceiling = SAME * max(each.measurement.rate_per_s for each in level)
-        if all(each.measurement.rate_per_s <= ceiling for each in facts.rows):
-            yield from _told_of_all(level)
-            return
-
-
-def _told_of_all(level: list[RowFacts]) -> Iterator[Finding]:
+def _told_of_all(level: list[RowFacts], kinds: int, least: int, most: int) -> Iterator[Finding]:
     rate_per_s = fmean(row.measurement.rate_per_s for row in level)
+    rows, rate = counted(len(level), "row"), f"{number(rate_per_s)} IOPS"
     says = (
-        f"{counted(len(level), 'row')} of unlike I/Os reached {number(rate_per_s)} IOPS, one outstanding, each I/O in"
-        f" {brief_time(level[0].p50_ns)} (p50 and p95); no load went faster, as behind a rate limit."
+        f"{rows} of {counted(kinds, 'kind')} of I/O, {least} to {most} outstanding, all reached {rate}; no row went"
+        " faster, as behind a rate limit."
     )
-    evidence = {"rate_per_s": rate_per_s, "depth": 1.0, "from_depth": 1.0, "other_kinds": float(len(level) - 1)}
+    if most == 1:
+        says = (
+            f"{rows} of unlike I/Os reached {rate}, one outstanding, each I/O in {brief_time(level[0].p50_ns)} (p50 and"
+            " p95); no load went faster, as behind a rate limit."
+        )
+    evidence = {"rate_per_s": rate_per_s, "depth": float(most), "from_depth": float(least), "other_kinds": kinds - 1.0}
     for row in level:
         yield _suspicion(row.record, says, evidence, confidence=0.7)
 
@@ -226,17 +203,13 @@ class _Level(NamedTuple):
         return self.deep.rate_per_s
 
 
-def _same(one_per_s: float, other_per_s: float) -> bool:
-    return 1 / SAME <= one_per_s / other_per_s <= SAME
-
-
 def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
     """Curves whose rate is level, with the rows of other kinds that go at the same rate."""
     every = [level for curve in curves for level in _level(facts, curve)]
     # What an experiment decides is decided of all suspicions of a cap: those of another rate are left to a later run.
     testable = [level.rate_per_s for level in every if level.from_one and not level.bandwidth]
     found = [
-        each for each in every if each.from_one or not testable or any(_same(each.rate_per_s, it) for it in testable)
+        each for each in every if each.from_one or not testable or any(as_fast(each.rate_per_s, it) for it in testable)
     ]
     told = {id(point.record) for level in found for point in level.points}
     order = sorted(found, key=lambda level: not level.from_one)  # what can be tested comes first
@@ -268,28 +241,29 @@ def _same_cap(one: _Level, other: _Level) -> bool:
     if (one.bandwidth, one.servers) != (other.bandwidth, other.servers):
         return False
     if one.bandwidth:
-        return bool(one.deep.bytes_per_s) and _same(other.deep.bytes_per_s, one.deep.bytes_per_s)
-    return _same(other.rate_per_s, one.rate_per_s)
+        return bool(one.deep.bytes_per_s) and as_fast(other.deep.bytes_per_s, one.deep.bytes_per_s)
+    return as_fast(other.rate_per_s, one.rate_per_s)
 
 
 def _level(facts: Facts, curve: Curve) -> list[_Level]:
     """The loads from which on more of it changes nothing but the response time, evenly as by a clock."""
     deep, first = curve.points[-1], curve.points[0]
-    from_one = first.load == 1 and 1 / FLAT <= deep.rate_per_s / first.rate_per_s <= FLAT
-    within = FLAT if from_one else SAME
-    held = [point for point in curve.points if 1 / within <= deep.rate_per_s / point.rate_per_s <= within]
+    from_one = first.load == 1 and as_fast(deep.rate_per_s, first.rate_per_s, FROM_ONE)
+    within = FROM_ONE if from_one else AT_LEVEL
+    held = [point for point in curve.points if as_fast(deep.rate_per_s, point.rate_per_s, within)]
     few = min(point.record.measurement.ios for point in held) < LEAST_IOS
     one = curve.at(1)
     if few or one is None or not meets(facts.row(one.record), ONE_STATE) or deep.load < max(DEEPER, 2 * held[0].load):
         return []
     if _others_share(facts.row(one.record)) > max(OF_OTHERS, 2 * _others_share(facts.row(deep.record))):
         return []  # its times scatter as those of a queue of others: what is more even than they are is no clock
-    if not (_by_the_clock(one, deep) or _constant(facts, one, held) or _whatever_the_kind(facts, one, deep)):
+    always_the_same = _spread(one) < EXACT and _spread(deep) < EVEN
+    if not (curve.passes_by_a_clock or always_the_same or _whatever_the_kind(facts, one, deep)):
         return []
     size = min((item.size_bytes for item in deep.record.phase.workload.mix), default=0)
     # One large I/O may fill the device by itself: then more of them are as even, and nothing caps them. With small ones
-    # that takes more than one at once, and as many bytes as other sizes reach.
-    full = size >= LARGE_BYTES or (not from_one and _as_many_bytes(facts, deep, size))
+    # that takes more than one at once.
+    full = size >= LARGE_BYTES or (not from_one and _may_be_of_bytes(facts, deep, size))
     return [_Level(tuple(held), full, 0 if from_one else _servers(one, deep))]
 
 
@@ -300,13 +274,6 @@ def _others_share(row: RowFacts) -> float:
     return max(seen.get("foreign_share", 0.0), seen.get("foreign_request_share", 0.0), met)
 
 
-def _by_the_clock(one: Point, deep: Point) -> bool:
-    """Whether the deepest load is served evenly, as a clock does and a device does not."""
-    even_one, even_deep = _spread(one), _spread(deep)
-    averaged = even_one / math.sqrt(deep.load)
-    return even_deep < EVEN and (even_one < EXACT or even_deep < MORE_EVEN * averaged)
-
-
 def _servers(one: Point, deep: Point) -> int:
     """How many I/Os at a time explain the rate, where one alone always takes the same: 0 for none or one."""
     busy = deep.rate_per_s / one.rate_per_s
@@ -315,57 +282,29 @@ def _servers(one: Point, deep: Point) -> int:
 
 
 def _whatever_the_kind(facts: Facts, one: Point, deep: Point) -> bool:
-    """Whether several other kinds of I/O go at exactly that rate, though one of them alone takes another time.
+    """Whether I/Os of two other kinds go at exactly that rate, though one of them alone takes another time.
 
     What a full device ends in a second goes by how long each I/O keeps it; a fixed delay on the way to it hides how
     evenly a cap lets them pass, and leaves this sign. Of I/Os of one size, bytes may be what is full.
     """
     moved = max(row.measurement.bytes_per_s for row in rows_for(facts, (ALONE,)))
-    if moved < MORE_BYTES * deep.bytes_per_s:
-        return False
     kinds = set()
-    for curve in facts.curves:
+    for curve in facts.curves if moved > deep.bytes_per_s and not as_fast(moved, deep.bytes_per_s, FROM_ONE) else ():
         alone = curve.at(1)
         if alone is None or not meets(facts.row(alone.record), NO_PAUSES):
             continue
         apart = abs(math.log(alone.rate_per_s / one.rate_per_s))
-        near = min(AS_EXACT, apart / FAR_NEARER)
-        exactly = any(
-            point.load > 1
-            and point.record.measurement.ios >= LEAST_IOS
-            and abs(math.log(point.rate_per_s / deep.rate_per_s)) <= near
-            for point in curve.points
-        )
-        if apart >= UNLIKE and exactly:
+        near = [abs(math.log(each.rate_per_s / deep.rate_per_s)) for each in curve.points if each.load > 1]
+        if apart >= UNLIKE and min(near, default=math.inf) <= min(AS_EXACT, apart / FAR_NEARER):
             mix = alone.record.phase.workload.mix
             kinds.add((meets(facts.row(alone.record), NOT_DURABLE), *((item.op, item.size_bytes) for item in mix)))
     return len(kinds) >= LEAST_KINDS - 1
 
 
-def _constant(facts: Facts, one: Point, held: list[Point]) -> bool:
-    """Whether second by second the same number of I/Os ended, though the device's own times scatter.
-
-    The number that a full device ends in a second varies as its times do: its variance over its mean is that of one
-    I/O's time over the square of its mean.
-    """
-    alone = facts.row(one.record).service()
-    counts = [point.record.series.ios for point in held if len(point.record.series.ios) > 1]
-    free = sum(len(each) - 1 for each in counts)
-    if free < LEAST_FREE or not alone.mean_ns:
-        return False
-    own = (alone.stdev_ns / alone.mean_ns) ** 2
-    square = sum(variance(each) * (len(each) - 1) for each in counts)
-    mean = fmean(fmean(each) for each in counts)
-    return mean >= LEAST_IOS and square / free / mean < STEADIER * own
-
-
-def _as_many_bytes(facts: Facts, deep: Point, size_bytes: int) -> bool:
-    """Whether I/Os of quite another size move as many bytes: then bytes are what is full."""
-    return any(
-        _size_apart(row, size_bytes) and 1 / FLAT <= row.measurement.bytes_per_s / deep.bytes_per_s <= FLAT
-        for row in rows_for(facts, (ALONE,))
-        if deep.bytes_per_s
-    )
+def _may_be_of_bytes(facts: Facts, deep: Point, size_bytes: int) -> bool:
+    """Whether bytes may be what is full: I/Os of quite another size move as many, or none were measured."""
+    moved = [row.measurement.bytes_per_s for row in rows_for(facts, (ALONE,)) if _size_apart(row, size_bytes)]
+    return bool(deep.bytes_per_s) and (not moved or any(as_fast(per_s, deep.bytes_per_s, FROM_ONE) for per_s in moved))
 
 
 def _size_apart(row: RowFacts, size_bytes: int) -> bool:
@@ -381,8 +320,7 @@ def _alike(facts: Facts, level: _Level) -> list[RowFacts]:
         for row in rows_for(facts, (*KEPT_BUSY, NOT_DURABLE))
         if {(item.op, item.size_bytes) for item in row.workload.mix} != mine
         and row.measurement.asked_depth > 1
-        and _same(row.measurement.rate_per_s, level.rate_per_s)
-        and _spread(point(row)) < ROUGHLY_EVEN
+        and as_fast(row.measurement.rate_per_s, level.rate_per_s)
     ]
 
 
@@ -438,9 +376,9 @@ def _or_else(level: _Level) -> str:
 
 
 def _evenly(deep: Point, spread: float) -> str:
-    """How the times show it, or else the seconds."""
+    """How the times show it by themselves, or that what lies between them does."""
     if spread >= EVEN:
-        return "as many I/Os ended in each second"
+        return "they pass as evenly as by a clock"
     return (
         f"up to the p95 the response times of the {deep.load} are nearly equal (p50"
         f" {brief_time(deep.response.quantile_ns(0.5))}, p95 {brief_percent(spread)} above)"
