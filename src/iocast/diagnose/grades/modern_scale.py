@@ -170,8 +170,8 @@ def scaling(facts: Facts, examination: Examination) -> Graded:
     below = pick.up_to_knee(believed)
     low, high = below[0], below[-1]
     if low.measurement.asked_depth == high.measurement.asked_depth:
-        told = believed.saturated or _full_too_early(believed)
-        full = _full(believed) if told else f"the storage is {_full(believed)}"
+        is_saturated = believed.saturated or _full_too_early(believed)
+        full = _full(believed) if is_saturated else f"the storage is {_full(believed)}"
         return _without("scaling", f"{full}: no two loads that can be compared lie below that")
     low_ns, high_ns = (facts.row(record).mean_ns for record in (low, high))
     grown = high_ns / low_ns

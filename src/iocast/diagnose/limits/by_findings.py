@@ -60,34 +60,34 @@ def paced(
     """What bound each measured phase, by name. The rows in `out` are no measure for others; void ones have no
     bottleneck, whatever else was found of them.
     """
-    found = bounds_without(facts, out)
-    found |= {name: Bound("unknown", f"Bottleneck unknown: {out[name].why}.") for name in void}
+    limits = bounds_without(facts, out)
+    limits |= {name: Bound("unknown", f"Bottleneck unknown: {out[name].why}.") for name in void}
     surest: dict[str, tuple[tuple[bool, float, bool], Finding]] = {}
     for finding in findings:
-        for name in () if finding.phase in void else _rows_of(facts, finding, found):
+        for name in () if finding.phase in void else _rows_of(facts, finding, limits):
             key = (finding.certain, finding.confidence, name == finding.phase)
             if name not in surest or key > surest[name][0]:
                 surest[name] = key, finding
-    told = {name: _by(finding, found[name]) for name, (_, finding) in surest.items()}
-    others = {name: bound for name, bound in _elsewhere(facts, findings, found) if name not in told}
+    explained = {name: _by(finding, limits[name]) for name, (_, finding) in surest.items()}
+    others = {name: bound for name, bound in _elsewhere(facts, findings, limits) if name not in explained}
     capped = {
         name: finding
         for name, (_, finding) in surest.items()
-        if "ios" in PACES[finding.code].counts and told[name].by == "device_or_limit"
+        if "ios" in PACES[finding.code].counts and explained[name].by == "device_or_limit"
     }
-    beside = {name: bound for name, bound in _beside_a_suspicion(facts, found, capped) if name not in told}
-    told = found | beside | others | told
-    return as_full(facts, told | dict(_not_shown(facts, findings, told, out)), out)
+    beside = {name: bound for name, bound in _beside_a_suspicion(facts, limits, capped) if name not in explained}
+    explained = limits | beside | others | explained
+    return as_full(facts, explained | dict(_not_shown(facts, findings, explained, out)), out)
 
 
 def _not_shown(
-    facts: Facts, findings: tuple[Finding, ...], told: Mapping[str, Bound], out: Mapping[str, LeftOut]
+    facts: Facts, findings: tuple[Finding, ...], limits: Mapping[str, Bound], out: Mapping[str, LeftOut]
 ) -> Iterator[tuple[str, Bound]]:
     """Level rows whose I/Os pass as evenly as by a clock: a cap in front of the device would look the same, unless an
     experiment showed that there is none."""
     freed = {each.phase for each in findings if each.code in CAPS and each.state == "rejected"}
     for row in facts.rows:
-        bound = told[row.name]
+        bound = limits[row.name]
         if bound.by != "device" or not bound.level or bound.evidence["rate_ratio"] < 1 / DOUBLING_GAINS:
             continue  # more load that costs IOPS meets no cap
         whole = row.curve
@@ -101,38 +101,38 @@ def _not_shown(
             yield row.name, replace(bound, by="device_or_limit", says=says)
 
 
-def _rows_of(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
+def _rows_of(facts: Facts, finding: Finding, limits: dict[str, Bound]) -> Iterator[str]:
     """The rows whose pace it would set: its own, and those of the same curve where more load brought no more."""
-    own = found.get(finding.phase)
+    own = limits.get(finding.phase)
     if finding.code not in PACES or finding.state == "rejected" or own is None:
         return
     reached = own.by in ("generator", "kernel") and "limit" in finding.evidence  # whatever the CPUs did
     if own.by in ("device", "queue", "not_shown") or (own.by == "unknown" and finding.certain) or reached:
         yield finding.phase
     if "after_per_s" in finding.evidence:
-        yield from _at_the_baseline(facts, finding, found)
+        yield from _at_the_baseline(facts, finding, limits)
     here = next(row.record for row in facts.rows if row.name == finding.phase)
-    for flat in _flat(facts, found):
+    for flat in _flat(facts, limits):
         if here in flat:
             yield from (
                 row.phase.name for row in flat if _on_a_level(here.measurement, row.measurement, PACES[finding.code])
             )
 
 
-def _at_the_baseline(facts: Facts, finding: Finding, found: dict[str, Bound]) -> Iterator[str]:
+def _at_the_baseline(facts: Facts, finding: Finding, limits: dict[str, Bound]) -> Iterator[str]:
     """Rows of other I/Os that go at what spent credits leave, in I/Os or in bytes: more load brought them no more."""
     ios, of_bytes = finding.evidence["after_per_s"], finding.evidence.get("baseline_bytes_per_s")
     for row in facts.rows:
         did = row.measurement
         got, left = (did.rate_per_s, ios) if of_bytes is None else (did.bytes_per_s, of_bytes)
-        if found[row.name].by == "device" and as_fast(got, left):
+        if limits[row.name].by == "device" and as_fast(got, left):
             yield row.name
 
 
-def _flat(facts: Facts, found: dict[str, Bound]) -> Iterator[list[PhaseRecord]]:
+def _flat(facts: Facts, limits: dict[str, Bound]) -> Iterator[list[PhaseRecord]]:
     """The rows of each curve where more load brought no more."""
     for curve in facts.curves:
-        yield [row for row in curve.rows if found[row.phase.name].by == "device"]
+        yield [row for row in curve.rows if limits[row.phase.name].by == "device"]
 
 
 def _on_a_level(one: Measurement, other: Measurement, pace: Pace) -> bool:
@@ -152,36 +152,36 @@ def _pairs(one: Measurement, other: Measurement, counts: tuple[Unit, ...]) -> li
     return [both[unit] for unit in counts]
 
 
-def _elsewhere(facts: Facts, findings: tuple[Finding, ...], found: dict[str, Bound]) -> Iterator[tuple[str, Bound]]:
+def _elsewhere(facts: Facts, findings: tuple[Finding, ...], limits: dict[str, Bound]) -> Iterator[tuple[str, Bound]]:
     """Rows of other curves that a confirmed cap, or spent credits, hold back too: they go at about the same rate."""
     rates = {row.name: row.measurement.rate_per_s for row in facts.rows}
     for finding in findings:
-        pace, seen = PACES.get(finding.code), finding.evidence
+        pace, evidence = PACES.get(finding.code), finding.evidence
         if pace is None or pace.by != "rate" or not finding.certain or finding.phase not in rates:
             continue
-        if "baseline_bytes_per_s" in seen:
+        if "baseline_bytes_per_s" in evidence:
             continue  # its rows are known by their throughput, whatever their rates
-        cap, spent = seen.get("after_per_s", rates[finding.phase]), "after_per_s" in seen
-        for flat in _flat(facts, found):
+        cap, spent = evidence.get("after_per_s", rates[finding.phase]), "after_per_s" in evidence
+        for flat in _flat(facts, limits):
             # Of a level that reaches it all rows: with the least load an I/O now and then takes longer than the cap.
             names = [
                 row.phase.name for row in flat if spent or as_fast(rates[row.phase.name], cap, 1 - 1 / DOUBLING_GAINS)
             ]
             for name in names if any(as_fast(rates[name], cap) for name in names) else ():
                 why = "burst credits were spent" if spent else _as_it_goes(rates[name], cap)
-                yield name, Bound(pace.by, f"{pace.certain}: {why}, as on {finding.phase}.", seen)
+                yield name, Bound(pace.by, f"{pace.certain}: {why}, as on {finding.phase}.", evidence)
 
 
 def _beside_a_suspicion(
-    facts: Facts, found: dict[str, Bound], suspicions: Mapping[str, Finding]
+    facts: Facts, limits: dict[str, Bound], suspicions: Mapping[str, Finding]
 ) -> Iterator[tuple[str, Bound]]:
     """Rows of other curves that go level, too, at the rate or the bytes of rows where a cap is suspected."""
     did = {row.name: row.measurement for row in facts.rows}
-    for flat in _flat(facts, found):
+    for flat in _flat(facts, limits):
         for name in (row.phase.name for row in flat if row.phase.name not in suspicions):
             for beside, finding in suspicions.items():
                 if _as_fast(did[beside], did[name], PACES[finding.code].counts):
-                    yield name, _by(finding, found[name])
+                    yield name, _by(finding, limits[name])
                     break
 
 
@@ -196,11 +196,11 @@ def _as_it_goes(rate_per_s: float, cap_per_s: float) -> str:
 
 def _confirmed_level(finding: Finding) -> str:
     """A level that an experiment showed to be a cap, without what else it might have been; "" for other findings."""
-    seen = finding.evidence
-    if finding.state != "confirmed" or "from_depth" not in seen:
+    evidence = finding.evidence
+    if finding.state != "confirmed" or "from_depth" not in evidence:
         return ""
-    loads = f"{number(seen['depth'])} outstanding I/Os as with {number(seen['from_depth'])}"
-    return f"about {number(seen['rate_per_s'])} IOPS with {loads}; at half of that rate each I/O was quicker"
+    loads = f"{number(evidence['depth'])} outstanding I/Os as with {number(evidence['from_depth'])}"
+    return f"about {number(evidence['rate_per_s'])} IOPS with {loads}; at half of that rate each I/O was quicker"
 
 
 def _by(finding: Finding, plain: Bound) -> Bound:
@@ -222,24 +222,24 @@ def _by(finding: Finding, plain: Bound) -> Bound:
 # same I/Os in a second.
 
 
-def as_full(facts: Facts, found: Mapping[str, Bound], out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+def as_full(facts: Facts, limits: Mapping[str, Bound], out: Mapping[str, LeftOut]) -> dict[str, Bound]:
     """The same bounds, with those of rows that are seen to be as full as others."""
     judged = [row for row in facts.rows if row.name not in out and not row.record.phase.together]
-    full = [row for row in judged if found[row.name].by in OPENS and not row.is_open_loop]
-    full = [row for row in full if _reached(row, found[row.name])]
-    told = {row.name: bound for row in judged for bound in _as_full_as(row, full, found)}
-    return {**found, **told}
+    full = [row for row in judged if limits[row.name].by in OPENS and not row.is_open_loop]
+    full = [row for row in full if _reached(row, limits[row.name])]
+    full_bounds = {row.name: bound for row in judged for bound in _as_full_as(row, full, limits)}
+    return {**limits, **full_bounds}
 
 
 def _reached(row: RowFacts, bound: Bound) -> bool:
     """False where the limit was met on the way to the next load only: such a row is not at it yet."""
-    seen = bound.evidence
-    return seen.get("rate_ratio", 1.0) < DOUBLING_GAINS or row.measurement.asked_depth >= seen.get("deeper", 0)
+    evidence = bound.evidence
+    return evidence.get("rate_ratio", 1.0) < DOUBLING_GAINS or row.measurement.asked_depth >= evidence.get("deeper", 0)
 
 
-def _as_full_as(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound]) -> Iterator[Bound]:
+def _as_full_as(row: RowFacts, full: list[RowFacts], limits: Mapping[str, Bound]) -> Iterator[Bound]:
     """What a row at the end of its curve is bound by, where one of another kind shows it."""
-    own = found[row.name]
+    own = limits[row.name]
     curve = row.curve
     if own.by != "not_shown" or curve is None or row.measurement.asked_depth < curve.loads[-1]:
         return
@@ -248,8 +248,8 @@ def _as_full_as(row: RowFacts, full: list[RowFacts], found: Mapping[str, Bound])
     for other in full:
         words = _alike(row, other) if other.kind != row.kind else ""
         if words:
-            says = _as_full_says(row, other, found[other.name].by, words)
-            yield replace(own, by=found[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
+            says = _as_full_says(row, other, limits[other.name].by, words)
+            yield replace(own, by=limits[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
             return
 
 

@@ -79,19 +79,19 @@ def _of(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
 
 def _generator(run: Run, record: PhaseRecord) -> Bound | None:
     """The test's own threads, in its own code or in the kernel's, had no time left."""
-    did, made = record.measurement, record.measurement.generator
-    if not made.threads or not did.elapsed_ns:
+    did, generator = record.measurement, record.measurement.generator
+    if not generator.threads or not did.elapsed_ns:
         return None
-    cores = min(made.threads, max(1, run.host.cpus))
-    worked_ns = made.user_ns + made.system_ns
-    share = (worked_ns + made.queued_ns) / did.elapsed_ns / made.threads
+    cores = min(generator.threads, max(1, run.host.cpus))
+    worked_ns = generator.user_ns + generator.system_ns
+    share = (worked_ns + generator.queued_ns) / did.elapsed_ns / generator.threads
     cpu = worked_ns / did.elapsed_ns / cores
     # What the process used and its workers did not: kernel threads that I/Os were handed to, and the watcher.
     # Of phases that ran together it is unknown whose.
-    handed = 0.0 if did.cpu_phases > 1 else max(0, did.cpu_system_ns - made.system_ns) / did.elapsed_ns
+    handed = 0.0 if did.cpu_phases > 1 else max(0, did.cpu_system_ns - generator.system_ns) / did.elapsed_ns
     figures = {
         "cpu_share": cpu,
-        "system_share": made.system_ns / worked_ns if worked_ns else 0.0,
+        "system_share": generator.system_ns / worked_ns if worked_ns else 0.0,
         "queued_share": did.queued_share,
         "kernel_threads": handed,
         "cpu_ns_per_io": worked_ns / did.ios,
@@ -102,13 +102,13 @@ def _generator(run: Run, record: PhaseRecord) -> Bound | None:
             return None
         says = f"kernel threads did the I/O ({number(handed)} CPUs), because submitting it would have blocked"
         return Bound("kernel", f"CPU-bound in the kernel: {says}.", figures)
-    waited, were = min(1.0, figures["queued_share"]), "was" if made.threads == 1 else "were"
+    waited, were = min(1.0, figures["queued_share"]), "was" if generator.threads == 1 else "were"
     busy = f"busy {brief_percent(min(1.0, max(cpu, share - waited)))} of the time"
     if cpu < limits.BUSY_GENERATOR and waited > WAITED:
         busy += f" and waited for a CPU {brief_percent(waited)}"
-    worked = f"{own_threads(made.threads)} {were} {busy}, {each} per I/O"
-    if made.queued_ns > worked_ns:  # whatever they did with the little that they got
-        says = f"{own_threads(made.threads)} waited for a CPU {brief_percent(waited)} of the time"
+    worked = f"{own_threads(generator.threads)} {were} {busy}, {each} per I/O"
+    if generator.queued_ns > worked_ns:  # whatever they did with the little that they got
+        says = f"{own_threads(generator.threads)} waited for a CPU {brief_percent(waited)} of the time"
         return Bound("generator", f"CPU-bound: {says}.", figures)
     if figures["system_share"] >= limits.MOSTLY_SYSTEM:
         says = f"{worked}, mostly in system calls"
@@ -169,8 +169,8 @@ def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
     if curve is None or not curve.steps:
         only = f"no comparable row at another load; left out: {left}" if left else f"only measured at {here}"
         return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
-    found = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
-    return replace(found, says=f"{found.says}{left_out_words(left)}", left_out=left)
+    reached_steps = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
+    return replace(reached_steps, says=f"{reached_steps.says}{left_out_words(left)}", left_out=left)
 
 
 def left_out_words(left: str) -> str:

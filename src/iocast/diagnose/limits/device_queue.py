@@ -13,11 +13,11 @@ SERIALISED, ENOUGH = 0.25, 0.5  # of the control's queue; of the requested one, 
 ONE = 1.0  # what a lock lets pass
 
 
-def queue_verdict(at_device: float | None, asked: float, control: float | None = None) -> SerialisationCode:
+def queue_verdict(at_device: float | None, asked_depth: float, control: float | None = None) -> SerialisationCode:
     """`asked`: outstanding I/Os. `control`: the queue that the device reached where nothing held I/Os back."""
     if at_device is None:
         return "not_seen"
-    if (control < ENOUGH * asked) if control is not None else (at_device < ENOUGH * ONE):
+    if (control < ENOUGH * asked_depth) if control is not None else (at_device < ENOUGH * ONE):
         return "device_too_fast"
     most = 2 * ONE if control is None else SERIALISED * control
     return "serialised" if at_device <= most else "parallel"

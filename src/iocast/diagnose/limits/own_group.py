@@ -73,11 +73,11 @@ def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
 
 def io_limits(row: RowFacts) -> tuple[str, ...]:
     """The limits set to the operations of a row, reached or not, in words."""
-    told = []
+    texts = []
     for (subject, metric), limit in row.limits_of_its_ops:
         op, what = metrics.LIMITED[metric]
-        told.append(f"{_words(what, limit)} of {op}s on {subject}")
-    return tuple(told)
+        texts.append(f"{_words(what, limit)} of {op}s on {subject}")
+    return tuple(texts)
 
 
 @once

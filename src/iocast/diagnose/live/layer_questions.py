@@ -51,23 +51,23 @@ def _storage(times: LayerTimes) -> LayerAnswer:
 
 
 def _network_or_client(times: LayerTimes) -> LayerAnswer:
-    asked = "Do the network or the client lose time?"
+    question = "Do the network or the client lose time?"
     client_ns, server_ns = times.mean_ns("client"), _first(times, "database", "nfs_round_trip", "read_call")
     if client_ns is None or server_ns is None:
-        says = f"{asked} Unknown: the client's time was not seen."
+        says = f"{question} Unknown: the client's time was not seen."
         return LayerAnswer(question="network_or_client_slow", yes=None, says=says)
     yes = client_ns - server_ns > CLIENT_GAP_NS
     said = f"the client waits {duration(client_ns)}, the server takes {duration(server_ns)}"
-    says = f"{asked} {'Yes' if yes else 'No'}: {said}."
+    says = f"{question} {'Yes' if yes else 'No'}: {said}."
     return LayerAnswer(question="network_or_client_slow", yes=yes, says=says)
 
 
 def _file_system(times: LayerTimes) -> LayerAnswer:
-    asked = "Does the file system lose time?"
+    question = "Does the file system lose time?"
     call_ns, io_ns = times.mean_ns("read_call"), _first(times, "bio_read", "request_read", "driver_read")
     if call_ns is None or io_ns is None:
-        says = f"{asked} Unknown: {'no reads of files' if call_ns is None else 'no reads of a device'}."
+        says = f"{question} Unknown: {'no reads of files' if call_ns is None else 'no reads of a device'}."
         return LayerAnswer(question="file_system_slow", yes=None, says=says)
     yes = is_gap(call_ns, io_ns)
     said = f"a read of a file takes {duration(call_ns)}, of the device {duration(io_ns)}"
-    return LayerAnswer(question="file_system_slow", yes=yes, says=f"{asked} {'Yes' if yes else 'No'}: {said}.")
+    return LayerAnswer(question="file_system_slow", yes=yes, says=f"{question} {'Yes' if yes else 'No'}: {said}.")

@@ -172,7 +172,7 @@ _WORDS: Mapping[str, _Words] = {
 _CODES: Mapping[str, LostTimeCode] = {"quota": "cpu", "shared": "device_queue"}
 
 
-def _lost(of: str, lost_ns: float, evidence: Mapping[str, float], seen: str) -> Lost:
+def _lost(of: str, lost_ns: float, evidence: Mapping[str, float], shown: str) -> Lost:
     words = _WORDS[of]
     code: LostTimeCode = _CODES.get(of, of)  # type: ignore[arg-type]
     return Lost(
@@ -180,7 +180,7 @@ def _lost(of: str, lost_ns: float, evidence: Mapping[str, float], seen: str) -> 
         rule=words.rule,
         lost_ns=lost_ns,
         evidence=evidence,
-        says=f"{words.opens}{seen}.",
+        says=f"{words.opens}{shown}.",
         refuted_by=words.refuted_by,
         remedy=words.remedy,
     )
@@ -192,14 +192,18 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
     late = _late(times)
     if late is not None:  # its means are of other reads: what lies below it is judged without them
         below = replace(times, layers={layer: each for layer, each in times.layers.items() if layer != "database"})
-        told = verdict(below, slow_device_ns)
-        return _told(late, times, (), missing) if told.rule is None else replace(told, others=(*told.others, late))
-    found = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
-    if any("others_share" in lost.evidence for lost in found):  # means of the device are those of others
-        found = [lost for lost in found if lost.code not in ("file_system", "device")]
-    found.sort(key=lambda lost: -lost.lost_ns)
-    if found:
-        return _told(found[0], times, tuple(found[1:]), missing)
+        below_verdict = verdict(below, slow_device_ns)
+        return (
+            _told(late, times, (), missing)
+            if below_verdict.rule is None
+            else replace(below_verdict, others=(*below_verdict.others, late))
+        )
+    losses = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
+    if any("others_share" in lost.evidence for lost in losses):  # means of the device are those of others
+        losses = [lost for lost in losses if lost.code not in ("file_system", "device")]
+    losses.sort(key=lambda lost: -lost.lost_ns)
+    if losses:
+        return _told(losses[0], times, tuple(losses[1:]), missing)
     if not any(layer.count >= LEAST for layer in times.layers.values()):
         return LayersVerdict(
             code="unknown",
@@ -263,11 +267,11 @@ def _above_block(times: LayerTimes, _: float) -> Iterator[Lost]:
     others."""
     call_ns = _mean(times, "read_call")
     layers: tuple[LayerCode, ...] = ("bio_read", "request_read", "driver_read")
-    seen = next((layer for layer in layers if times.mean_ns(layer) is not None), None)
-    if call_ns is None or (seen is None and "bio_read" not in times.layers):
+    entered = next((layer for layer in layers if times.mean_ns(layer) is not None), None)
+    if call_ns is None or (entered is None and "bio_read" not in times.layers):
         return
     calls = times.count("read_call")
-    block_ns = 0.0 if seen is None else (times.mean_ns(seen) or 0.0) * min(1.0, times.count(seen) / calls)
+    block_ns = 0.0 if entered is None else (times.mean_ns(entered) or 0.0) * min(1.0, times.count(entered) / calls)
     if is_gap(call_ns, block_ns):
         evidence = {"read_call_ns": call_ns, "block_ns": block_ns, "read_calls": float(calls)}
         said = f"a read call takes {brief_time(call_ns)}, its bio {brief_time(block_ns)}"
@@ -275,7 +279,7 @@ def _above_block(times: LayerTimes, _: float) -> Iterator[Lost]:
 
 
 def _without_device(
-    times: LayerTimes, lost_ns: float, evidence: dict[str, float], op: str, seen: str
+    times: LayerTimes, lost_ns: float, evidence: dict[str, float], op: str, shown: str
 ) -> Iterator[Lost]:
     """Who holds calls back above the block layer: a quota, a throttle, the processor; else the file system, or the
     journal of what is synced, where the gap is long enough for that."""
@@ -285,29 +289,29 @@ def _without_device(
     limit = next((each for each in times.limits if metrics.LIMITED[each.metric][0] == op), None)
     own_calls = times.count("read_call") if op == "read" else times.count("sync_call")
     if _has_quota(times):
-        yield _held_by_quota(times, lost_ns, evidence, seen)
+        yield _held_by_quota(times, lost_ns, evidence, shown)
     elif limit is not None:
         evidence |= {"limit_per_s": limit.limit_per_s, "rate_per_s": limit.rate_per_s}
-        yield _lost("throttle", lost_ns, evidence, f"{seen}{waits}; {_limit_said(limit)}. iostat does not see it")
+        yield _lost("throttle", lost_ns, evidence, f"{shown}{waits}; {_limit_said(limit)}. iostat does not see it")
     elif wait_ns is not None and wait_ns >= max(MOST * lost_ns, MIN_GAP_NS * calls):
-        yield _lost("cpu", lost_ns, evidence, f"{seen}{waits}")
+        yield _lost("cpu", lost_ns, evidence, f"{shown}{waits}")
     elif lost_ns < MIN_ELSE_NS * own_calls:
         return
     elif op == "write":
-        yield _lost("journal", lost_ns, evidence, seen)
+        yield _lost("journal", lost_ns, evidence, shown)
     else:
         unsure = "" if wait_ns is not None else ". Waits for a processor were not seen: it may be the CPU"
-        yield _lost("file_system", lost_ns, evidence, f"{seen}{waits}; no control group is at a limit{unsure}")
+        yield _lost("file_system", lost_ns, evidence, f"{shown}{waits}; no control group is at a limit{unsure}")
 
 
 def _has_quota(times: LayerTimes) -> bool:
     return times.quota_share is not None and times.quota_share >= NEXT_TO_NONE
 
 
-def _held_by_quota(times: LayerTimes, lost_ns: float, evidence: Mapping[str, float], seen: str) -> Lost:
+def _held_by_quota(times: LayerTimes, lost_ns: float, evidence: Mapping[str, float], shown: str) -> Lost:
     quota = times.quota_share or 0.0
     share = brief_percent(min(1.0, quota))  # version 1 of control groups adds up what it held on each processor
-    said = f"{seen}; the quota of its control group held it for {share} of the time"
+    said = f"{shown}; the quota of its control group held it for {share} of the time"
     return _lost("quota", lost_ns, {**evidence, "quota_share": quota}, said)
 
 
@@ -353,11 +357,11 @@ def _shared(times: LayerTimes) -> Iterator[Lost]:
         return
     evidence = {"read_call_ns": call_ns, "request_ns": request_ns}
     evidence |= {"others_share": share, "others_outstanding": outstanding}
-    seen = (
+    shown = (
         f"they read {brief_percent(share)} of its bytes and keep {round(outstanding)} I/Os outstanding; a read call"
         f" takes {brief_time(call_ns)}, a request {brief_time(request_ns)}{_tails(times, 'request_read')}"
     )
-    yield _lost("shared", held_ns * times.count("read_call"), evidence, seen)
+    yield _lost("shared", held_ns * times.count("read_call"), evidence, shown)
 
 
 _OPS: tuple[tuple[str, LayerCode, LayerCode, LayerCode], ...] = (
@@ -377,8 +381,8 @@ def _device_queue(times: LayerTimes, _: float) -> Iterator[Lost]:
             continue
         if not (shared and name == "reads"):
             evidence = {"request_ns": upper_ns, "driver_ns": driver_ns, "requests": float(times.count(upper))}
-            seen = f"a request of {name} takes {brief_time(upper_ns)}, the driver {brief_time(driver_ns)}"
-            yield _lost("device_queue", (upper_ns - driver_ns) * waited, evidence, f"{seen}{_tails(times, upper)}")
+            shown = f"a request of {name} takes {brief_time(upper_ns)}, the driver {brief_time(driver_ns)}"
+            yield _lost("device_queue", (upper_ns - driver_ns) * waited, evidence, f"{shown}{_tails(times, upper)}")
 
 
 def _tails(times: LayerTimes, layer: LayerCode) -> str:
@@ -392,8 +396,8 @@ def _device(times: LayerTimes, slow_ns: float) -> Iterator[Lost]:
         mean_ns, waited = times.mean_ns(layer), _waited(times, name, layer)
         if mean_ns is not None and mean_ns >= slow_ns and waited:
             evidence = {"driver_ns": mean_ns, "slow_ns": slow_ns, "requests": float(times.count(layer))}
-            seen = f"the driver takes {brief_time(mean_ns)} for {name}{_tails(times, layer)}"
-            yield _lost("device", (mean_ns - slow_ns) * waited, evidence, seen)
+            shown = f"the driver takes {brief_time(mean_ns)} for {name}{_tails(times, layer)}"
+            yield _lost("device", (mean_ns - slow_ns) * waited, evidence, shown)
 
 
 def _journal(times: LayerTimes, _: float) -> Iterator[Lost]:
@@ -404,10 +408,10 @@ def _journal(times: LayerTimes, _: float) -> Iterator[Lost]:
     write_ns, flush_ns = times.mean_ns("bio_write") or 0.0, times.mean_ns("bio_flush") or 0.0
     usual_ns = JOURNAL_WRITES * write_ns + JOURNAL_FLUSHES * flush_ns
     if is_gap(sync_ns, usual_ns):
-        seen = f"a sync call takes {brief_time(sync_ns)}, a write {brief_time(write_ns)}"
+        shown = f"a sync call takes {brief_time(sync_ns)}, a write {brief_time(write_ns)}"
         evidence = {"sync_call_ns": sync_ns, "bio_write_ns": write_ns, "bio_flush_ns": flush_ns}
         lost_ns = (sync_ns - usual_ns) * times.count("sync_call")
-        yield from _without_device(times, lost_ns, evidence, "write", f"{seen} and a flush {brief_time(flush_ns)}")
+        yield from _without_device(times, lost_ns, evidence, "write", f"{shown} and a flush {brief_time(flush_ns)}")
 
 
 def _nfs(times: LayerTimes, _: float) -> Iterator[Lost]:
@@ -417,8 +421,8 @@ def _nfs(times: LayerTimes, _: float) -> Iterator[Lost]:
         return
     evidence, trip = {"round_trip_ns": trip_ns, "operations": float(count)}, f"round trip takes {brief_time(trip_ns)}"
     if queue_ns is not None and queue_ns >= max(MIN_QUEUE_NS, trip_ns):
-        seen = f"an operation waits {brief_time(queue_ns)} for a slot, its {trip}"
-        yield _lost("nfs_slots", queue_ns * count, evidence | {"queue_ns": queue_ns}, seen)
+        shown = f"an operation waits {brief_time(queue_ns)} for a slot, its {trip}"
+        yield _lost("nfs_slots", queue_ns * count, evidence | {"queue_ns": queue_ns}, shown)
     if trip_ns >= SLOW_ROUND_TRIP_NS:
         yield _lost("nfs_server", (trip_ns - SLOW_ROUND_TRIP_NS) * count, evidence, f"the {trip}")
 
@@ -443,8 +447,8 @@ def _client_path(times: LayerTimes, _: float) -> Iterator[Lost]:
     client_ns, server_ns = _mean(times, "client"), times.mean_ns(server)
     if client_ns is not None and server_ns is not None and is_gap(client_ns, server_ns):
         evidence = {"client_ns": client_ns, "server_ns": server_ns, "calls": float(times.count("client"))}
-        seen = f"it waits {brief_time(client_ns)}, the server takes {brief_time(server_ns)}"
-        yield _lost("client_path", (client_ns - server_ns) * times.count("client"), evidence, seen)
+        shown = f"it waits {brief_time(client_ns)}, the server takes {brief_time(server_ns)}"
+        yield _lost("client_path", (client_ns - server_ns) * times.count("client"), evidence, shown)
 
 
 def _late(times: LayerTimes) -> Lost | None:
@@ -456,8 +460,8 @@ def _late(times: LayerTimes) -> Lost | None:
         return None
     evidence = {"database_reads": float(database.count), "device_reads": float(device_reads)}
     few = f"{five_figures(database.count)} reads" if database.count else "no reads"
-    seen = f"{few} while the device did {five_figures(device_reads)}: its statistics come when a statement ends, or"
-    return _lost("late_statistics", 0.0, evidence, f"{seen} another process reads")
+    shown = f"{few} while the device did {five_figures(device_reads)}: its statistics come when a statement ends, or"
+    return _lost("late_statistics", 0.0, evidence, f"{shown} another process reads")
 
 
 _Rule = Callable[[LayerTimes, float], Iterator[Lost]]

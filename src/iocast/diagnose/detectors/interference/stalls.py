@@ -57,14 +57,14 @@ QUEUED_REMEDY = (
 def detect(facts: Facts) -> Iterator[Finding]:
     """One finding for each measured phase that stood still while the generator ran; rows whose stalls recur by the same
     clock share the sentence, and so are told as one."""
-    told = {
-        row: found
+    by_row = {
+        row: stops
         for row in facts.rows
-        if (found := _told(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
+        if (stops := _told(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
     }
-    findings = {row.name: _finding(row, found) for row, found in told.items()}
-    for period, names in _by_one_clock(facts, told, findings):
-        full = [row for row in told if row.name in names and _fills_the_list(row, told[row])]
+    findings = {row.name: _finding(row, stops) for row, stops in by_row.items()}
+    for period, names in _by_one_clock(facts, by_row, findings):
+        full = [row for row in by_row if row.name in names and _fills_the_list(row, by_row[row])]
         findings |= _of_one_clock([findings[name] for name in names], period, full[0] if full else None)
     yield from findings.values()
 
@@ -77,12 +77,12 @@ def _of_this_machine(row: RowFacts, stall: Stall) -> bool:
 
 
 def _by_one_clock(
-    facts: Facts, told: Mapping[RowFacts, tuple[Stall, ...]], findings: Mapping[str, Finding]
+    facts: Facts, by_row: Mapping[RowFacts, tuple[Stall, ...]], findings: Mapping[str, Finding]
 ) -> Iterator[tuple[int, list[str]]]:
     """Rows whose stalls recur alike, with their period: seen over all rows where these have one clock, as those of a
     simulated device have, else within each of them."""
-    stood = {row: [each for each in found if not each.queued] for row, found in told.items()}
-    still = [row for row, found in stood.items() if len(found) == len(told[row])]  # the others queued as well
+    stood = {row: [each for each in stops if not each.queued] for row, stops in by_row.items()}
+    still = [row for row, stops in stood.items() if len(stops) == len(by_row[row])]  # the others queued as well
     if not applies(facts, (REAL_DEVICE,)):
         clock = facts.virtual_times_ns
         moved = (_later(each, clock[id(row.record)][0]) for row in still for each in stood[row])
@@ -131,25 +131,25 @@ def _of_one_clock(findings: list[Finding], period: int, full: RowFacts | None) -
     }
 
 
-def _told(found: tuple[Stall, ...]) -> tuple[Stall, ...]:
+def _told(stops: tuple[Stall, ...]) -> tuple[Stall, ...]:
     """Without short ones that come by no clock: the machine may have had a part in the others."""
-    return found if period_ns(found) else tuple(each for each in found if each.duration_ns >= LEAST_NS)
+    return stops if period_ns(stops) else tuple(each for each in stops if each.duration_ns >= LEAST_NS)
 
 
-def _fills_the_list(row: RowFacts, found: tuple[Stall, ...]) -> bool:
+def _fills_the_list(row: RowFacts, stops: tuple[Stall, ...]) -> bool:
     """Whether the I/Os of the stalls are all that were recorded one by one."""
-    return sum(each.ios for each in found) == len(row.measurement.slow) >= row.record.plan.slow_limit
+    return sum(each.ios for each in stops) == len(row.measurement.slow) >= row.record.plan.slow_limit
 
 
 def _bounded(row: RowFacts, where: str = ": there may have been more.") -> str:
     return f" Only the {len(row.measurement.slow)} slowest I/Os are recorded one by one{where}"
 
 
-def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
+def _finding(row: RowFacts, stops: tuple[Stall, ...]) -> Finding:
     record, did = row.record, row.measurement
-    stood = sum(each.ios for each in found)
-    bounded = _bounded(row) if _fills_the_list(row, found) else ""
-    stills, queued = ([each for each in found if each.queued == waits] for waits in (False, True))
+    stood = sum(each.ios for each in stops)
+    bounded = _bounded(row) if _fills_the_list(row, stops) else ""
+    stills, queued = ([each for each in stops if each.queued == waits] for waits in (False, True))
     still_times = [still(row, each) for each in stills]
     shortest_ns = min((each.least_ns for each in still_times), default=0.0)
     period = period_ns(tuple(stills))
@@ -176,7 +176,7 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
             "longest_ns": longest,
             "stalled_ns": sum([*(each.duration_ns for each in queued), *(each.most_ns for each in still_times)]),
             **({"shortest_ns": shortest_ns} if stills else {}),
-            "first_at_ns": found[0].start_ns,
+            "first_at_ns": stops[0].start_ns,
             "ios": stood,
             "elapsed_ns": did.elapsed_ns,
             **({"period_ns": period} if period else {}),
@@ -187,17 +187,17 @@ def _finding(row: RowFacts, found: tuple[Stall, ...]) -> Finding:
     )
 
 
-def _spans(found: Sequence[Stall | Still]) -> tuple[Span, ...]:
-    return tuple(Span(each.start_ns, each.end_ns) for each in found)
+def _spans(stops: Sequence[Stall | Still]) -> tuple[Span, ...]:
+    return tuple(Span(each.start_ns, each.end_ns) for each in stops)
 
 
-def _queued_words(found: list[Stall]) -> str:
+def _queued_words(stops: list[Stall]) -> str:
     """I/Os that waited for their turn: "14 I/Os waited one behind another, 310 ms each, for 4.3 s from t=0 s"."""
-    ios, lasted = sum(each.ios for each in found), sum(each.duration_ns for each in found)
-    shortest, longest = min(each.shortest_ns for each in found), max(each.longest_ns for each in found)
+    ios, lasted = sum(each.ios for each in stops), sum(each.duration_ns for each in stops)
+    shortest, longest = min(each.shortest_ns for each in stops), max(each.longest_ns for each in stops)
     low, high = brief_time(shortest), brief_time(longest)
     each = low if low == high else f"{low} to {high}"
-    when = f"from t={brief_time(found[0].start_ns)}" + (f" on, {len(found)} times" if len(found) > 1 else "")
+    when = f"from t={brief_time(stops[0].start_ns)}" + (f" on, {len(stops)} times" if len(stops) > 1 else "")
     return f"{counted(ios, 'I/O')} waited one behind another, {each} each, for {brief_time(lasted)} {when}"
 
 

@@ -78,14 +78,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
     """Rows whose rate fell to a constant. Writes fall for other reasons too (write cliff): there other I/Os must tell
     what is counted."""
     for at, row in enumerate(facts.rows if applies(facts, ONLY) else ()):
-        found, level = _fall(facts, at)
-        limited = None if found is None else _limited(row, found)
-        if found is None or limited is None:
+        drop, level = _fall(facts, at)
+        limited = None if drop is None else _limited(row, drop)
+        if drop is None or limited is None:
             continue
-        level = level or _level_after(facts, at, found)
+        level = level or _level_after(facts, at, drop)
         if not meets(row, ONLY_READS) and not _of_credits(row, level):
             continue
-        fell, inside = _where_it_fell(facts.rows[:at], row, found, level)
+        fell, inside = _where_it_fell(facts.rows[:at], row, drop, level)
         spent = _spent(fell, inside, limited, level)
         exceeded = limited.share == 1.0 and _exceeded(facts, fell, inside, spent, level)
         refuted = _slower_by_itself(facts, fell, inside, level) or exceeded
@@ -132,19 +132,19 @@ class _Limited(NamedTuple):
     constant: float  # its scatter over its mean
 
 
-def _limited(row: RowFacts, found: Drop) -> _Limited | None:
+def _limited(row: RowFacts, drop: Drop) -> _Limited | None:
     """What came at a constant rate after the fall: everything, or the slow reads; None when nothing did."""
-    if found.constant <= CONSTANT:
-        return _Limited(1.0, found.after_per_s, found.constant)
+    if drop.constant <= CONSTANT:
+        return _Limited(1.0, drop.after_per_s, drop.constant)
     changes = row.change_points
     series = row.series_of("read")
     # In order the places change with time too, and with them what answers: a tier, a cache.
-    if not found.at_ns or series is None or changes is None or not isinstance(row.workload.locality, Uniform):
+    if not drop.at_ns or series is None or changes is None or not isinstance(row.workload.locality, Uniform):
         return None
     slow = slow_part(series, changes)
     if slow is None or slow.by_chance > REGULAR:
         return None
-    return _Limited(slow.share, slow.share * found.after_per_s, slow.constant)
+    return _Limited(slow.share, slow.share * drop.after_per_s, slow.constant)
 
 
 def _between(fall: Between) -> Drop:
@@ -177,55 +177,55 @@ def _fell_at_its_end(row: RowFacts, level: Level, following: tuple[RowFacts, ...
     return level.per_s <= step.after_per_s < step.before_per_s and following[0] in level.rows
 
 
-def _level_after(facts: Facts, at: int, found: Drop) -> Level | None:
+def _level_after(facts: Facts, at: int, drop: Drop) -> Level | None:
     """The level to which a row fell, by the rows after it: what it counts."""
     row, size = facts.rows[at], _size(facts.rows[at])
     for each in facts.rows[at + 1 :]:
         level = level_of(facts, each, facts.rows[at + 1 :]) if counts(each) else None
-        fell_to = found.after_per_s * (size if level is not None and level.unit == "bytes" else 1.0)
+        fell_to = drop.after_per_s * (size if level is not None and level.unit == "bytes" else 1.0)
         if level is not None and as_fast(level.per_s, fell_to) and (level.known or each.kind == row.kind):
             return level
     return None
 
 
 def _where_it_fell(
-    earlier: tuple[RowFacts, ...], row: RowFacts, found: Drop, level: Level | None
+    earlier: tuple[RowFacts, ...], row: RowFacts, drop: Drop, level: Level | None
 ) -> tuple[RowFacts, Drop]:
     """The row within which it fell to the rate of this one, and the fall with this one's scatter.
 
     A stall after the fall hides how constant the rate is there. The mean of such a row is neither of the two rates.
     """
-    for each in earlier if not found.at_ns else ():
+    for each in earlier if not drop.at_ns else ():
         if each.kind != row.kind or not meets(each, ALONE):
             continue
         inside = each.drop
-        if inside is not None and as_fast(inside.after_per_s, found.after_per_s):
-            return each, replace(inside, after_per_s=found.after_per_s, constant=found.constant)
+        if inside is not None and as_fast(inside.after_per_s, drop.after_per_s):
+            return each, replace(inside, after_per_s=drop.after_per_s, constant=drop.constant)
         if inside is None and level is not None and fell_within(each, level):
-            return each, _in_few_intervals(each, found)
-    return row, found
+            return each, _in_few_intervals(each, drop)
+    return row, drop
 
 
-def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
+def _in_few_intervals(row: RowFacts, drop: Drop) -> Drop:
     """The fall in a row of a few intervals: it lies in the first that is far below the one before."""
     plain = short_drop(row.record.series, 1 - FALLS)
     if plain is not None:
         left = 0.0  # of the last interval, at the rate before
-        if plain.in_last and plain.after_per_s > found.after_per_s:
-            left = (plain.after_per_s - found.after_per_s) / (plain.before_per_s - found.after_per_s)
+        if plain.in_last and plain.after_per_s > drop.after_per_s:
+            left = (plain.after_per_s - drop.after_per_s) / (plain.before_per_s - drop.after_per_s)
         return replace(
             plain,
             at_ns=plain.at_ns + round(left * row.record.series.interval_ns),
             ios=plain.ios + round(left * row.record.series.ios[-1]),
             bytes=plain.bytes + round(left * row.record.series.bytes[-1]),
-            after_per_s=found.after_per_s,
-            constant=found.constant,
+            after_per_s=drop.after_per_s,
+            constant=drop.constant,
         )
     series, rates = row.record.series, row.rates_per_s
     at = next(at for at, per_s in enumerate(rates) if per_s <= (1 - FALLS) * rates[0])
     before = fmean(rates[:at])
     return replace(
-        found,
+        drop,
         at_ns=at * series.interval_ns,
         before_per_s=before,
         ios=sum(series.ios[:at]),
@@ -233,14 +233,14 @@ def _in_few_intervals(row: RowFacts, found: Drop) -> Drop:
     )
 
 
-def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: Level | None) -> bool:
+def _exceeded(facts: Facts, fell: RowFacts, drop: Drop, spent: _Spent, level: Level | None) -> bool:
     """Whether later I/Os did more than the baseline and all that was saved since the fall allow: nearer to the rate
     before it. What is read in order
     may have been read ahead, unless it fell in the same row; and no more can be saved than was spent of a full bucket.
     """
-    before, in_bytes, half_way = fell.measurement, _in_bytes(level), _half_way(found)
+    before, in_bytes, half_way = fell.measurement, _in_bytes(level), _half_way(drop)
     saved, most = 0.0, spent.bytes if in_bytes else spent.ios
-    per_s = found.after_per_s * (_size(fell) if in_bytes else 1.0)
+    per_s = drop.after_per_s * (_size(fell) if in_bytes else 1.0)
     phases = facts.run.phases
     for later in map(facts.row, phases[phases.index(fell.record) + 1 :]):
         if later.beside[0] is not later.record:
@@ -256,9 +256,9 @@ def _exceeded(facts: Facts, fell: RowFacts, found: Drop, spent: _Spent, level: L
     return False
 
 
-def _half_way(found: Drop) -> float:
+def _half_way(drop: Drop) -> float:
     """What lies in the middle between no change and one as large as the fall."""
-    return math.sqrt(found.before_per_s / found.after_per_s)
+    return math.sqrt(drop.before_per_s / drop.after_per_s)
 
 
 def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
@@ -266,17 +266,17 @@ def _counted_alike(fell: RowFacts, later: RowFacts) -> bool:
     return later.kind == fell.kind or (meets(later, PAST_THE_HOST) and not read_ahead)
 
 
-def _slower_by_itself(facts: Facts, fell: RowFacts, found: Drop, level: Level | None) -> bool:
+def _slower_by_itself(facts: Facts, fell: RowFacts, drop: Drop, level: Level | None) -> bool:
     """Whether later reads that do less than the baseline, and so need no credits, take longer than the same ones did
     before: nearer to the times of a device that became as much slower."""
-    at, half_way, size = facts.rows.index(fell), _half_way(found), _size(fell)
+    at, half_way, size = facts.rows.index(fell), _half_way(drop), _size(fell)
     known = level is not None and level.known
 
     def needs_none(row: RowFacts) -> bool:
         usual_per_s = row.measurement.asked_depth * 1e9 / row.p50_ns  # a wait for what was due before is none of it
         shares = usual_per_s, usual_per_s * _size(row) / size
         most = max(shares) if not known else shares[_in_bytes(level)]
-        return most < (1 - AT_LEVEL) * found.after_per_s
+        return most < (1 - AT_LEVEL) * drop.after_per_s
 
     return any(
         needs_none(later) and later.p50_ns >= half_way * earlier.p50_ns
@@ -304,7 +304,7 @@ class _Spent(NamedTuple):
     bytes: float
 
 
-def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -> _Spent:
+def _spent(row: RowFacts, drop: Drop, limited: _Limited, level: Level | None) -> _Spent:
     """Phases before it included. What counts bytes is spent by the size of each I/O."""
     size = _size(row)
     in_bytes = _in_bytes(level)
@@ -319,39 +319,40 @@ def _spent(row: RowFacts, found: Drop, limited: _Limited, level: Level | None) -
         if each.beside[0] is each.record:  # of phases at once the first stands for all: they share the time
             whole = each.seen_by_devices.measurement
             beyond = max(0.0, beyond + limited.share * did(whole) - per_s * whole.elapsed_ns / 1e9)
-    here = found.bytes if in_bytes else found.ios
-    total = beyond + limited.share * here - per_s * found.at_ns / 1e9
+    here = drop.bytes if in_bytes else drop.ios
+    total = beyond + limited.share * here - per_s * drop.at_ns / 1e9
     return _Spent(total / size, total) if in_bytes else _Spent(total, total * size)
 
 
-def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str) -> Finding:
+def _finding(row: RowFacts, drop: Drop, limited: _Limited, spent: _Spent, level: Level | None, where: str) -> Finding:
     record, size = row.record, _size(row)
-    burst_per_s = limited.share * found.before_per_s
+    burst_per_s = limited.share * drop.before_per_s
     lasts_s = spent.ios / max(1.0, burst_per_s - limited.per_s)
     within = brief_percent(max(limited.constant, LEAST_TOLD))
     stayed = f" and stayed there within {within}{where}"
     if limited.share < 1:
         stayed = f"; {number(limited.per_s)} slow reads per second completed from then on, within {within}{where}"
     in_bytes = _in_bytes(level)
-    what, told = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
+    what, rate_text = ("throughput", lambda per_s: brief_throughput(per_s * size)) if in_bytes else ("IOPS", number)
     credits = capacity(spent.bytes) if in_bytes else counted(round(spent.ios), "I/O")
-    others, bound = _others(level, row, where), found.in_first and found.at_ns > 0
+    others, bound = _others(level, row, where), drop.in_first and drop.at_ns > 0
     return Finding(
         code=CODE,
         severity="severe",
         phase=record.phase.name,
-        says=f"{_when(record, found)} {what} {'had fallen' if bound else 'fell'} from {'at least ' * bound}"
-        f"{told(found.before_per_s)} to {told(found.after_per_s)}{stayed}{others}: credits for about {credits} beyond"
+        says=f"{_when(record, drop)} {what} {'had fallen' if bound else 'fell'} from {'at least ' * bound}"
+        f"{rate_text(drop.before_per_s)} to {rate_text(drop.after_per_s)}{stayed}{others}: credits for"
+        f" about {credits} beyond"
         f" that rate were spent by then; a full bucket lasts {'at most ' * bound}{brief_time(lasts_s * 1e9)} at the"
         " burst rate.",
         evidence={
-            "at_ns": float(found.at_ns),
+            "at_ns": float(drop.at_ns),
             "burst_per_s": burst_per_s,
             "baseline_per_s": limited.per_s,
-            "after_per_s": found.after_per_s,
+            "after_per_s": drop.after_per_s,
             "credits": spent.ios,
             "lasts_s": lasts_s,
-            "turn_ns": 1e9 * record.measurement.asked_depth / found.after_per_s,
+            "turn_ns": 1e9 * record.measurement.asked_depth / drop.after_per_s,
             **({"baseline_bytes_per_s": limited.per_s * size, "credit_bytes": spent.bytes} if in_bytes else {}),
         },
         remedy="Plan with the lower rate, the one that lasts, or buy the rate that you need.",
@@ -359,7 +360,7 @@ def _finding(row: RowFacts, found: Drop, limited: _Limited, spent: _Spent, level
         confidence=0.7,
         confirm="spend all credits, pause, and check that the pause restores what it saved",
         state="suggested",
-        spans=(Span(found.at_ns, record.measurement.elapsed_ns),),
+        spans=(Span(drop.at_ns, record.measurement.elapsed_ns),),
     )
 
 
@@ -377,11 +378,11 @@ def _others(level: Level | None, row: RowFacts, where: str) -> str:
     return f", and {other[0]}{more} of other sizes go{'' if more else 'es'} at the same {same}"
 
 
-def _when(record: PhaseRecord, found: Drop) -> str:
+def _when(record: PhaseRecord, drop: Drop) -> str:
     depth = counted(record.measurement.asked_depth, "outstanding I/O")
     return (
-        f"{'By' if found.in_first else 'At'} t={brief_time(found.at_ns)}"
-        if found.at_ns
+        f"{'By' if drop.in_first else 'At'} t={brief_time(drop.at_ns)}"
+        if drop.at_ns
         else f"Before the row with {depth}"
     )
 
@@ -389,10 +390,10 @@ def _when(record: PhaseRecord, found: Drop) -> str:
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """Spends everything, then pauses and goes on, three times."""
     record = row_of(run, finding)
-    load, seen = record.phase.workload, finding.evidence
-    pause_s = SAVED_S * seen["burst_per_s"] / seen["baseline_per_s"]
+    load, evidence = record.phase.workload, finding.evidence
+    pause_s = SAVED_S * evidence["burst_per_s"] / evidence["baseline_per_s"]
     # A device that runs on in the world has spent them already; a simulated one begins anew with every run.
-    drain_s = (DRAIN_MORE * seen["lasts_s"] if simulated(run) else seen["at_ns"] / 1e9) + SPENT_S
+    drain_s = (DRAIN_MORE * evidence["lasts_s"] if simulated(run) else evidence["at_ns"] / 1e9) + SPENT_S
     quiet = Workload(mix=(MixItem("read", load.mix[0].size_bytes),), arrival=Constant(1.0), direct=load.direct)
     return Experiment(
         question="Does a pause restore the rate for as long as the credits that it saved last?",

@@ -108,24 +108,27 @@ def _gains(row: RowFacts) -> bool:
 
 def _several_passed(row: RowFacts) -> bool:
     """Whether the device was seen with more than a lock would let pass, or no processor was free."""
-    device, asked = row.under_filesystem, row.measurement.asked_depth
-    seen = device.queue_mean if device is not None and asked >= LEAST_DEPTH else None
-    return queue_verdict(seen, asked) == "parallel" or not meets(row, NOT_SHORT_OF_CPU)
+    device, asked_depth = row.under_filesystem, row.measurement.asked_depth
+    queue_mean = device.queue_mean if device is not None and asked_depth >= LEAST_DEPTH else None
+    return queue_verdict(queue_mean, asked_depth) == "parallel" or not meets(row, NOT_SHORT_OF_CPU)
 
 
 def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding]:
     did = record.measurement
-    kept, seen = did.depth_mean, device.queue_mean
+    kept, at_device = did.depth_mean, device.queue_mean
     if did.asked_depth < LEAST_DEPTH or kept < KEPT * did.asked_depth:
         return
     service_ns, awaits = did.service().mean_ns, [device.read_await_ns, device.write_await_ns]
     device_ns = max((each for each in awaits if each is not None), default=0.0)
-    if queue_verdict(seen, did.asked_depth) == "serialised" and service_ns >= max(SLOW_NS, OVER_DEVICE * device_ns):
+    if queue_verdict(at_device, did.asked_depth) == "serialised" and service_ns >= max(
+        SLOW_NS, OVER_DEVICE * device_ns
+    ):
         yield _suspicion(
             record.phase.name,
-            f"I/Os wait above the device: {number(kept)} outstanding, {number(seen or 0.0)} of them at {device.layer};"
+            f"I/Os wait above the device: {number(kept)} outstanding, {number(at_device or 0.0)} of them"
+            f" at {device.layer};"
             f" {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device.",
-            {"in_flight": kept, "device_queue": seen or 0.0, "service_ns": service_ns, "device_ns": device_ns},
+            {"in_flight": kept, "device_queue": at_device or 0.0, "service_ns": service_ns, "device_ns": device_ns},
             "a lock above the device admits one I/O at a time",
             0.7,
             "the same load on one file, on many, and on a raw device; overwriting against allocating",
@@ -186,8 +189,8 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
             and _too_quick_for_an_arm(reads[0])
             and not _of_other_kinds(one.record, gain[1])
         ):
-            found = _no_write_beside_another(one, more[-1], scattered[-1], gain[0])
-            yield from (found, replace(found, phase=more[-1].name))
+            answer = _no_write_beside_another(one, more[-1], scattered[-1], gain[0])
+            yield from (answer, replace(answer, phase=more[-1].name))
 
 
 def _random_writes(row: RowFacts, size_bytes: int) -> bool:
@@ -233,7 +236,7 @@ def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
         return
     names = [curve.rows[-1].phase.name for curve, _ in flat]
     for curve, gain in flat:
-        found = _suspicion(
+        suspicion = _suspicion(
             curve.rows[-1].phase.name,
             f"Nothing runs in parallel: {' and '.join([', '.join(names[:-1]), names[-1]])} give no more IOPS than one"
             " outstanding I/O of their kind, each kind at a rate of its own: one lock over all I/O, or a device that"
@@ -244,7 +247,7 @@ def _one_of_any_kind(facts: Facts) -> Iterator[Finding]:
             "the same load on two files or two devices behind the same path: a device adds up, a lock does not",
         )
         remedy = "Look for what all I/Os share: a lock of a driver, one thread of a gateway, a queue depth of 1."
-        yield replace(found, severity="warn", remedy=remedy)
+        yield replace(suspicion, severity="warn", remedy=remedy)
 
 
 def _too_quick_for_an_arm(reads: Curve) -> bool:

@@ -80,16 +80,16 @@ LONE = 0.8  # the time of one I/O at half the rate over the distance at full rat
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """A limit that is known and was reached, then what looks like one that is not known."""
-    told = set()
+    told_rows = set()
     for row in rows_for(facts, ONLY):
         for reached in limits_reached(row):
-            told.add(row.name)
+            told_rows.add(row.name)
             yield _of_our_own(row, reached)
     free: list[Curve] = []
     stood: list[Curve] = []
     for whole in facts.curves:
         curve = _running(facts, whole)
-        if not meets(facts.row(whole.rows[0]), NO_PAUSES) or any(row.phase.name in told for row in whole.rows):
+        if not meets(facts.row(whole.rows[0]), NO_PAUSES) or any(row.phase.name in told_rows for row in whole.rows):
             continue
         sliced = _slices(whole.points[0])
         yield from sliced
@@ -97,7 +97,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
             (stood if curve is None else free).append(curve or whole)
     suspected = list(_levels(facts, free)) or list(_levels(facts, stood))
     yield from suspected
-    if not suspected and not told:
+    if not suspected and not told_rows:
         yield from _one_rate_of_all_kinds(facts)
 
 
@@ -208,18 +208,18 @@ def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
     every = [level for curve in curves for level in _level(facts, curve)]
     # What an experiment decides is decided of all suspicions of a cap: those of another rate are left to a later run.
     testable = [level.rate_per_s for level in every if level.from_one and not level.bandwidth]
-    found = [
+    levels = [
         each for each in every if each.from_one or not testable or any(as_fast(each.rate_per_s, it) for it in testable)
     ]
-    told = {id(point.record) for level in found for point in level.points}
-    order = sorted(found, key=lambda level: not level.from_one)  # what can be tested comes first
+    told_rows = {id(point.record) for level in levels for point in level.points}
+    order = sorted(levels, key=lambda level: not level.from_one)  # what can be tested comes first
     for group in _by_cap(order):
         says = ""
         for level in group:
             alike = [] if level.bandwidth else _alike(facts, level)
-            more = [row.record for row in alike if id(row.record) not in told]
+            more = [row.record for row in alike if id(row.record) not in told_rows]
             rows = [*(point.record for point in level.points), *more]
-            told |= set(map(id, rows))
+            told_rows |= set(map(id, rows))
             says = says or _says(level, alike, group[1:])
             yield from _told(level, says, len(alike), rows)
 
@@ -269,9 +269,9 @@ def _level(facts: Facts, curve: Curve) -> list[_Level]:
 
 def _others_share(row: RowFacts) -> float:
     """How much of what the device did was others', or for which share of a row a simulated one was busy with them."""
-    seen = isolation(row).evidence
-    met = seen.get("others_ns", 0.0) / max(1, row.measurement.elapsed_ns)
-    return max(seen.get("foreign_share", 0.0), seen.get("foreign_request_share", 0.0), met)
+    evidence = isolation(row).evidence
+    met = evidence.get("others_ns", 0.0) / max(1, row.measurement.elapsed_ns)
+    return max(evidence.get("foreign_share", 0.0), evidence.get("foreign_request_share", 0.0), met)
 
 
 def _servers(one: Point, deep: Point) -> int:
@@ -359,10 +359,10 @@ def _told(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> Iter
     explained = level.bandwidth or level.servers
     confidence = 0.3 if explained else 0.7 if alike else 0.5
     for row in rows:
-        found = _suspicion(row, says, evidence, confidence=confidence)
+        suspicion = _suspicion(row, says, evidence, confidence=confidence)
         if least.load > 1:  # one alone does not reach it: nothing to be run at half of the rate
-            found = replace(found, confirm="ask whoever runs the storage; or run other sizes and operations")
-        yield replace(found, severity="note") if explained else found
+            suspicion = replace(suspicion, confirm="ask whoever runs the storage; or run other sizes and operations")
+        yield replace(suspicion, severity="note") if explained else suspicion
 
 
 def _or_else(level: _Level) -> str:
