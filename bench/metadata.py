@@ -174,11 +174,11 @@ def engines_of(asked: argparse.Namespace) -> dict[str, Engine]:
         program = getattr(asked, name) or shutil.which(name)
         if program:
             found[name] = partial(engine, program)
-    left_out = asked.without.split(",")
-    missing = [name for name in ("fio", "mdtest", "elbencho") if name not in found and name not in left_out]
+    excluded = asked.without.split(",")
+    missing = [name for name in ("fio", "mdtest", "elbencho") if name not in found and name not in excluded]
     if missing:
         print(f"not installed: {', '.join(missing)}")
-    return {name: engine for name, engine in found.items() if name not in left_out}
+    return {name: engine for name, engine in found.items() if name not in excluded}
 
 
 def main() -> None:

@@ -33,7 +33,7 @@ def test_credits_of_ios_that_ran_out_between_two_rows_are_found(between: iocast.
 
 
 def test_a_ladder_is_cut_where_the_rate_fell_between_its_rows(between: iocast.Card) -> None:
-    out = between.examination.left_out
+    out = between.examination.excluded
     assert {name for name in out if out[name].fell == "after"} >= {
         "randread 8k 32x1",
         "randread 8k 4x16",
@@ -68,7 +68,7 @@ def test_credits_of_bytes_are_told_in_bytes(of_bytes: iocast.Card) -> None:
 
 
 def test_no_headline_and_no_letter_stands_on_a_row_in_which_the_rate_fell(of_bytes: iocast.Card) -> None:
-    assert of_bytes.examination.left_out["read 1M 1x1"].fell == "within"
+    assert of_bytes.examination.excluded["read 1M 1x1"].fell == "within"
     report = of_bytes.report()
     (scan,) = [each for each in report.figures if each.title == "1M scan"]
     assert (scan.value, scan.says) == (pytest.approx(100e6, rel=0.01), "at 8x1, after the rate fell")

@@ -44,7 +44,7 @@ def test_a_row_in_which_credits_ran_out_makes_no_knee(tmp_path: Path) -> None:
     fell, *_ = [row for row in facts.rows if row.measurement.asked_depth == 32]
     assert fell.rates_per_s[0] > 4 * fell.rates_per_s[-1]
     found = examine(run)
-    brief = {name: each.brief for name, each in found.left_out.items()}
+    brief = {name: each.brief for name, each in found.excluded.items()}
     assert brief == {
         "randread 8k 32x1": "the rate fell within it",
         "randread 8k 4x16": "after randread 8k 32x1",

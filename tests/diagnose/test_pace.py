@@ -13,7 +13,7 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.limits import by_load
 from iocast.diagnose.limits.by_findings import as_full, paced
 from iocast.model.codes import FindingCode, StateCode
-from iocast.model.finding import Bound, Finding, LeftOut
+from iocast.model.finding import Bound, Excluded, Finding
 from iocast.model.run import PhaseRecord
 
 LADDER = 'name = "l"\n[[phase]]\ntest = "r"\nsize = "8k"\npattern = "random"\ntime = "3s"\nusers = [1, 2, 8]\n'
@@ -91,7 +91,7 @@ def test_a_void_row_is_not_what_others_are_measured_by() -> None:
     )
     facts = Facts(card_runs.run(first, second, third))
     assert paced(facts, (), {})["r 2x1"].by == "device", "judged by the first row"
-    out, void = {"r 1x1": LeftOut("void", "the row is void")}, frozenset({"r 1x1"})
+    out, void = {"r 1x1": Excluded("void", "the row is void")}, frozenset({"r 1x1"})
     bounds = paced(facts, (), out, void)
     assert (bounds["r 1x1"].by, bounds["r 2x1"].by) == ("unknown", "queue")
     assert bounds["r 2x1"].says.endswith(" Left out: 1x1 (void).")
@@ -208,7 +208,7 @@ def test_the_rows_left_out_are_known_by_a_field_whatever_the_sentence_says() -> 
     other = _curve(500.0, 800.0, 1000.0, start=1)
     facts = Facts(card_runs.run(*level, *other))
     own = Bound(
-        "not_shown", "Its words. Left out: of no account.", {"gain_per_doubling": 0.2}, left_out="8x1 (stalled)"
+        "not_shown", "Its words. Left out: of no account.", {"gain_per_doubling": 0.2}, excluded="8x1 (stalled)"
     )
     full = {row.phase.name: Bound("device", "Full.") for row in level}
     told = as_full(facts, {**full, **{row.phase.name: own for row in other}}, {})

@@ -7,7 +7,7 @@ from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
-from iocast.diagnose.relations import EXPLAINS, RIVALS, with_rivals, worth_saying
+from iocast.diagnose.relations import EXPLAINS, RIVALS, not_suppressed, with_rivals
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 
@@ -35,7 +35,7 @@ def test_nothing_explains_itself_or_is_its_own_rival() -> None:
 def test_a_task_that_ran_explains_the_fall_of_its_own_row(row: str, told: bool) -> None:
     facts = Facts(card_runs.run(card_runs.reads()))
     step, task = found("rate_step"), found("maintenance", phase=row)
-    assert (step in worth_saying(facts, [step, task])) == told
+    assert (step in not_suppressed(facts, [step, task])) == told
 
 
 @pytest.mark.parametrize(
@@ -45,5 +45,5 @@ def test_first_writes_explain_a_write_rate_that_fell_and_no_read(code: FindingCo
     cause = Finding(code="first_write_penalty", severity="warn", phase="overwrite", says="", state="suggested")
     seen = Finding(code=code, severity="warn", phase=phase, says="", state="suggested")
     facts = Facts(card_runs.run(card_runs.reads(), card_runs.commits()))
-    assert (seen in worth_saying(facts, [cause, seen])) == said
-    assert seen in worth_saying(facts, [replace(cause, state="rejected"), seen])
+    assert (seen in not_suppressed(facts, [cause, seen])) == said
+    assert seen in not_suppressed(facts, [replace(cause, state="rejected"), seen])

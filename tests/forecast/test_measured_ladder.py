@@ -37,7 +37,7 @@ def test_rows_that_are_refused_are_left_out(facts: Facts) -> None:
     found = find_ladder(facts, READS, {names[3]: "trust D: noise"}, {names[0]: "short"})
     assert isinstance(found, MeasuredLadder)
     assert len(found.levels) == 6
-    assert found.left_out == {names[3]: "trust D: noise"}
+    assert found.excluded == {names[3]: "trust D: noise"}
     assert found.unsure == {names[0]: "short"}
     for refused in (names[:1], names[:5]):
         absent = find_ladder(facts, READS, dict.fromkeys(refused, "trust F"), {})

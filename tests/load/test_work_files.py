@@ -174,7 +174,7 @@ def test_an_old_work_file_on_a_read_only_mount_is_not_written_to(work: Path, rea
     assert permission_of(target).code == "read_only"
     job = load_job(small_job(work.parent, direct=False))
     fitted = make_plan(replace(job, fits_target=True), target, 1)
-    assert fitted.left_out == ("randwrite 8k 1x1",)
+    assert fitted.excluded == ("randwrite 8k 1x1",)
     assert [phase.name for phase in fitted.plan.phases] == ["randread 8k 2x1"]
     with pytest.raises(TargetError, match=r"is on a read-only file system: phase .* cannot write"):
         make_plan(job, target, 1)

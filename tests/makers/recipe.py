@@ -89,9 +89,9 @@ class Copy:
     @classmethod
     def of_tree(cls, root: Path) -> Copy:
         """What the recipes touch and the rules read."""
-        left_out = shutil.ignore_patterns("*.png", "*.svg", "golden", "fixtures", "examples", "version_1")
+        excluded = shutil.ignore_patterns("*.png", "*.svg", "golden", "fixtures", "examples", "version_1")
         for folder in ("src", "tests", "docs"):
-            shutil.copytree(ROOT / folder, root / folder, ignore=left_out)
+            shutil.copytree(ROOT / folder, root / folder, ignore=excluded)
         shutil.copytree(ROOT / "crates", root / "crates")
         for name in FILES:
             shutil.copy2(ROOT / name, root / name)

@@ -73,7 +73,7 @@ class Series(Struct, frozen=True, kw_only=True):
 
 
 class History(Struct, frozen=True, kw_only=True):
-    """Runs of one job on one target, the oldest first. `left_out` runs had other workloads in all of their rows."""
+    """Runs of one job on one target, the oldest first. `excluded` runs had other workloads in all of their rows."""
 
     target: str
     host: str

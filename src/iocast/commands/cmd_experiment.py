@@ -80,7 +80,7 @@ def _show_plans(request: TrialRequest) -> None:
         rows, totals = plan_lines.rows(plan, width()), plan_lines.totals(plan, planned.layout)
         for line in (*rows, *totals, plan_lines.writing_line(plan.phases)):
             put(line)
-        for note in plan_lines.note_lines(planned.notes, plan, planned.left_out):
+        for note in plan_lines.note_lines(planned.notes, plan, planned.excluded):
             say(note)
     if images := images_of(request):
         put(plan_lines.image_line(images))

@@ -53,5 +53,5 @@ def _show(proposed: Proposed, as_json: bool) -> None:
     sys.stdout.flush()  # the rows come before what may now be wrong with the target
     layout = proposed.layout()
     put("\n".join(plan_lines.totals(plan, layout, proposed.make_seconds(layout))))
-    for note in plan_lines.note_lines((*layout.notes, *proposed.fitted.notes), plan, proposed.fitted.left_out):
+    for note in plan_lines.note_lines((*layout.notes, *proposed.fitted.notes), plan, proposed.fitted.excluded):
         say(note)

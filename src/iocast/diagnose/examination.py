@@ -6,10 +6,10 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, facts_of
 from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
+from iocast.diagnose.excluded_rows import excluded, rates_apart
 from iocast.diagnose.experiments.next_step import with_steps
-from iocast.diagnose.left_out import left_out, rates_apart
 from iocast.diagnose.limits.by_findings import paced
-from iocast.diagnose.relations import busy_rows, with_rivals, worth_saying
+from iocast.diagnose.relations import busy_rows, not_suppressed, with_rivals
 from iocast.diagnose.trust import row_trust
 from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
@@ -35,15 +35,16 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
             failed.append(failure(detector, codes(detector), error))
     if diagnosis is not None:
         all_findings = list(with_steps(tuple(all_findings), diagnosis, {row.name: row.kind for row in facts.rows}))
-    findings = tuple(sorted(worth_saying(facts, all_findings), key=lambda finding: SEVERITIES.index(finding.severity)))
+    said = not_suppressed(facts, all_findings)
+    findings = tuple(sorted(said, key=lambda finding: SEVERITIES.index(finding.severity)))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
-    out = left_out(facts, findings, grades)
+    out = excluded(facts, findings, grades)
     void = frozenset(name for name, trust in grades.items() if trust.void)
     return Examination(
         trust=grades,
         findings=findings,
         bounds=paced(facts, findings, rates_apart(facts, findings, out), void),
-        left_out=out,
+        excluded=out,
         failed=tuple(failed),
         unsuspected=busy_rows(facts),
     )

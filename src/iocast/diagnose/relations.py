@@ -229,7 +229,7 @@ def with_rivals(finding: Finding) -> Finding:
     return finding if rival is None else replace(finding, rivals=rival.others)
 
 
-def worth_saying(facts: Facts, findings: Sequence[Finding]) -> list[Finding]:
+def not_suppressed(facts: Facts, findings: Sequence[Finding]) -> list[Finding]:
     """One explanation for each thing that was seen, and no suspicion by times that were spent waiting for a CPU."""
     rows = {row.name: row for row in facts.rows}
     busy = frozenset(busy_rows(facts)) if any(each.state == "suggested" for each in findings) else frozenset()

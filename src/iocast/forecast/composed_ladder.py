@@ -31,7 +31,7 @@ def composed(reads: MeasuredLadder, writes: MeasuredLadder, requested_load: Requ
         service_cv2=max(0.0, squares / mean**2 - 1),
         fastest_s=min(reads.fastest_s, writes.fastest_s),
         composed=True,
-        left_out={**reads.left_out, **writes.left_out},
+        excluded={**reads.excluded, **writes.excluded},
         unsure={**reads.unsure, **writes.unsure},
     )
 

@@ -116,24 +116,24 @@ def same_load(record: PhaseRecord, requested_load: RequestedLoad) -> bool:
 def _measured(
     facts: Facts, curve: Curve, load: RequestedLoad, refused: Mapping[str, str], unsure: Mapping[str, str]
 ) -> MeasuredLadder | Absent:
-    left_out = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
+    excluded = {row.phase.name: refused[row.phase.name] for row in curve.rows if row.phase.name in refused}
     levels = []
     for row in curve.rows:
-        if row.phase.name in left_out:
+        if row.phase.name in excluded:
             continue
         level = level_of(facts.row(row))
         if level is None:
-            left_out[row.phase.name] = "too short: fewer than three whole intervals"
+            excluded[row.phase.name] = "too short: fewer than three whole intervals"
         else:
             levels.append(level)
-    if left_out and len(levels) < LEAST_LOADS:
-        return Absent("refused_rows", left_out)
+    if excluded and len(levels) < LEAST_LOADS:
+        return Absent("refused_rows", excluded)
     if len(levels) < LEAST_LOADS:
         return Absent("few_loads", {row.phase.name: "" for row in curve.rows})
-    if levels[0].users != 1 and left_out:
-        return Absent("refused_rows", left_out)
+    if levels[0].users != 1 and excluded:
+        return Absent("refused_rows", excluded)
     if levels[0].users != 1:
-        return Absent("no_single", left_out)
+        return Absent("no_single", excluded)
     first = facts.row(next(row for row in curve.rows if row.phase.name in levels[0].names)).response()
     has = load_of(curve.rows[0])
     return MeasuredLadder(
@@ -143,7 +143,7 @@ def _measured(
         service_cv2=(first.stdev_ns / first.mean_ns) ** 2,
         fastest_s=first.quantile_ns(0.005) / 1e9,
         unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
-        left_out=left_out,
+        excluded=excluded,
     )
 
 
@@ -202,7 +202,7 @@ def interpolated(
         read_share=smaller.read_share,
         service_cv2=max(smaller.service_cv2, larger.service_cv2),
         fastest_s=_between(smaller.fastest_s, larger.fastest_s, part),
-        left_out={**smaller.left_out, **larger.left_out},
+        excluded={**smaller.excluded, **larger.excluded},
         unsure={**smaller.unsure, **larger.unsure},
         between=(smaller, larger),
     )

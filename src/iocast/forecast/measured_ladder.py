@@ -64,7 +64,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     fastest_s: float
     composed: bool = False
     between: tuple[MeasuredLadder, ...] = ()
-    left_out: Mapping[str, str] = {}  # rows of the same load, and why
+    excluded: Mapping[str, str] = {}  # rows of the same load, and why
     unsure: Mapping[str, str] = {}  # rows of trust C, and why
 
     @property

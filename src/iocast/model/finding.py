@@ -56,10 +56,10 @@ class Bound(Struct, frozen=True):
     says: str
     evidence: dict[str, float] = {}
     level: str = ""  # of rows that more load did not help: from where on and how that is seen, fit to follow what it is
-    left_out: str = ""  # the rows that this could not be held against, each with its reason; `says` ends with them
+    excluded: str = ""  # the rows that this could not be held against, each with its reason; `says` ends with them
 
 
-class LeftOut(Struct, frozen=True):
+class Excluded(Struct, frozen=True):
     """Why a row is no measure for others: it met the storage, or this machine, in another state than they did."""
 
     brief: str  # in a word or two: "stalled"
@@ -118,6 +118,6 @@ class Examination(Struct, frozen=True):
     trust: dict[str, Trust]
     findings: tuple[Finding, ...] = ()
     bounds: dict[str, Bound] = {}
-    left_out: dict[str, LeftOut] = {}  # rows that no verdict on several rows may rest on, by name
+    excluded: dict[str, Excluded] = {}  # rows that no verdict on several rows may rest on, by name
     failed: tuple[FailedDetector, ...] = ()
     unsuspected: tuple[str, ...] = ()  # rows with so little CPU time left that no suspicion is raised on them

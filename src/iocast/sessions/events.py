@@ -30,7 +30,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     plan: Plan
     layout: Layout
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()  # phases that write, where the target is only read
+    excluded: tuple[str, ...] = ()  # phases that write, where the target is only read
     idle_size_bytes: int | None = None  # a size that was asked for, where the target is taken as it is
     maintenance: tuple[Maintenance, ...] = ()  # that is under way, here or elsewhere on this machine
     results_on: str | None = None  # what the run folder shares with the target: a disk, or a file system

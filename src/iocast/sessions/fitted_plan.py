@@ -26,12 +26,12 @@ _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its o
 
 
 class Fitted(Struct, frozen=True):
-    """A plan. `notes` say how it differs from the job and what in it misleads, `left_out` names the rows that write,
+    """A plan. `notes` say how it differs from the job and what in it misleads, `excluded` names the rows that write,
     where they may not."""
 
     plan: Plan
     notes: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 def asked_job(job: Job | str, options: RunOptions) -> Job:
@@ -72,7 +72,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
         raise TargetError(f"{target.path} is empty: nothing to read", _OTHER_TARGET)
     memory_bytes = describe_host().memory_bytes
     try:
-        plan, left_out = jobs.plan(job, target, seed=seed, memory_bytes=memory_bytes, allowed=allowed)
+        plan, excluded = jobs.plan(job, target, seed=seed, memory_bytes=memory_bytes, allowed=allowed)
     except TargetError as error:
         if job.fits_target and not allowed.may_write:
             raise TargetError(error.message, _OTHER_TARGET) from None
@@ -81,7 +81,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     if target.kind in ("directory", "file") and writing and allowed.may_write:
         # Before anything is announced; the runner looks again.
         refuse_used_files(work_paths(target, plan.files.count), writing)
-    return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(left_out))
+    return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(excluded))
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:

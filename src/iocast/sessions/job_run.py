@@ -64,7 +64,7 @@ def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> W
             plan=fitted.plan,
             layout=layout,
             notes=fitted.notes,
-            left_out=fitted.left_out,
+            excluded=fitted.excluded,
             idle_size_bytes=None if layout.own else options.size_bytes,
             maintenance=background.tasks,
             results_on=results_on_target(target, options.out),

@@ -106,7 +106,7 @@ def plans(request: TrialRequest) -> Iterator[Planned]:
         target = find_target(path, places.destroy)
         fitted = make_plan(_job(trial, _setup(trial, request, target)), target, request.options.seed, dry=True)
         layout = load.lay_out(fitted.plan)
-        yield Planned(plan=fitted.plan, layout=layout, notes=fitted.notes, left_out=fitted.left_out)
+        yield Planned(plan=fitted.plan, layout=layout, notes=fitted.notes, excluded=fitted.excluded)
 
 
 def images_of(request: TrialRequest) -> tuple[str, ...]:

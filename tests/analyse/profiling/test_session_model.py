@@ -70,7 +70,7 @@ def _of(role: Role, op: str, size: int = 0) -> Step:
 def test_a_commit_is_a_chain_of_steps(tmp_path: Path) -> None:
     model = _model(tmp_path, _sessions(sessions=1, rounds=2000), {0: "/data/orders.db", 1: "/data/orders.db-wal"})
     (role,) = model.roles
-    assert (role.users, model.files, model.left_out) == (1, 2, 0)
+    assert (role.users, model.files, model.excluded) == (1, 2, 0)
     page, head, body, sync = (
         _of(role, "read", 4096),
         _of(role, "write", 24),

@@ -10,7 +10,7 @@ from makers import planted
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import serialised
 from iocast.diagnose.examination import examine
-from iocast.diagnose.relations import worth_saying
+from iocast.diagnose.relations import not_suppressed
 from iocast.model.finding import Finding
 from iocast.model.run import Run
 
@@ -87,4 +87,4 @@ def test_most_of_the_unique_data_were_no_first_writes(
         state="suggested",
         evidence={"passes": passes, "p50_ratio": p50_ratio},
     )
-    assert (seen in worth_saying(facts, [first, seen])) == told
+    assert (seen in not_suppressed(facts, [first, seen])) == told

@@ -11,7 +11,7 @@ from makers import card_runs, planted
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.measurement import coarse_clock
 from iocast.diagnose.examination import examine
-from iocast.diagnose.relations import worth_saying
+from iocast.diagnose.relations import not_suppressed
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord
 
@@ -77,5 +77,5 @@ def test_peaks_many_ticks_apart_have_another_cause_too(gap_ns: float, phase: str
     clock = Finding(code="coarse_clock", severity="severe", phase=phase, says="", evidence={"step_ns": 2.2 * MS})
     evidence = {"peaks": 2, "widest_gap_ns": gap_ns}
     peaks = Finding(code="several_peaks", severity="note", phase="randread 8k", says="", evidence=evidence)
-    told = worth_saying(Facts(card_runs.run(card_runs.reads())), [clock, peaks])
+    told = not_suppressed(Facts(card_runs.run(card_runs.reads())), [clock, peaks])
     assert told == ([clock, peaks] if said else [clock])

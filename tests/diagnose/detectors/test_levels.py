@@ -131,7 +131,7 @@ def test_a_lone_row_whose_rate_fell_is_no_measure_of_a_level(tmp_path: Path) -> 
     """A disk became slower within it: beside that mixture any deeper row is even."""
     run = planted.measured("sim:hdd,slow=27s..60s:2", planted.ladder(40), tmp_path)
     found = examine(run)
-    assert "randread 8k 1x1" in found.left_out
+    assert "randread 8k 1x1" in found.excluded
     assert not [each for each in found.findings if each.code == throttle.CODE and each.severity == "warn"]
 
 

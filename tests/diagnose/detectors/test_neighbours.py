@@ -49,7 +49,7 @@ def test_waits_behind_a_neighbour_are_no_first_writes_and_no_fall(tmp_path: Path
     run = planted.survey("sim:hdd,stripe=4:64KiB,noise=200/s", tmp_path, seed=2)
     found = examine(run)
     assert {each.code for each in found.findings} == {"shared_drives"}
-    assert not [each for each in found.left_out.values() if each.fell]
+    assert not [each for each in found.excluded.values() if each.fell]
 
 
 def test_a_disk_is_no_rate_limit_because_its_single_reads_met_others(tmp_path: Path) -> None:

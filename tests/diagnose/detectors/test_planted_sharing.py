@@ -186,7 +186,7 @@ def test_maintenance_over_the_border_of_two_rows_is_seen_in_both(seconds: int, r
     assert (len({each.says for each in found}), first.says.startswith("The rate was ")) == (1, True)
     assert f"of {first.phase} until t=" in first.says
     assert last.spans[0].start_ns == 0
-    assert {each.brief for name, each in examine(run).left_out.items() if name.endswith(tuple(rows))} == {"maintenance"}
+    assert {each.brief for name, each in examine(run).excluded.items() if name.endswith(tuple(rows))} == {"maintenance"}
 
 
 @pytest.mark.parametrize("target", ["sim:hdd,slow=20s..70s:3", "sim:sata-ssd,slow=20s..55s:1.5"])

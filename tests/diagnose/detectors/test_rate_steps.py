@@ -12,7 +12,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.rate_drops import short_step
 from iocast.diagnose.detectors.interference import rate_steps
 from iocast.diagnose.examination import examine
-from iocast.diagnose.relations import worth_saying
+from iocast.diagnose.relations import not_suppressed
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding, Span
 from iocast.model.run import Run
@@ -114,7 +114,7 @@ def test_what_another_finding_explains_is_not_told(cause: FindingCode, phase: st
     facts = Facts(_run("", tmp_path, seconds=1))
     step = Finding(code="rate_step", severity="warn", phase="row", says="", evidence={"lost_ns": 8e8})
     other = Finding(code=cause, severity="warn", phase=phase, says="", state="suggested", evidence={"longest_ns": 6e8})
-    assert (step in worth_saying(facts, [step, other])) == told
+    assert (step in not_suppressed(facts, [step, other])) == told
 
 
 def test_writes_after_spent_credits_are_no_first_writes(tmp_path: Path) -> None:
@@ -122,5 +122,5 @@ def test_writes_after_spent_credits_are_no_first_writes(tmp_path: Path) -> None:
     facts = Facts(_run("", tmp_path, seconds=1))
     first = Finding(code="first_write_penalty", severity="warn", phase="row", says="", state="suggested")
     spent = Finding(code="burst_credits", severity="severe", phase="row", says="", state="suggested")
-    assert worth_saying(facts, [first, spent]) == [spent]
-    assert worth_saying(facts, [first, replace(spent, phase="other")])[0] is first
+    assert not_suppressed(facts, [first, spent]) == [spent]
+    assert not_suppressed(facts, [first, replace(spent, phase="other")])[0] is first

@@ -15,7 +15,7 @@ from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.shortcuts import elided, storage_cache
 from iocast.diagnose.evidence import has_an_arm
 from iocast.diagnose.examination import examine
-from iocast.diagnose.relations import worth_saying
+from iocast.diagnose.relations import not_suppressed
 
 MS = 1_000_000
 SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(encoding="utf-8")
@@ -166,7 +166,7 @@ def test_what_was_never_read_from_the_medium_may_be_a_cache(tmp_path: Path) -> N
     """Both explain the quick reads, and experiments tell them apart."""
     facts = Facts(planted.measured("sim:hdd,holes=20us", SURVEY, tmp_path))
     found = [*elided.detect(facts), *storage_cache.detect(facts)]
-    suspected = worth_saying(facts, [each for each in found if each.state == "suggested"])
+    suspected = not_suppressed(facts, [each for each in found if each.state == "suggested"])
     assert {"elided_reads", storage_cache.CODE} <= {each.code for each in suspected}
 
 

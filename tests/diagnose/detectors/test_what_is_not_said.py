@@ -15,7 +15,7 @@ from iocast.diagnose.detectors.limits import serialised, throttle
 from iocast.diagnose.detectors.measurement import bimodal, coarse_clock, generator_bound
 from iocast.diagnose.detectors.shortcuts import reduction, storage_cache
 from iocast.diagnose.examination import examine
-from iocast.diagnose.relations import worth_saying
+from iocast.diagnose.relations import not_suppressed
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import Absence, Generator, SlowIo
@@ -268,9 +268,9 @@ def test_stalls_of_a_row_at_the_limit_of_its_cgroup_are_the_slices_of_that_limit
     limit = Finding(code="throttle", severity="warn", phase="randread 8k", says="", evidence={"limit": 4000.0})
     seen = Finding(code=code, severity="warn", phase=phase, says="", evidence={"longest_ns": longest_ms * MS})
     facts = Facts(card_runs.run(card_runs.reads()))
-    assert (seen in worth_saying(facts, [limit, seen])) == said
+    assert (seen in not_suppressed(facts, [limit, seen])) == said
     guessed = replace(limit, evidence={"ratio": 1.0})
-    assert seen in worth_saying(facts, [guessed, seen]), "a suspected limit explains nothing"
+    assert seen in not_suppressed(facts, [guessed, seen]), "a suspected limit explains nothing"
 
 
 def test_who_waited_for_a_cpu_is_not_told_to_use_more_users() -> None:

@@ -14,7 +14,7 @@ from iocast.diagnose.grades import grade
 from iocast.diagnose.grades.service_level import parse_slo
 from iocast.errors import SpecError
 from iocast.model.codes import TrustCode
-from iocast.model.finding import Examination, LeftOut, Trust, TrustComponent
+from iocast.model.finding import Examination, Excluded, Trust, TrustComponent
 from iocast.model.grading import Grades
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Constant, MixItem, Op, Sequential, Uniform, Workload
@@ -94,9 +94,9 @@ def test_a_load_that_is_compared_with_none_is_not_the_least_that_can_be(golden: 
     """8x1 was "the least load that can be compared" beside "left out: 1x1, 8x1, 32x1"."""
     rows = (_steady("one", 12.0, 1), _steady("eight", 100.0, 8))
     run = card_runs.run(*rows)
-    out = {name: LeftOut("short of CPU", "CPU first") for name in ("one", "eight")}
+    out = {name: Excluded("short of CPU", "CPU first") for name in ("one", "eight")}
     trust = {"one": Trust("D", ()), "eight": Trust("C", ())}
-    (part, *_) = grade(run, Examination(trust, left_out=out)).parts
+    (part, *_) = grade(run, Examination(trust, excluded=out)).parts
     golden(part.says)
 
 
@@ -294,13 +294,13 @@ def test_of_loads_that_scan_alike_the_least_is_named() -> None:
 def test_rows_left_out_are_in_no_curve(golden: Golden) -> None:
     """The row of eight stalled: what it did says nothing of the load that fills the storage."""
     run = card_runs.run(*CURVE)
-    out = {"eight": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
-    parts = grade(run, Examination(_believed(run), left_out=out)).parts
+    out = {"eight": Excluded("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    parts = grade(run, Examination(_believed(run), excluded=out)).parts
     read, scaling = (next(part for part in parts if part.code == code) for code in ("random_read", "scaling"))
     assert read.phases == ("one",)
     golden(read.says)
     assert "eight" not in scaling.phases
-    alone = Examination(_believed(run), left_out={"eight": out["eight"], "many": out["eight"]})
+    alone = Examination(_believed(run), excluded={"eight": out["eight"], "many": out["eight"]})
     scaling = next(part for part in grade(run, alone).parts if part.code == "scaling")
     golden(scaling.says)
 
@@ -308,8 +308,8 @@ def test_rows_left_out_are_in_no_curve(golden: Golden) -> None:
 def test_a_graded_row_is_not_called_left_out(golden: Golden) -> None:
     """All stalled, the graded one too: it is said of it, and it is not among those that were left out of its letter."""
     run = card_runs.run(*CURVE)
-    out = dict.fromkeys(("one", "eight", "many"), LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s"))
-    parts = grade(run, Examination(_believed(run), left_out=out)).parts
+    out = dict.fromkeys(("one", "eight", "many"), Excluded("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s"))
+    parts = grade(run, Examination(_believed(run), excluded=out)).parts
     read = next(part for part in parts if part.code == "random_read")
     assert read.phases == ("one",)
     golden(read.says)
@@ -320,8 +320,8 @@ def test_why_a_mix_is_not_compared_is_not_its_trust_where_both_are_trusted(golde
     parts = (card_runs.part("read", 8192, card_runs.histogram((0.7 * MS, 28_000))),)
     mixed = card_runs.record("mixed", mix, card_runs.measurement(parts, users=8))
     run = card_runs.run(*CURVE, mixed)
-    out = {"mixed": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
-    said = {part.code: part.says for part in grade(run, Examination(_believed(run), left_out=out)).parts}
+    out = {"mixed": Excluded("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    said = {part.code: part.says for part in grade(run, Examination(_believed(run), excluded=out)).parts}
     golden(said["write_interference"])
     trust = {**_believed(run), "eight": Trust("F", ())}
     said = {part.code: part.says for part in grade(run, Examination(trust)).parts}
@@ -415,8 +415,8 @@ def test_hailey_compares_no_rows_of_different_states() -> None:
     loads = [("randread", "random", "read", 8, (16, 32))]
     rows = [_classic_row(f"{name} {n}x1", order, op, kib, n) for name, order, op, kib, users in loads for n in users]
     run = card_runs.run(*rows)
-    out = {"randread 32x1": LeftOut("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
-    parts = grade(run, Examination(_believed(run), left_out=out), "hailey2012").parts
+    out = {"randread 32x1": Excluded("stalled", "I/O stalled: 1 stall of 1 s, at t=4 s")}
+    parts = grade(run, Examination(_believed(run), excluded=out), "hailey2012").parts
     read = next(part for part in parts if part.code == "random_read_8k")
     assert (read.letter, read.why_not) == (
         None,

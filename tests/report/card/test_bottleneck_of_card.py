@@ -8,7 +8,7 @@ from makers import card_runs
 from iocast.analyse.facts import Facts
 from iocast.diagnose.limits.by_findings import held_back
 from iocast.model.codes import BoundCode, SeverityCode, StateCode
-from iocast.model.finding import Bound, Examination, Finding, LeftOut, Trust
+from iocast.model.finding import Bound, Examination, Excluded, Finding, Trust
 from iocast.model.run import Run
 from iocast.report.card.conclusions import conclusions
 from iocast.results.card import card_result
@@ -20,7 +20,7 @@ def _run() -> Run:
     return card_runs.run(*(card_runs.reads(name) for name in ROWS))
 
 
-def _examination(bounds: dict[str, BoundCode], *findings: Finding, **out: LeftOut) -> Examination:
+def _examination(bounds: dict[str, BoundCode], *findings: Finding, **out: Excluded) -> Examination:
     known = {name: bounds.get(name, "unknown") for name in ROWS}
     return Examination(
         {name: Trust("A", ()) for name in ROWS},
@@ -59,7 +59,7 @@ def test_rows_that_are_shown_to_be_device_bound_are_counted_apart() -> None:
 
 
 def test_rows_left_out_are_counted_with_the_reason() -> None:
-    out = {"c_1x1": LeftOut("stalled", "it stalled"), "b_2x1": LeftOut("stalled", "it stalled")}
+    out = {"c_1x1": Excluded("stalled", "it stalled"), "b_2x1": Excluded("stalled", "it stalled")}
     left = "Not compared with others: 2 of 5 rows (stalled)."
     assert (
         _bottleneck(_examination({"a 1x1": "device"}, **out))
@@ -70,6 +70,6 @@ def test_rows_left_out_are_counted_with_the_reason() -> None:
 
 def test_a_row_is_not_counted_on_both_sides() -> None:
     """An open row keeps its rate whatever it met: it has an answer, and is not among those that have none."""
-    out = {name.replace(" ", "_"): LeftOut("stalled", "it stalled") for name in ROWS}
+    out = {name.replace(" ", "_"): Excluded("stalled", "it stalled") for name in ROWS}
     found = _examination({"c 1x1": "rate"}, **out)
     assert _bottleneck(found) == "unknown on 4 of 5 rows (stalled). c 1x1: It is the rate."

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
-from iocast.model.finding import Examination, FailedDetector, Finding, LeftOut, Span
+from iocast.model.finding import Examination, Excluded, FailedDetector, Finding, Span
 from iocast.model.run import Run
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.verdict import verdict
@@ -71,11 +71,11 @@ def test_none_found_says_what_may_hide_a_finding() -> None:
     examined = replace(examine(run), findings=())
     told = _finding(run, examined)
     assert told == "none found"
-    out = {"one": LeftOut("trust D", "trust is D"), "three": LeftOut("stalled", "it stood still")}
-    assert _finding(run, replace(examined, left_out=out)) == (
+    out = {"one": Excluded("trust D", "trust is D"), "three": Excluded("stalled", "it stood still")}
+    assert _finding(run, replace(examined, excluded=out)) == (
         "none found; left out of comparisons: one (trust D), three (stalled)"
     )
-    busy = replace(examined, left_out={"two": LeftOut("short of CPU", "CPU first")}, unsuspected=("two",))
+    busy = replace(examined, excluded={"two": Excluded("short of CPU", "CPU first")}, unsuspected=("two",))
     assert _finding(run, busy) == "none found; 1 row not judged for lack of free CPU"
     broken = FailedDetector(detector="stalls", codes=("stalls",), why="ZeroDivisionError", where="stalls.py:1")
     assert _finding(run, replace(examined, failed=(broken,))).endswith("not looked for, as a detector failed: stalls")

@@ -7,7 +7,7 @@ from makers.card_pages import chart_of, drawn
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
-from iocast.model.finding import LeftOut
+from iocast.model.finding import Excluded
 from iocast.model.run import PhaseRecord
 from iocast.report.charts import chart_sections, plot_of, scaling
 from iocast.report.plot.marks import Boxes
@@ -38,10 +38,10 @@ def test_a_fall_that_does_not_go_on_is_told_to_where() -> None:
 
 def test_rows_that_are_left_out_of_comparisons_are_named_above_their_charts() -> None:
     run = card_runs.run(*_rows([(1, 0.1), (8, 0.12)]))
-    out = {"read 8x1": LeftOut("other I/O", "others were at work")}
-    (section, *_) = chart_sections(run, replace(examine(run), left_out=out), {})
+    out = {"read 8x1": Excluded("other I/O", "others were at work")}
+    (section, *_) = chart_sections(run, replace(examine(run), excluded=out), {})
     assert section.paragraphs == ("Drawn with rows that are left out of comparisons: 8x1 (other I/O).",)
-    assert chart_sections(run, replace(examine(run), left_out={}), {})[0].paragraphs == ()
+    assert chart_sections(run, replace(examine(run), excluded={}), {})[0].paragraphs == ()
 
 
 def _rows(loads: list[tuple[int, float]]) -> list[PhaseRecord]:

@@ -61,8 +61,8 @@ def test_the_most_spare_column_goes_first() -> None:
 
 
 def test_what_was_left_out_is_known() -> None:
-    assert lay_out(FOUR, _show, 23).left_out == ()
-    assert [column.key for column in lay_out(FOUR, _show, 16).left_out] == ["b", "c"]
+    assert lay_out(FOUR, _show, 23).excluded == ()
+    assert [column.key for column in lay_out(FOUR, _show, 16).excluded] == ["b", "c"]
 
 
 def test_columns_that_must_stay_do_so_on_the_narrowest_page() -> None:

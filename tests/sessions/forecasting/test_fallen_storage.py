@@ -31,7 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     out = tmp_path_factory.mktemp("runs")
     planted.measured(SPENT, ROWS, out)
     (found,) = (each.parent for each in out.rglob("run.json"))
-    assert [name for name, each in examine(archive.load(str(found))).left_out.items() if each.fell] == [
+    assert [name for name, each in examine(archive.load(str(found))).excluded.items() if each.fell] == [
         "randread 8k 8x1"
     ]
     return str(found)

@@ -49,7 +49,7 @@ class SessionModel(Struct, frozen=True):
     roles: tuple[Role, ...]
     files: int
     file_bytes: int
-    left_out: int  # I/Os of steps that are too rare
+    excluded: int  # I/Os of steps that are too rare
 
 
 class Ground(Struct):
@@ -76,7 +76,7 @@ def session_model(events: str, room: Path, block_bytes: int) -> SessionModel | N
         facts = [each for each in step_queries.step_facts(table, between=False) if waits[each.role]]
         facts += [each for each in step_queries.step_facts(table, between=True) if not waits[each.role]]
         spent = step_queries.skews(table, block_bytes, _scattered(facts))
-        left_out = step_queries.left_out(table)
+        excluded = step_queries.excluded(table)
     grounds = _grounds(facts, spent)
     files = 1 + max(ground.file for ground in grounds.values())
     size = max(sum(g.size_bytes for g in grounds.values() if g.file == file) for file in range(files))
@@ -86,7 +86,7 @@ def session_model(events: str, room: Path, block_bytes: int) -> SessionModel | N
         if own:
             steps = tuple(_step(each, own, grounds, size) for each in own)
             session_steps.append(Role(steps, role.users, not waits[number]))
-    return SessionModel(tuple(session_steps), files, size, left_out)
+    return SessionModel(tuple(session_steps), files, size, excluded)
 
 
 def _appends(each: StepFacts) -> bool:

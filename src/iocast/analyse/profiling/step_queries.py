@@ -229,7 +229,7 @@ def number_steps(table: EventTable, roles: Sequence[RoleFacts]) -> None:
     table.rows(STEPS)
 
 
-def left_out(table: EventTable) -> int:
+def excluded(table: EventTable) -> int:
     """I/Os without a step."""
     ((named, stepped),) = table.rows("SELECT (SELECT count(*) FROM timed), (SELECT count(*) FROM steps)")
     return int(named - stepped)

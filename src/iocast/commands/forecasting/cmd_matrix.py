@@ -168,7 +168,7 @@ def _show(proposed: Matrix, *, as_json: bool) -> None:
         put(line)
     sys.stdout.flush()
     planned = proposed.planned
-    for note in plan_lines.note_lines((*planned.layout.notes, *planned.notes), plan, planned.left_out):
+    for note in plan_lines.note_lines((*planned.layout.notes, *planned.notes), plan, planned.excluded):
         say(note)
 
 

@@ -39,7 +39,7 @@ def planned_lines(planned: Planned) -> Iterator[str]:
         trees = f"{len(files)} trees" if len(files) > 1 else "a tree"
         fill = f"makes {trees} of {sum(files):,} files, then "
     yield f"{plan.name} on {plan.target.path}: {fill}measures {counted(*_rows(plan))}{_others(plan)}: {lasting(plan)}"
-    yield from note_lines((*layout.notes, *planned.notes), plan, planned.left_out)
+    yield from note_lines((*layout.notes, *planned.notes), plan, planned.excluded)
     for task in planned.maintenance:
         where = "the rows will show it" if task.below_target else "it may not be below this target"
         yield f"note: maintenance is running: {maintenance(task.task, task.subject, task.done)}; {where}"
@@ -65,13 +65,13 @@ def _others(plan: Plan) -> str:
     return before + (f", in {counted(steps, 'step')}" if steps != len(plan.phases) else "")
 
 
-def note_lines(notes: Sequence[str], plan: Plan, left_out: Sequence[str]) -> Iterator[str]:
+def note_lines(notes: Sequence[str], plan: Plan, excluded: Sequence[str]) -> Iterator[str]:
     """How a plan differs from what was asked."""
     for note in notes:
         yield f"note: {note}"
-    if left_out:
-        these = ", ".join(left_out)
-        yield f"note: {plan.target.path} is read-only here: {len(left_out)} write rows skipped ({these})"
+    if excluded:
+        these = ", ".join(excluded)
+        yield f"note: {plan.target.path} is read-only here: {len(excluded)} write rows skipped ({these})"
 
 
 def lasting(plan: Plan) -> str:

@@ -87,9 +87,9 @@ def _statistic(
         if trust.grade not in USABLE:
             why_not = f"trust in {row.name} is {trust.grade}. {trust.reason}".strip()
             return ungraded(test.code, why_not, phases, name)
-    out = next((row.name for row in (base, scaled) if row.name in examination.left_out), None)
+    out = next((row.name for row in (base, scaled) if row.name in examination.excluded), None)
     if out is not None:
-        why_not = f"{out} met the storage in another state: {examination.left_out[out].why}."
+        why_not = f"{out} met the storage in another state: {examination.excluded[out].why}."
         return ungraded(test.code, why_not, phases, name)
     responses = [row.response(test.op) for row in (base, scaled)]
     fewest = min(response.total for response in responses)

@@ -17,11 +17,11 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve
 from iocast.analyse.levels import as_fast
 from iocast.analyse.statistics import HEADLINE_Q, QuantileEstimate, enough_beyond, published, quantile_interval
+from iocast.diagnose.excluded_rows import named, rate_believed
 from iocast.diagnose.grades import gradable as pick
 from iocast.diagnose.grades.scales import LetterScale, letter_scale
-from iocast.diagnose.left_out import named, rate_believed
 from iocast.model.codes import AspectCode
-from iocast.model.finding import Examination, LeftOut
+from iocast.model.finding import Examination, Excluded
 from iocast.model.grading import Graded, Letter
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Op
@@ -61,7 +61,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
     if len(whole.points) == 1:
         where += " (the only load measured)"
     elif len(curve.points) < 2 and at.measurement.asked_depth > min(whole.loads):
-        out = examination.left_out.get(at.phase.name)
+        out = examination.excluded.get(at.phase.name)
         which = f"{_load(at)} is the least load that can be compared"
         if out is not None:  # of rows that cannot be compared at all
             which = f"{_load(at)} ({out.brief}) is the least load whose figures can be used"
@@ -83,7 +83,7 @@ def random_read(facts: Facts, examination: Examination) -> Graded:
 
 def _itself(at: PhaseRecord, examination: Examination) -> str:
     """Why the graded row is compared with none, where it is the one that could not be; fit to begin a bracket."""
-    out = examination.left_out.get(at.phase.name)
+    out = examination.excluded.get(at.phase.name)
     return f"{out.brief}; " if out is not None else ""
 
 
@@ -129,7 +129,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
         return _unusable("scan", rows[0], examination)
     held = [r for r in believed if not _fell_within(r, examination)]
     if not held:
-        why = examination.left_out[believed[0].phase.name].why
+        why = examination.excluded[believed[0].phase.name].why
         return pick.ungraded("scan", f"{believed[0].phase.name}: {why}.", (believed[0].phase.name,))
     best = max(record.measurement.bytes_per_s for record in held)
     as_good = [record for record in held if as_fast(record.measurement.bytes_per_s, best)]
@@ -152,7 +152,7 @@ def scan(facts: Facts, examination: Examination) -> Graded:
 
 
 def _fell_within(record: PhaseRecord, examination: Examination) -> bool:
-    out = examination.left_out.get(record.phase.name)
+    out = examination.excluded.get(record.phase.name)
     return out is not None and out.fell == "within"
 
 
@@ -369,7 +369,7 @@ def _usable(record: PhaseRecord, examination: Examination) -> bool:
 
 def _comparable(record: PhaseRecord, examination: Examination) -> bool:
     """Whether a row may be set beside others: it can be believed, and met the storage as they did."""
-    return _usable(record, examination) and record.phase.name not in examination.left_out
+    return _usable(record, examination) and record.phase.name not in examination.excluded
 
 
 def _compared(whole: Curve, examination: Examination) -> Curve:
@@ -385,7 +385,7 @@ def _left(whole: Curve, examination: Examination, but: PhaseRecord | None = None
 
 def _left_words(names: dict[str, str], rows: Iterable[PhaseRecord], examination: Examination) -> str:
     out = {
-        name: examination.left_out.get(name) or LeftOut(f"trust {examination.trust[name].grade}", "")
+        name: examination.excluded.get(name) or Excluded(f"trust {examination.trust[name].grade}", "")
         for name in (row.phase.name for row in rows if not _comparable(row, examination))
     }
     left = named(names, out)

@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.levels import Unit, as_fast
-from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, left_out_words
+from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, excluded_words
 from iocast.diagnose.relations import CAPS
 from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import BoundCode, FindingCode
-from iocast.model.finding import Bound, Examination, Finding, LeftOut
+from iocast.model.finding import Bound, Examination, Excluded, Finding
 from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord
 from iocast.text import brief_percent, brief_throughput, load, number, percent
@@ -55,7 +55,7 @@ DOUBLING = "gain_per_doubling"
 
 
 def paced(
-    facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, LeftOut], void: frozenset[str] = frozenset()
+    facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, Excluded], void: frozenset[str] = frozenset()
 ) -> dict[str, Bound]:
     """What bound each measured phase, by name. The rows in `out` are no measure for others; void ones have no
     bottleneck, whatever else was found of them.
@@ -81,7 +81,7 @@ def paced(
 
 
 def _not_shown(
-    facts: Facts, findings: tuple[Finding, ...], limits: Mapping[str, Bound], out: Mapping[str, LeftOut]
+    facts: Facts, findings: tuple[Finding, ...], limits: Mapping[str, Bound], out: Mapping[str, Excluded]
 ) -> Iterator[tuple[str, Bound]]:
     """Level rows whose I/Os pass as evenly as by a clock: a cap in front of the device would look the same, unless an
     experiment showed that there is none."""
@@ -97,7 +97,7 @@ def _not_shown(
         scatter = curve.scatter_of_pace
         one_size = len({item.size_bytes for item in row.workload.mix}) == 1  # a cap on bytes lets larger ones wait more
         if scatter is None or scatter < BY_A_CLOCK or not one_size:
-            says = f"{OPENS['device_or_limit']} {bound.level}.{left_out_words(bound.left_out)}"
+            says = f"{OPENS['device_or_limit']} {bound.level}.{excluded_words(bound.excluded)}"
             yield row.name, replace(bound, by="device_or_limit", says=says)
 
 
@@ -213,7 +213,7 @@ def _by(finding: Finding, plain: Bound) -> Bound:
         says = f"{plain.says} {suspected[:1].upper()}{suspected[1:]} may set the pace instead {sure}."
         return Bound(plain.by, says, plain.evidence)
     device = "the device's full bandwidth" if finding.evidence.get("bandwidth") else "the device"
-    says = f"Bound by {device} or {suspected} {sure} {plain.level}.{left_out_words(plain.left_out)}"
+    says = f"Bound by {device} or {suspected} {sure} {plain.level}.{excluded_words(plain.excluded)}"
     return replace(plain, by="device_or_limit", says=says)
 
 
@@ -222,7 +222,7 @@ def _by(finding: Finding, plain: Bound) -> Bound:
 # same I/Os in a second.
 
 
-def as_full(facts: Facts, limits: Mapping[str, Bound], out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+def as_full(facts: Facts, limits: Mapping[str, Bound], out: Mapping[str, Excluded]) -> dict[str, Bound]:
     """The same bounds, with those of rows that are seen to be as full as others."""
     judged = [row for row in facts.rows if row.name not in out and not row.record.phase.together]
     full = [row for row in judged if limits[row.name].by in OPENS and not row.is_open_loop]
@@ -249,7 +249,7 @@ def _as_full_as(row: RowFacts, full: list[RowFacts], limits: Mapping[str, Bound]
         words = _alike(row, other) if other.kind != row.kind else ""
         if words:
             says = _as_full_says(row, other, limits[other.name].by, words)
-            yield replace(own, by=limits[other.name].by, says=f"{says}{left_out_words(own.left_out)}")
+            yield replace(own, by=limits[other.name].by, says=f"{says}{excluded_words(own.excluded)}")
             return
 
 

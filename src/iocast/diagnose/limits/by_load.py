@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts, once
 from iocast.analyse.ladder import Curve, CurveStep
 from iocast.diagnose import thresholds as limits
-from iocast.diagnose.left_out import named
+from iocast.diagnose.excluded_rows import named
 from iocast.diagnose.limits.links import links_used
-from iocast.model.finding import Bound, LeftOut
+from iocast.model.finding import Bound, Excluded
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Sequential
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, load, number
@@ -38,7 +38,7 @@ def bounds(facts: Facts) -> dict[str, Bound]:
     return bounds_without(facts, {})
 
 
-def bounds_without(facts: Facts, out: Mapping[str, LeftOut]) -> dict[str, Bound]:
+def bounds_without(facts: Facts, out: Mapping[str, Excluded]) -> dict[str, Bound]:
     """The same, where the rows in `out` are no measure for others, nor others for them."""
     own = {row.name: _own(row) for row in facts.rows}
     busy = {name: _busy(bound) for name, bound in own.items() if bound is not None and bound.by in BUSY}
@@ -46,13 +46,13 @@ def bounds_without(facts: Facts, out: Mapping[str, LeftOut]) -> dict[str, Bound]
     return {row.name: own[row.name] or _of(row, {**few, **out, **busy}) for row in facts.rows}
 
 
-def _busy(bound: Bound) -> LeftOut:
-    return LeftOut("CPU-bound", bound.says.rstrip("."))
+def _busy(bound: Bound) -> Excluded:
+    return Excluded("CPU-bound", bound.says.rstrip("."))
 
 
-def _few(row: RowFacts) -> LeftOut:
+def _few(row: RowFacts) -> Excluded:
     """A rate of a handful of I/Os is chance."""
-    return LeftOut("too few I/Os", f"only {counted(row.measurement.ios, 'I/O')} completed")
+    return Excluded("too few I/Os", f"only {counted(row.measurement.ios, 'I/O')} completed")
 
 
 def _own(row: RowFacts) -> Bound | None:
@@ -62,7 +62,7 @@ def _own(row: RowFacts) -> Bound | None:
     return None if row.facts.simulated else _generator(row.run, row.record) or _link(row.run, row.record)
 
 
-def _of(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
+def _of(row: RowFacts, out: Mapping[str, Excluded]) -> Bound:
     record = row.record
     if record.measurement.replay is not None and not record.measurement.asked_rate_per_s:
         return Bound("unknown", "Paced by the pauses of the trace and the service times of this storage.", {})
@@ -160,7 +160,7 @@ def _evidence(facts: Facts, step: CurveStep) -> dict[str, float]:
     }
 
 
-def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
+def _by_curve(row: RowFacts, out: Mapping[str, Excluded]) -> Bound:
     """Of the rows with the same workload: whether a higher load gave more IOPS."""
     facts, depth, here = row.facts, row.measurement.asked_depth, _load(row.record)
     whole = row.curve
@@ -170,10 +170,10 @@ def _by_curve(row: RowFacts, out: Mapping[str, LeftOut]) -> Bound:
         only = f"no comparable row at another load; left out: {left}" if left else f"only measured at {here}"
         return Bound("unknown", f"Bottleneck unknown: {only}; measure with more users as well.")
     reached_steps = _of_steps(facts, curve, depth, here, deepest=whole.loads[-1] if whole else depth)
-    return replace(reached_steps, says=f"{reached_steps.says}{left_out_words(left)}", left_out=left)
+    return replace(reached_steps, says=f"{reached_steps.says}{excluded_words(left)}", excluded=left)
 
 
-def left_out_words(left: str) -> str:
+def excluded_words(left: str) -> str:
     """The sentence that names the rows left out; "" where there are none."""
     return f" Left out: {left}." if left else ""
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from iocast import text
+from iocast.diagnose.excluded_rows import named
 from iocast.diagnose.how_bad import how_bad
-from iocast.diagnose.left_out import named
 from iocast.diagnose.limits.by_findings import held_back
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis
@@ -55,7 +55,7 @@ def _left_open(examination: Examination) -> Iterator[str]:
     """What may hide a finding where there is none: rows that are compared with no others, each with why, rows on which
     nothing is suspected, and what was not looked for."""
     busy = frozenset(examination.unsuspected)
-    aside = {name: each for name, each in examination.left_out.items() if name not in busy}
+    aside = {name: each for name, each in examination.excluded.items() if name not in busy}
     if aside:
         yield f"left out of comparisons: {named({name: name for name in aside}, aside)}"
     if busy:
@@ -82,7 +82,7 @@ def _bottleneck(run: Run, examination: Examination, bounds: Sequence[BoundRow]) 
     shown, first = bounds, held_back(examination)
     every = len(run.measured)
     known = {name for each in shown for name in each.phases}
-    aside = {name: each.brief for name, each in examination.left_out.items() if name not in known}
+    aside = {name: each.brief for name, each in examination.excluded.items() if name not in known}
     why = ", ".join(dict.fromkeys(aside.values()))
     shown = [each for each in shown if not first.isdisjoint(each.phases)] or shown
     left = f" Not compared with others: {len(aside)} of {every} rows ({why})." if why else ""

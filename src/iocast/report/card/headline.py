@@ -10,7 +10,7 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import is_open_loop
 from iocast.analyse.statistics import published
-from iocast.diagnose.left_out import rate_believed
+from iocast.diagnose.excluded_rows import rate_believed
 from iocast.diagnose.thresholds import worst
 from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Grades

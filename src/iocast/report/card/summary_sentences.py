@@ -11,9 +11,9 @@ from iocast.analyse.facts import Facts
 from iocast.analyse.ladder import kind
 from iocast.analyse.load_kind import data_bytes, is_open_loop
 from iocast.analyse.statistics import published
-from iocast.diagnose.left_out import OTHER_STATE, OTHER_TIME
+from iocast.diagnose.excluded_rows import OTHER_STATE, OTHER_TIME
 from iocast.diagnose.relations import DISTURBED
-from iocast.model.finding import Examination, LeftOut
+from iocast.model.finding import Examination, Excluded
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Hotspot, Op, Sequential, Uniform, Zipf
@@ -275,7 +275,7 @@ def size_of(record: PhaseRecord) -> int:
 def rows_that_held(records: Sequence[PhaseRecord], examination: Examination) -> list[PhaseRecord]:
     """Without the rows in which the rate fell, and without those of the state that has fewer rows; these are kept where
     nothing else does such I/Os, those never."""
-    out = examination.left_out
+    out = examination.excluded
     kept = [each for each in records if not _fell(each, out)]
     sorts = {sort(each) for each in kept}
     return [each for each in records if each in kept or (_fell(each, out) != "within" and sort(each) not in sorts)]
@@ -287,18 +287,18 @@ def two_states(records: Sequence[PhaseRecord], examination: Examination) -> Iter
     sorts = {sort(each) for each in rows_that_held(records, examination)}
     for each in records:
         plain_writes = only(each, "write") and not is_commit(each)
-        if _fell(each, examination.left_out) == "within" and sort(each) not in sorts and not plain_writes:
-            yield f"No figure stands for {each.phase.name}, {examination.left_out[each.phase.name].why}."
+        if _fell(each, examination.excluded) == "within" and sort(each) not in sorts and not plain_writes:
+            yield f"No figure stands for {each.phase.name}, {examination.excluded[each.phase.name].why}."
 
 
 def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Callable[[PhaseRecord], str]:
     """On which side of a fall of its kind of I/O a row lies, or what it met that others did not, as it follows the
     load: ", after the rate fell", ", perhaps beside other I/O", or ""."""
     place = {each.phase.name: at for at, each in enumerate(records)}
-    fallen = [(each, _fell(each, examination.left_out)) for each in records if _fell(each, examination.left_out)]
+    fallen = [(each, _fell(each, examination.excluded)) for each in records if _fell(each, examination.excluded)]
 
     def words(record: PhaseRecord) -> str:
-        own = _fell(record, examination.left_out)
+        own = _fell(record, examination.excluded)
         sides = [own] if own else [_side(place, record, other, fell) for other, fell in fallen if _same(record, other)]
         if not sides:
             return _met(record, examination)
@@ -310,7 +310,7 @@ def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Cal
 def _met(record: PhaseRecord, examination: Examination) -> str:
     """What a row met that sets it apart from others: certain where it was counted."""
     name = record.phase.name
-    out = examination.left_out.get(name)
+    out = examination.excluded.get(name)
     if out is None or out.brief not in MET:
         return ""
     sure = [
@@ -332,7 +332,7 @@ def _same(record: PhaseRecord, other: PhaseRecord) -> bool:
     return kind(record) == kind(other)
 
 
-def _fell(record: PhaseRecord, out: Mapping[str, LeftOut]) -> str:
+def _fell(record: PhaseRecord, out: Mapping[str, Excluded]) -> str:
     why = out.get(record.phase.name)
     return "" if why is None else why.fell
 

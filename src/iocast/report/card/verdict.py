@@ -11,8 +11,8 @@ from msgspec import Struct
 from iocast import text
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.interference import stalls
+from iocast.diagnose.excluded_rows import rate_believed
 from iocast.diagnose.how_bad import how_bad
-from iocast.diagnose.left_out import rate_believed
 from iocast.diagnose.thresholds import worst
 from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import GRADES, Examination, Finding, Grade, Trust, TrustComponent

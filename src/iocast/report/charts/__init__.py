@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from iocast.analyse.facts import Facts, facts_of
-from iocast.diagnose.left_out import named
+from iocast.diagnose.excluded_rows import named
 from iocast.model.finding import Examination
 from iocast.model.measurement import Course
 from iocast.model.report import Chart, Section
@@ -118,17 +118,17 @@ def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int
     facts = facts_of(run)
     shown_families = _shown(facts, examination, courses)
     sections = [
-        Section("family", family.title, paragraphs=_left_out(family, examination), charts=charts_at("family", family))
+        Section("family", family.title, paragraphs=_excluded(family, examination), charts=charts_at("family", family))
         for family in shown_families
     ]
     sections.append(section("device_view", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
 
 
-def _left_out(family: Family, examination: Examination) -> tuple[str, ...]:
+def _excluded(family: Family, examination: Examination) -> tuple[str, ...]:
     """Which of the rows that are drawn are no measure for the others: a knee, or a fall, may be theirs."""
     names = {each.record.phase.name: family.name(each) for each in family.members}
-    out = named(names, examination.left_out)
+    out = named(names, examination.excluded)
     return (f"Drawn with rows that are left out of comparisons: {out}.",) if out else ()
 
 

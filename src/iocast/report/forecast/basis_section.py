@@ -35,7 +35,7 @@ def basis(of: Answer, rows: tuple[LadderRow, ...]) -> Section | None:
     grew = f"the last doubling of the load brought {text.percent(gain)} more IOPS" if gain > 0 else "IOPS grew no more"
     says = list(filter(None, [between_sizes(ladder)]))
     says += [f"Saturated: {grew}." if ladder.saturated else f"Not saturated: {grew}."]
-    says += [f"Left out: {name}: {why}" for name, why in ladder.left_out.items()]
+    says += [f"Left out: {name}: {why}" for name, why in ladder.excluded.items()]
     says += [f"Trust C: {', '.join(names)}: {why}" for why, names in _by_reason(ladder.unsure).items()]
     return section("basis", paragraphs=tuple(says), tables=(result_table(LadderRow, rows, key="levels"),))
 

@@ -43,7 +43,7 @@ class Grid(Struct, frozen=True):
     columns: tuple[Column, ...]
     header: tuple[tuple[str, ...], ...]
     rows: tuple[GridRow, ...]
-    left_out: tuple[Column, ...] = ()  # there was no room
+    excluded: tuple[Column, ...] = ()  # there was no room
 
 
 def wrap(paragraph: str, width: int, indent: str = "", *, hard: bool = False) -> list[str]:
@@ -78,8 +78,8 @@ def lay_out(table: Table, show: Callable[[Column, Cell], str], width: int) -> Gr
     for index, row in enumerate(table.rows):
         cells = [_broken(column, text[column.key][index], size) for column, size in zip(columns, widths, strict=True)]
         rows.append(GridRow(_stacked(cells, columns, widths, at_bottom=False), row))
-    left_out = tuple(column for column in table.columns if column not in columns)
-    return Grid(tuple(columns), header, tuple(rows), left_out)
+    excluded = tuple(column for column in table.columns if column not in columns)
+    return Grid(tuple(columns), header, tuple(rows), excluded)
 
 
 def _indented(column: Column, first: Column, row: Row, show: Callable[[Column, Cell], str]) -> str:

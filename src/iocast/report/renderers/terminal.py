@@ -139,7 +139,7 @@ class Page:
             for line in row.lines:
                 self._line(self._row_line(grid, row, line))
             self._note(row.row)
-        for index, note in enumerate((*_left_out(grid), *table.notes)):
+        for index, note in enumerate((*_excluded(grid), *table.notes)):
             if not index:
                 self._line()
             for words in wrap(self._plain(note), min(self.width, PROSE_WIDTH)):
@@ -198,8 +198,8 @@ def outcome_lines(report: Report) -> list[tuple[str, str, str]]:
     return [*letters, *figures, *((each.title, "", each.says) for each in report.conclusions)]
 
 
-def _left_out(grid: Grid) -> tuple[str, ...]:
-    titles = ", ".join(" ".join(column.title.split("\n")) for column in grid.left_out)
+def _excluded(grid: Grid) -> tuple[str, ...]:
+    titles = ", ".join(" ".join(column.title.split("\n")) for column in grid.excluded)
     return (f"Hidden at this width: {titles}.",) if titles else ()
 
 

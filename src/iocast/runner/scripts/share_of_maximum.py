@@ -33,7 +33,7 @@ class ShareOfMaximum(Script):
         known, asked_groups, waiting = dict[str, PhaseRecord](), 0, list[tuple[Phase, ...]]()
         late: set[str] = set()  # maxima of which a share answered too late
         for group in self._groups:
-            if any(self._left_out(phase, known, late) for phase in group):
+            if any(self._excluded(phase, known, late) for phase in group):
                 continue
             if asked_groups < len(done):
                 for record in done[asked_groups]:
@@ -44,7 +44,7 @@ class ShareOfMaximum(Script):
                 waiting.append(tuple(self._paced(phase, known) for phase in group))
         return tuple(waiting)
 
-    def _left_out(self, phase: Phase, known: Known, late: set[str]) -> bool:
+    def _excluded(self, phase: Phase, known: Known, late: set[str]) -> bool:
         share = self._shares.get(phase.name)
         if share is None:
             return False

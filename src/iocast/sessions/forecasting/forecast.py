@@ -9,7 +9,7 @@ from msgspec import Struct
 from iocast import archive
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
-from iocast.diagnose.left_out import met_another_state
+from iocast.diagnose.excluded_rows import met_another_state
 from iocast.diagnose.stalled_rows import row_stops, stall_caution, stalled_rows
 from iocast.errors import LoadError, SpecError
 from iocast.forecast.answer import Answer, answer

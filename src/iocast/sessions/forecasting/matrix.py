@@ -49,7 +49,7 @@ def plan_matrix(request: MatrixRequest) -> Matrix:
     """The points and the plan; nothing is done. Raises IocastError."""
     settings, job, target = _planned(request)
     fitted = make_plan(job, target, request.seed, dry=True)
-    planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, left_out=fitted.left_out)
+    planned = Planned(plan=fitted.plan, layout=lay_out(fitted.plan), notes=fitted.notes, excluded=fitted.excluded)
     return Matrix(settings, data_points(settings), planned)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from iocast import units
 from iocast.analyse.facts import Facts
-from iocast.diagnose.left_out import met_another_state
+from iocast.diagnose.excluded_rows import met_another_state
 from iocast.diagnose.stalled_rows import stall_caution, stalled_rows
 from iocast.errors import AnalysisError, SpecError
 from iocast.forecast.laws.disks import raid_level

@@ -125,7 +125,7 @@ def generate_job(profiled: Profiled, to: str, *, force: bool = False) -> Generat
 
 
 def _notes_on_sessions(model: SessionModel) -> tuple[str, ...]:
-    rare = (f"{model.left_out} I/Os of rare kinds are left out",) if model.left_out else ()
+    rare = (f"{model.excluded} I/Os of rare kinds are left out",) if model.excluded else ()
     return ("sessions do not wait for each other, and blocks come again by their skew only", *rare)
 
 

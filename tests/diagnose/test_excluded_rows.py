@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.examination import examine
+from iocast.diagnose.excluded_rows import excluded, named
 from iocast.diagnose.grades import grade
-from iocast.diagnose.left_out import left_out, named
 from iocast.diagnose.limits.by_load import bounds_without
 from iocast.model.codes import FindingCode, TrustCode
-from iocast.model.finding import Examination, Finding, LeftOut, Trust, TrustComponent
+from iocast.model.finding import Examination, Excluded, Finding, Trust, TrustComponent
 from iocast.model.grading import Graded
 from iocast.model.measurement import Generator
 from iocast.model.run import PhaseRecord, Run
@@ -40,16 +40,16 @@ def _row(users: int, took_ms: float, **changes: object) -> PhaseRecord:
     return card_runs.reads(f"r {users}x1", users=users, times=card_runs.histogram((took_ms * MS, ios)), **changes)  # type: ignore[arg-type]
 
 
-def _out(records: list[PhaseRecord], *findings: Finding, **trust: Trust) -> dict[str, LeftOut]:
+def _out(records: list[PhaseRecord], *findings: Finding, **trust: Trust) -> dict[str, Excluded]:
     facts = Facts(card_runs.run(*records))
     every = {row.name: trust.get(row.name.replace(" ", "_"), Trust("A", ())) for row in facts.rows}
-    return left_out(facts, findings, every)
+    return excluded(facts, findings, every)
 
 
 def test_rows_of_another_state_are_in_no_ladder(tmp_path: Path) -> None:
     found = examine(planted.measured("sim:nvme,slow=4s..9s:3", READS, tmp_path))
-    assert set(found.left_out) & {"randread 8k 4x1"}
-    assert {found.bounds[name].by for name in found.left_out} == {"unknown"}
+    assert set(found.excluded) & {"randread 8k 4x1"}
+    assert {found.bounds[name].by for name in found.excluded} == {"unknown"}
     judged = [each.says for each in found.bounds.values() if each.by != "unknown"]
     assert all(" Left out: " in says for says in judged)
 
@@ -58,7 +58,7 @@ def test_a_slow_time_makes_no_knee(tmp_path: Path) -> None:
     """Three times as slow from the third row on: that the rate grows by less is not the load's doing."""
     run = planted.measured("sim:nvme,bandwidth=none,slow=6s..600s:3", READS, tmp_path)
     found = examine(run)
-    assert {name: each.brief for name, each in found.left_out.items()} == {
+    assert {name: each.brief for name, each in found.excluded.items()} == {
         "randread 8k 1x1": "another state",
         "randread 8k 4x1": "another state",
     }
@@ -78,8 +78,8 @@ def test_stalls_of_every_row_leave_the_bottleneck_known(target: str, tmp_path: P
     """All rows stand still for a like share of their time: a verdict on a percentile is spoilt, one on rates is not."""
     run = planted.measured(target, READS.replace("3s", "15s"), tmp_path)
     found = examine(run)
-    assert {each.brief for each in found.left_out.values()} == {"stalled"}
-    assert len(found.left_out) == len(run.measured)
+    assert {each.brief for each in found.excluded.values()} == {"stalled"}
+    assert len(found.excluded) == len(run.measured)
     assert "unknown" not in {each.by for each in found.bounds.values()}
     assert "Left out" not in "".join(each.says for each in found.bounds.values())
 
@@ -87,7 +87,7 @@ def test_stalls_of_every_row_leave_the_bottleneck_known(target: str, tmp_path: P
 def test_what_all_rows_met_alike_is_no_difference(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,servers=4,service=constant:1ms,noise=100/s", READS, tmp_path)
     found = examine(run)
-    assert found.left_out == {}
+    assert found.excluded == {}
     assert found.bounds["randread 8k 64x1"].by != "unknown"
 
 
@@ -161,7 +161,7 @@ def test_of_a_higher_load_that_was_measured_and_left_out_nobody_says_it_may_give
         code="stalls", severity="warn", phase="r 16x1", says="It stood.", evidence={"stalled_ns": SECOND_NS}
     )
     facts = Facts(card_runs.run(*rows))
-    out = left_out(facts, (stall,), {row.name: Trust("A", ()) for row in facts.rows})
+    out = excluded(facts, (stall,), {row.name: Trust("A", ()) for row in facts.rows})
     says = bounds_without(facts, out)["r 8x1"].says
     assert says.endswith("; what more load gives is unknown. Left out: 16x1 (stalled).")
     alone = Facts(card_runs.run(*rows[:2]))
@@ -169,11 +169,11 @@ def test_of_a_higher_load_that_was_measured_and_left_out_nobody_says_it_may_give
 
 
 def test_rows_of_one_reason_are_named_together() -> None:
-    out = {"a": LeftOut("stalled", ""), "b": LeftOut("void", ""), "c": LeftOut("stalled", "")}
+    out = {"a": Excluded("stalled", ""), "b": Excluded("void", ""), "c": Excluded("stalled", "")}
     assert named({"a": "1x1", "b": "2x1", "c": "4x1", "d": "8x1"}, out) == "1x1, 4x1 (stalled), 2x1 (void)"
     assert named({"d": "8x1"}, out) == ""
     many = {str(at): f"{at}x1" for at in range(1, 9)}
-    stalled = dict.fromkeys(many, LeftOut("stalled", ""))
+    stalled = dict.fromkeys(many, Excluded("stalled", ""))
     assert named(many, stalled) == "1x1, 2x1, 3x1, 4x1, 5x1, 6x1 and 2 more (stalled)"
 
 

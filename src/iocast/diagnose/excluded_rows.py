@@ -13,7 +13,7 @@ from iocast.analyse.states import Apart, apart
 from iocast.diagnose.evidence import cpu_words, waited_for_a_processor
 from iocast.diagnose.relations import ANSWERS, DISTURBED, STALLED_BRIEF, stalls_among
 from iocast.model.codes import TrustCode
-from iocast.model.finding import Finding, LeftOut, Trust, TrustComponent
+from iocast.model.finding import Excluded, Finding, Trust, TrustComponent
 from iocast.text import brief_throughput, number
 
 REFUSED = ("D", "F")  # trust that nothing may rest on
@@ -32,9 +32,9 @@ def met_another_state(facts: Facts) -> dict[str, str]:
     return {name: _of_states(why).why for name, why in apart(facts).items()}
 
 
-def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Trust]) -> dict[str, LeftOut]:
+def excluded(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Trust]) -> dict[str, Excluded]:
     """Each of them by name."""
-    rows: dict[str, LeftOut] = {}
+    rows: dict[str, Excluded] = {}
     others = apart(facts)
     for row in facts.rows:
         about = [each for each in findings if each.phase == row.name and each.state != "rejected"]
@@ -46,36 +46,36 @@ def left_out(facts: Facts, findings: tuple[Finding, ...], trust: Mapping[str, Tr
     return rows
 
 
-def _of_states(why: Apart) -> LeftOut:
+def _of_states(why: Apart) -> Excluded:
     """In words."""
     fell, last = f"its rate had fallen, within {why.at}", why.last
     rates = f"{_says(why.before_per_s, why)} to {_says(why.after_per_s, why)}"
     match why.how:
         case "within":
             two = f"IOPS fell from {number(why.before_per_s)} to {number(why.after_per_s)} within it and stayed there"
-            return LeftOut(FELL, f"two states in one row: {two}", "within")
+            return Excluded(FELL, f"two states in one row: {two}", "within")
         case "step":
             down = why.after_per_s < why.before_per_s
             levels = f"{number(why.before_per_s)} to {number(why.after_per_s)}"
             two = f"two states in one row: IOPS {'fell' if down else 'rose'} from {levels} within it"
-            return LeftOut(FELL if down else CHANGED, two)
+            return Excluded(FELL if down else CHANGED, two)
         case "after" if last:
             after = f"it met the storage after the rate had fallen from {rates}, between {last} and {why.at}"
-            return LeftOut(f"after {last}", after, "after")
+            return Excluded(f"after {last}", after, "after")
         case "after":
-            return LeftOut(f"after {why.at}", f"it met the storage after {fell}", "after")
+            return Excluded(f"after {why.at}", f"it met the storage after {fell}", "after")
         case "before" if last:
             before = f"it met the storage before the rate fell from {rates}, between {last} and {why.at}"
-            return LeftOut(f"before {why.at}", before, "before")
+            return Excluded(f"before {why.at}", before, "before")
         case "before":
             before = f"it met the storage before its rate fell, within {why.at}"
-            return LeftOut(f"before {why.at}", before, "before")
+            return Excluded(f"before {why.at}", before, "before")
         case "slow_time":
-            return LeftOut(OTHER_TIME, _slow_time_words(why))
+            return Excluded(OTHER_TIME, _slow_time_words(why))
         case "limits":
-            return LeftOut("other limits", "the limits of the test's control group were others than during most rows")
+            return Excluded("other limits", "the limits of the test's control group were others than during most rows")
         case "ladder":
-            return LeftOut(OTHER_STATE, f"its times and those of {_listed(list(why.beside))} are not of one state")
+            return Excluded(OTHER_STATE, f"its times and those of {_listed(list(why.beside))} are not of one state")
 
 
 def _slow_time_words(why: Apart) -> str:
@@ -88,30 +88,30 @@ def _says(per_s: float, why: Apart) -> str:
     return brief_throughput(per_s) if why.unit == "bytes" else f"{number(per_s)} IOPS"
 
 
-def _why(row: RowFacts, about: list[Finding], trust: Trust) -> LeftOut | None:
+def _why(row: RowFacts, about: list[Finding], trust: Trust) -> Excluded | None:
     if trust.void:
-        return LeftOut("void", "the row is void")
+        return Excluded("void", "the row is void")
     if waited_for_a_processor(row):
-        return LeftOut("short of CPU", f"CPU first: {cpu_words(row)}")
+        return Excluded("short of CPU", f"CPU first: {cpu_words(row)}")
     disturbed = next((each for each in about if _disturbs(row, each)), None)
     if disturbed is not None:
         says = (disturbed.clause or disturbed.says).rstrip(".")
-        return LeftOut(
+        return Excluded(
             DISTURBED[disturbed.code].brief, f"{says[:1].lower()}{says[1:]}" if says[1:2].islower() else says
         )
     refused = max(filter(_refuses, trust.components), key=lambda part: REFUSED.index(part.grade), default=None)
     return None if refused is None else _distrusted(trust, refused)
 
 
-def _distrusted(trust: Trust, refused: TrustComponent) -> LeftOut:
+def _distrusted(trust: Trust, refused: TrustComponent) -> Excluded:
     """With the letter that the row has everywhere else: that of another component, as of a percentile, may be worse."""
     letter = f"trust is {trust.grade}"
     if trust.grade != refused.grade:
         letter += f", {refused.grade} for this alone"
-    return LeftOut(f"trust {trust.grade}", f"{letter}: {refused.clause or refused.reason}".rstrip("."))
+    return Excluded(f"trust {trust.grade}", f"{letter}: {refused.clause or refused.reason}".rstrip("."))
 
 
-def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, LeftOut]) -> dict[str, LeftOut]:
+def rates_apart(facts: Facts, findings: tuple[Finding, ...], out: Mapping[str, Excluded]) -> dict[str, Excluded]:
     """Of the rows left out those whose rate, too, is no measure for others: storage that stands still for a like share
     of every row of a curve slows all of them alike, and what more load gains is seen beside it."""
     shares = {row.name: _stalled_share(row, findings) for row in facts.rows}
@@ -161,7 +161,7 @@ def _disturbs(row: RowFacts, finding: Finding) -> bool:
     return full or finding.evidence.get(figure, 0.0) > STALLED * row.measurement.elapsed_ns
 
 
-def named(names: Mapping[str, str], out: Mapping[str, LeftOut]) -> str:
+def named(names: Mapping[str, str], out: Mapping[str, Excluded]) -> str:
     """Rows by what they are called, those of one reason together: "8x1, 32x1 (stalled)"; "" for none."""
     groups: dict[str, list[str]] = {}
     for name, called in names.items():
