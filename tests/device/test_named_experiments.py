@@ -107,7 +107,7 @@ def test_a_matrix_on_two_file_systems_leaves_nothing_behind(tmp_path: Path) -> N
     rows = _table(found)
     assert {cells["where"] for cells in rows} == {"raw", "ext2", "ext4"}
     assert {cells["test"] for cells in rows if cells["where"] == "ext4"} == {"overwrite", "allocating", "extending"}
-    assert all(cells["device"] is not None and cells["asked"] == 8 for cells in rows)
+    assert all(cells["device"] is not None and cells["requested"] == 8 for cells in rows)
     assert {(cells["by"], cells["tasks"]) for cells in rows} == {("threads", 8), ("ring", 1)}
     assert [each.name for each in tmp_path.iterdir()] == ["runs"]
     attached = command("losetup", "--list", "--noheadings", "--output", "BACK-FILE")

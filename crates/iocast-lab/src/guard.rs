@@ -7,13 +7,14 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
-use rustix::mount::UnmountFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::setsid;
 use rustix::thread::set_name;
+
+use crate::place::Place;
 
 const MEASURE: u8 = b'm';
 const LEAVE: u8 = b'l';
@@ -29,15 +30,15 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Forks: to be called before there are threads. `made` is true when the file is to be removed in the end.
-    pub fn start(path: &Path, made: bool) -> io::Result<Guard> {
+    /// Forks: to be called before there are threads.
+    pub fn start(place: &Place) -> io::Result<Guard> {
         let ((guard_in, to), (from, guard_out)) = (pipe()?, pipe()?);
         // SAFETY: there is one thread only, so the child may do all that its parent may.
         match unsafe { libc::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => {
                 drop((to, from));
-                live(path, made, guard_in, guard_out);
+                live(place, guard_in, guard_out);
                 // SAFETY: ends this process without what the parent set up for its own end.
                 unsafe { libc::_exit(0) }
             }
@@ -69,7 +70,7 @@ fn pipe() -> io::Result<(File, File)> {
 }
 
 /// The guard's life: commands until its pipe ends.
-fn live(path: &Path, made: bool, mut commands: File, mut answers: File) {
+fn live(place: &Place, mut commands: File, mut answers: File) {
     // A terminal's signals are for the device.
     let _ = setsid();
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGPIPE] {
@@ -83,27 +84,17 @@ fn live(path: &Path, made: bool, mut commands: File, mut answers: File) {
         if command[0] != MEASURE || commands.read_exact(&mut probe_ns).is_err() {
             return;
         }
-        let typical_ns = typical_read_ns(path, u64::from_ne_bytes(probe_ns)).unwrap_or(u64::MAX);
+        let typical_ns = typical_read_ns(place.path(), u64::from_ne_bytes(probe_ns)).unwrap_or(u64::MAX);
         let _ = answers.write_all(&typical_ns.to_ne_bytes());
     }
-    unmount(path, made);
-}
-
-/// Takes the mount away, also from under those who have the file open, and the file if it was made for it.
-pub fn unmount(path: &Path, made: bool) {
-    let _ = rustix::mount::unmount(path, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW);
-    // A file of its own that now has content is somebody else's.
-    if made && std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == 0) {
-        let _ = std::fs::remove_file(path);
-    }
+    place.leave();
 }
 
 #[repr(align(4096))]
 struct Page([u8; PROBE_BYTES]);
 
 fn typical_read_ns(path: &Path, probe_ns: u64) -> io::Result<u64> {
-    let file =
-        std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(PathBuf::from(path))?;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)?;
     let mut page = Box::new(Page([0; PROBE_BYTES]));
     let probes = (PROBE_BUDGET_NS / probe_ns.max(1)).clamp(11, PROBES);
     let mut times_ns = Vec::with_capacity(probes as usize);

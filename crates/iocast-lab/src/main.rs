@@ -11,13 +11,14 @@ mod guard;
 mod lies;
 mod memory;
 mod options;
+mod place;
 mod refusal;
 mod schedule;
 mod service;
 mod units;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ use rustix::process::{Signal, geteuid, getpid, kill_process};
 use crate::device::{Device, Served};
 use crate::guard::Guard;
 use crate::options::Options;
+use crate::place::Place;
 use crate::refusal::{Refusal, Result};
 
 /// The transport is measured on reads of about the told latency, for longer sleeps end later.
@@ -52,21 +54,23 @@ fn main() -> ExitCode {
 /// Serves until a signal or an unmount ends it.
 fn run(file: &str, texts: &[String]) -> Result<()> {
     let options = Arc::new(options::parse(texts)?);
-    let (path, made) = mount_point(file)?;
+    let place = Place::find(file).map_err(|what| {
+        Refusal::new(format!("{file}: {what}"), "give a file, or a new name in an existing directory")
+    })?;
     let signals = Signals::block();
-    let mut guard = Guard::start(&path, made)
-        .map_err(|e| Refusal::new(format!("cannot fork: {e}"), "free some memory"))?;
+    let mut guard =
+        Guard::start(&place).map_err(|e| Refusal::new(format!("cannot fork: {e}"), "free some memory"))?;
     let _awake = awake::hold();
     let device = Device::new(Arc::clone(&options)).map_err(|e| {
         Refusal::new(format!("no memory for size={}: {e}", options.size_bytes), "ask for a smaller size")
     })?;
     let device = Arc::new(device);
-    let session = mount(&path, Arc::clone(&device), options.threads);
+    let session = mount(place.path(), Arc::clone(&device), options.threads);
     let served = session.and_then(|session| {
         let transport_ns = measure_transport(&device, &options, &mut guard)?;
         let told = format!(
             "ready {} size={} transport={:.1}us\n",
-            path.display(),
+            place.path().display(),
             options.size_bytes,
             transport_ns as f64 / 1e3
         );
@@ -74,23 +78,9 @@ fn run(file: &str, texts: &[String]) -> Result<()> {
         signals.wait_with(session);
         Ok(())
     });
-    guard::unmount(&path, made);
+    place.leave();
     guard.dismiss();
     served
-}
-
-/// The file to mount on, made if there is none (true), as an absolute path.
-fn mount_point(file: &str) -> Result<(PathBuf, bool)> {
-    let path = Path::new(file);
-    let refuse = |what: String| Refusal::new(what, "give a file, or a new name in an existing directory");
-    let made = !path.exists();
-    if made {
-        std::fs::File::create_new(path).map_err(|e| refuse(format!("cannot create {file}: {e}")))?;
-    } else if !path.is_file() {
-        return Err(refuse(format!("{file}: not a regular file")));
-    }
-    let path = path.canonicalize().map_err(|e| refuse(format!("{file}: {e}")))?;
-    Ok((path, made))
 }
 
 fn mount(path: &Path, device: Arc<Device>, threads: usize) -> Result<BackgroundSession> {

@@ -24,7 +24,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.writing.asides import is_ours_alone, remove_ours
-from iocast.archive.writing.file_identity import identity, is_ours
+from iocast.archive.writing.file_identity import identity, is_ours, mount_of
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
@@ -59,7 +59,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
     left_bytes: int | None = None  # its size then
     left_digest: str | None = None  # of a sample of its content
-    left_boot: str | None = None  # what was written before the power failed may be there without its times
+    left_boot: str | None = None  # the boot and the mount: what storage kept when it went may lack its times
 
 
 def mark_path(path: str) -> str:
@@ -192,17 +192,26 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
 def _is_changed(mark: Mark, descriptor: int) -> bool:
     """Whether another program wrote to the file since an iocast left it.
 
-    Its size and the time of its last write are as they were left. Programs can set that time back; the time of its last
-    change differs after a link or a new mode, too; and where a file system keeps whole seconds both may be as they
-    were: then a sample of what is in it decides.
+    Its size and the time of its last write are as they were left. Storage that went without a word, and was mounted
+    again, may have what was written last and not its time: only within one mount is that believed. Programs can set
+    that time back; the time of its last change differs after a link or a new mode, too; and where a file system keeps
+    whole seconds both may be as they were: then a sample of what is in it decides.
     """
     status = os.fstat(descriptor)
     if mark.left_ns is None or mark.left_digest is None or not stat.S_ISREG(status.st_mode):
         return False
     if status.st_mtime_ns != mark.left_ns or status.st_size != (mark.left_bytes or status.st_size):
         return True
-    exact = mark.left_boot == _boot() and (status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS)
+    exact = mark.left_boot == _mounted_since(descriptor) != "" and (
+        status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS
+    )
     return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
+
+
+def _mounted_since(descriptor: int) -> str:
+    """Which mount of which start of this machine it is; "" where the kernel does not tell a mount from a later one."""
+    mount = mount_of(descriptor)
+    return "" if mount is None else f"{_boot()}.{mount}"
 
 
 @cache
@@ -288,7 +297,7 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         left_changed_ns=status.st_ctime_ns,
         left_bytes=status.st_size,
         left_digest=_digest_of(descriptor),
-        left_boot=_boot(),
+        left_boot=_mounted_since(descriptor),
     )
 
 

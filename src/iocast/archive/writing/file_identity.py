@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 _FS_IOC_GETVERSION = 0x80087601
 _AT_EMPTY_PATH, _STATX_BTIME, _STATX_SUBVOL = 0x1000, 0x800, 0x8000
-_STATX_BYTES, _BTIME_AT, _SUBVOLUME_AT = 256, 80, 160
+_STATX_MNT_ID_UNIQUE = 0x4000
+_STATX_BYTES, _BTIME_AT, _MOUNT_AT, _SUBVOLUME_AT = 256, 80, 144, 160
 _BTRFS_IOC_INO_LOOKUP, _BTRFS_LOOKUP_BYTES, _BTRFS_FIRST_OBJECT = 0xD0009412, 4096, 256
 _ALL_USERS = 2**32 - 1
 _AS_OWNER = os.O_RDONLY | os.O_NOATIME | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -40,6 +41,14 @@ def identity(descriptor: int) -> FileIdentity:
     if subvolume is None:
         subvolume = _btrfs_subvolume(descriptor)  # before Linux 6.10
     return FileIdentity(os.fstat(descriptor).st_ino, _generation(descriptor), born_ns, subvolume)
+
+
+def mount_of(descriptor: int) -> int | None:
+    """The number of the mount through which a file is open, which no later mount gets; None before Linux 6.8."""
+    facts = _statx(descriptor, _STATX_MNT_ID_UNIQUE)
+    if facts is None or not facts.kept & _STATX_MNT_ID_UNIQUE:
+        return None
+    return facts.mount
 
 
 def belongs_to(status: os.stat_result, place: str | Path, users: Container[int]) -> bool:
@@ -94,15 +103,32 @@ def _generation(descriptor: int) -> int | None:
 
 def _birth(descriptor: int) -> tuple[int | None, int | None]:
     """When a file was made, and the number of its subvolume; None each where that is not known."""
+    facts = _statx(descriptor, _STATX_BTIME | _STATX_SUBVOL)
+    if facts is None:
+        return None, None
+    born_ns = facts.born_ns if facts.kept & _STATX_BTIME else 0
+    return born_ns or None, facts.subvolume if facts.kept & _STATX_SUBVOL else None
+
+
+class _Facts(NamedTuple):
+    """Those of statx(2) that are asked for here; `kept`: the mask of those that the file system has."""
+
+    kept: int
+    born_ns: int
+    mount: int
+    subvolume: int
+
+
+def _statx(descriptor: int, mask: int) -> _Facts | None:
     call = getattr(ctypes.CDLL(None), "statx", None)  # of glibc since 2.28
     buffer = ctypes.create_string_buffer(_STATX_BYTES)
-    if call is None or call(descriptor, b"", _AT_EMPTY_PATH, _STATX_BTIME | _STATX_SUBVOL, buffer):
-        return None, None
+    if call is None or call(descriptor, b"", _AT_EMPTY_PATH, mask, buffer):
+        return None
     (kept,) = struct.unpack_from("=I", buffer)
     seconds, ns = struct.unpack_from("=qI", buffer, _BTIME_AT)
+    (mount,) = struct.unpack_from("=Q", buffer, _MOUNT_AT)
     (subvolume,) = struct.unpack_from("=Q", buffer, _SUBVOLUME_AT)
-    born_ns = seconds * 10**9 + ns if kept & _STATX_BTIME else 0
-    return born_ns or None, subvolume if kept & _STATX_SUBVOL else None
+    return _Facts(kept, seconds * 10**9 + ns, mount, subvolume)
 
 
 def _btrfs_subvolume(descriptor: int) -> int | None:
