@@ -27,7 +27,7 @@ def test_what_was_counted_has_no_rivals() -> None:
 
 
 def test_nothing_explains_itself_or_is_its_own_rival() -> None:
-    assert not [each for each in EXPLAINS if each.cause in each.seen]
+    assert not [each for each in EXPLAINS if each.cause in each.effects]
     assert not [each for each in RIVALS if each.code in each.others]
 
 

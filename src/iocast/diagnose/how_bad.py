@@ -27,7 +27,7 @@ def _ratio(name: str, over: str) -> Callable[[Evidence], float]:
 FIGURES: dict[FindingCode, Callable[[Evidence], float]] = {
     "stalls": _most("longest_ns"),
     "generator_did_not_run": _most("longest_ns"),
-    "generator_bound": lambda seen: max(seen.get("cpu_share", 0.0), seen.get("queued_share", 0.0)),
+    "generator_bound": lambda evidence: max(evidence.get("cpu_share", 0.0), evidence.get("queued_share", 0.0)),
     "errors": _most("failed_share"),
     "end_of_file": _most("failed_share"),
     "file_shrank": _most("lost_bytes"),

@@ -26,10 +26,10 @@ STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have anothe
 
 
 class Both(NamedTuple):
-    """What may explain, what was seen, and the row of that; None where it is of the whole run."""
+    """What may explain, what is explained, and the row of that; None where it is of the whole run."""
 
     cause: Finding
-    seen: Finding
+    effect: Finding
     row: RowFacts | None
 
 
@@ -37,16 +37,16 @@ Condition = Callable[[Both], bool]
 
 
 def same_row(both: Both) -> bool:
-    return both.cause.phase == both.seen.phase
+    return both.cause.phase == both.effect.phase
 
 
 def its_rows(both: Both) -> bool:
     """The cause is of that row, or of the whole run."""
-    return both.cause.phase in ("", both.seen.phase)
+    return both.cause.phase in ("", both.effect.phase)
 
 
 def suspected(both: Both) -> bool:
-    return both.seen.state == "suggested"
+    return both.effect.state == "suggested"
 
 
 def certain_cause(both: Both) -> bool:
@@ -59,13 +59,13 @@ def of_writes(both: Both) -> bool:
 
 def of_first_writes(both: Both) -> bool:
     """Not where most of the unique data went to blocks that the same row had written before, and took longer."""
-    figures = both.seen.evidence
+    figures = both.effect.evidence
     return figures.get("passes", 0.0) < PASSES or figures.get("p50_ratio", 0.0) < LONGER
 
 
 def lost_in_a_stall(both: Both) -> bool:
     """A stall of another row costs as much: here it reached beyond an end."""
-    return both.seen.evidence["lost_ns"] <= AS_LONG * both.cause.evidence["longest_ns"]
+    return both.effect.evidence["lost_ns"] <= AS_LONG * both.cause.evidence["longest_ns"]
 
 
 def at_the_baseline(both: Both) -> bool:
@@ -74,20 +74,20 @@ def at_the_baseline(both: Both) -> bool:
     unit = "per_s" if "baseline_bytes_per_s" not in credits else "bytes_per_s"
     leaves = credits["after_per_s" if unit == "per_s" else "baseline_bytes_per_s"]
     went = 0.0 if did is None else did.rate_per_s if unit == "per_s" else did.bytes_per_s
-    return abs(both.seen.evidence.get(f"after_{unit}", went) / leaves - 1) <= BASELINE
+    return abs(both.effect.evidence.get(f"after_{unit}", went) / leaves - 1) <= BASELINE
 
 
 def no_level(both: Both) -> bool:
     """What is left beside others is uneven."""
-    return both.seen.evidence.get("constant", 0.0) > UNEVEN
+    return both.effect.evidence.get("constant", 0.0) > UNEVEN
 
 
 def as_long_as_a_miss(both: Both) -> bool:
-    return both.seen.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("slow_ns", 0.0)
+    return both.effect.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("slow_ns", 0.0)
 
 
 def as_long_as_a_turn(both: Both) -> bool:
-    return both.seen.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("turn_ns", 0.0)
+    return both.effect.evidence["longest_ns"] <= MISSES * both.cause.evidence.get("turn_ns", 0.0)
 
 
 def known_limit(both: Both) -> bool:
@@ -96,18 +96,18 @@ def known_limit(both: Both) -> bool:
 
 
 def within_slices(both: Both) -> bool:
-    return both.seen.evidence["longest_ns"] <= SLICES_NS
+    return both.effect.evidence["longest_ns"] <= SLICES_NS
 
 
 def steps_of_the_clock(both: Both) -> bool:
-    return both.seen.evidence["widest_gap_ns"] <= STEPS_APART * both.cause.evidence["step_ns"]
+    return both.effect.evidence["widest_gap_ns"] <= STEPS_APART * both.cause.evidence["step_ns"]
 
 
 class Explains(NamedTuple):
     """A finding that is not rejected explains others where all of this holds: these are not told then."""
 
     cause: FindingCode
-    seen: tuple[FindingCode, ...]
+    effects: tuple[FindingCode, ...]
     when: tuple[Condition, ...] = ()
 
 
@@ -244,7 +244,7 @@ def not_suppressed(facts: Facts, findings: Sequence[Finding]) -> list[Finding]:
 def _explains(cause: Finding, finding: Finding, row: RowFacts | None) -> bool:
     both = Both(cause, finding, row)
     return any(
-        each.cause == cause.code and finding.code in each.seen and all(holds(both) for holds in each.when)
+        each.cause == cause.code and finding.code in each.effects and all(holds(both) for holds in each.when)
         for each in EXPLAINS
     )
 

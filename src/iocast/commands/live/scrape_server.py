@@ -93,7 +93,9 @@ def _serve(loop: asyncio.AbstractEventLoop, ended: asyncio.Event, opened: socket
                 words = await _first_line(reader) if reader else []
             async with asyncio.timeout(TAKEN_WITHIN_S):
                 writer.write(
-                    _told(words, latest) if reader else _answer(503, "too many connections: try again in a while")
+                    _response_to(words, latest)
+                    if reader
+                    else _answer(503, "too many connections: try again in a while")
                 )
                 await writer.drain()
             writer.close()
@@ -123,7 +125,7 @@ async def _first_line(reader: asyncio.StreamReader) -> list[str]:
     return first.decode("latin-1").split()
 
 
-def _told(words: list[str], latest: Latest) -> bytes:
+def _response_to(words: list[str], latest: Latest) -> bytes:
     """The answer to a request: /metrics, and nothing else."""
     moment = latest.moment
     if len(words) != 3 or not words[2].startswith("HTTP/"):

@@ -194,7 +194,7 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
         below = replace(times, layers={layer: each for layer, each in times.layers.items() if layer != "database"})
         below_verdict = verdict(below, slow_device_ns)
         return (
-            _told(late, times, (), missing)
+            _verdict_of(late, times, (), missing)
             if below_verdict.rule is None
             else replace(below_verdict, others=(*below_verdict.others, late))
         )
@@ -203,7 +203,7 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
         losses = [lost for lost in losses if lost.code not in ("file_system", "device")]
     losses.sort(key=lambda lost: -lost.lost_ns)
     if losses:
-        return _told(losses[0], times, tuple(losses[1:]), missing)
+        return _verdict_of(losses[0], times, tuple(losses[1:]), missing)
     if not any(layer.count >= LEAST for layer in times.layers.values()):
         return LayersVerdict(
             code="unknown",
@@ -223,7 +223,9 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
 _NEEDED: tuple[LayerCode, ...] = ("read_call", "bio_read", "driver_read", "run_queue")
 
 
-def _told(lost: Lost, times: LayerTimes, others: tuple[Lost, ...], missing: tuple[LayerCode, ...]) -> LayersVerdict:
+def _verdict_of(
+    lost: Lost, times: LayerTimes, others: tuple[Lost, ...], missing: tuple[LayerCode, ...]
+) -> LayersVerdict:
     return LayersVerdict(
         code=lost.code,
         rule=lost.rule,

@@ -114,7 +114,7 @@ def _stalled(findings: list[Finding], rows: int) -> str:
     if not stood:
         return f"I/O waited in turn {where}{longest_on} {longest.phase}: {longest.clause}."
     ending = "" if len(findings) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
-    return f"I/O stalled{ending} {where}{longest_on} {longest.phase}: {stalls.told(longest)}."
+    return f"I/O stalled{ending} {where}{longest_on} {longest.phase}: {stalls.sentence_of(longest)}."
 
 
 def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:

@@ -143,7 +143,7 @@ def _document(kind: ReportCode, base: type[_Document], results: tuple[type[Struc
     return msgspec.defstruct(name, fields, bases=(base,), namespace=described, tag=kind, kw_only=True)
 
 
-DOCUMENTS: dict[ReportCode, type[Struct]] = {kind: _document(kind, *made) for kind, made in _RESULTS.items()}
+DOCUMENTS: dict[ReportCode, type[Struct]] = {kind: _document(kind, *results) for kind, results in _RESULTS.items()}
 Document: Any = reduce(or_, DOCUMENTS.values())
 
 

@@ -60,7 +60,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
     by_row = {
         row: stops
         for row in facts.rows
-        if (stops := _told(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
+        if (stops := _worth_a_finding(tuple(each for each in stalls(row) if not _of_this_machine(row, each))))
     }
     findings = {row.name: _finding(row, stops) for row, stops in by_row.items()}
     for period, names in _by_one_clock(facts, by_row, findings):
@@ -131,7 +131,7 @@ def _of_one_clock(findings: list[Finding], period: int, full: RowFacts | None) -
     }
 
 
-def _told(stops: tuple[Stall, ...]) -> tuple[Stall, ...]:
+def _worth_a_finding(stops: tuple[Stall, ...]) -> tuple[Stall, ...]:
     """Without short ones that come by no clock: the machine may have had a part in the others."""
     return stops if period_ns(stops) else tuple(each for each in stops if each.duration_ns >= LEAST_NS)
 
@@ -208,7 +208,7 @@ def in_words(spans: Sequence[Span], least_ns: float) -> str:
     return f"{counted(len(spans), 'stall')} of {_between(least_ns, most_ns)}, at {_when(tuple(spans))}"
 
 
-def told(finding: Finding) -> str:
+def sentence_of(finding: Finding) -> str:
     """The stalls of a finding, in the same words."""
     shortest_ns = min(each.end_ns - each.start_ns for each in finding.spans)
     return in_words(finding.spans, finding.evidence.get("shortest_ns", float(shortest_ns)))

@@ -221,7 +221,7 @@ def _levels(facts: Facts, curves: Iterable[Curve]) -> Iterator[Finding]:
             rows = [*(point.record for point in level.points), *more]
             told_rows |= set(map(id, rows))
             says = says or _says(level, alike, group[1:])
-            yield from _told(level, says, len(alike), rows)
+            yield from _findings(level, says, len(alike), rows)
 
 
 def _by_cap(levels: list[_Level]) -> list[list[_Level]]:
@@ -345,7 +345,7 @@ def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
     )
 
 
-def _told(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> Iterator[Finding]:
+def _findings(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> Iterator[Finding]:
     deep, least = level.deep, level.points[0]
     evidence = {
         "rate_per_s": deep.rate_per_s,
