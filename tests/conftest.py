@@ -18,14 +18,15 @@ settings.load_profile("iocast")
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores interrupts, and so would every program that a test interrupts.
+    """What a shell starts in the background ignores interrupts, and what nohup starts a hang-up, and so would every program that a test interrupts.
 
     Tests start `iocast` a thousand times: where nothing compiled is kept, each start would compile all of it.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
-        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    for number in (signal.SIGQUIT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
 

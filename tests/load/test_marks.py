@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from makers.rootly import command, need
@@ -19,7 +20,16 @@ from iocast.archive.writing.file_identity import identity
 from iocast.archive.writing.proofs import sign
 from iocast.errors import TargetError
 from iocast.load.filling import claimed_file, create
-from iocast.load.marks import is_changed_by_others, leave, made_here, mark_path, read_mark, take_up, write_mark
+from iocast.load.marks import (
+    _outlast_its_second,
+    is_changed_by_others,
+    leave,
+    made_here,
+    mark_path,
+    read_mark,
+    take_up,
+    write_mark,
+)
 from iocast.load.work_files import WorkFile, own_file
 from iocast.observe.residency import by_mincore
 
@@ -355,3 +365,20 @@ def test_times_are_believed_within_one_mount_only(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("iocast.load.marks.mount_of", lambda _descriptor: None)
     assert is_changed_by_others(str(work)), "no kernel that tells mounts apart"
     refused(work)
+
+
+def test_where_times_are_whole_seconds_a_file_is_left_after_its_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written right after a run has another time than the run's own writes."""
+    lay(plan(tmp_path))
+    work = tmp_path / "iocast-work.0.dat"
+    waited_s: list[float] = []
+    monkeypatch.setattr("iocast.load.marks.unix_ns", lambda: int(work.stat().st_ctime) * 1_000_000_000 + 400_000_000)
+    monkeypatch.setattr("iocast.load.marks.time.sleep", waited_s.append)
+    take_up(str(work))
+    leave(str(work))
+    assert waited_s == [], "these times have parts of a second"
+    second_ns = int(work.stat().st_ctime) * 1_000_000_000
+    _outlast_its_second(SimpleNamespace(st_mtime_ns=second_ns, st_ctime_ns=second_ns))  # type: ignore[arg-type]
+    assert waited_s == [pytest.approx(0.62)]

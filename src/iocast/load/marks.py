@@ -14,6 +14,7 @@ import hashlib
 import os
 import secrets
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -23,6 +24,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast._core import unix_ns
 from iocast.archive.writing.asides import is_ours_alone, remove_ours
 from iocast.archive.writing.file_identity import identity, is_ours, mount_of
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
@@ -35,6 +37,7 @@ MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
 WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
 _SECOND_NS = 1_000_000_000
+_COARSE_NS = 20_000_000  # by which the clock of time stamps may lag
 _HEAD_BYTES, _BLOCK_BYTES, _PARTS = 64 << 10, 4096, 16  # of the sample of a file
 _RECORD_BYTES = 384
 _MODE = 0o600
@@ -291,6 +294,7 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         return replace(mark, left_ns=status.st_mtime_ns)
     if not mark.generation or not stat.S_ISREG(status.st_mode):
         return mark
+    _outlast_its_second(status)
     return replace(
         mark,
         left_ns=status.st_mtime_ns,
@@ -299,6 +303,14 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         left_digest=_digest_of(descriptor),
         left_boot=_mounted_since(descriptor),
     )
+
+
+def _outlast_its_second(status: os.stat_result) -> None:
+    """Where a file system keeps whole seconds, waits until what is written from now on has another time."""
+    if status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS:
+        return
+    left_ns = status.st_ctime_ns + _SECOND_NS + _COARSE_NS - unix_ns()
+    time.sleep(max(0, min(left_ns, _SECOND_NS + _COARSE_NS)) / _SECOND_NS)
 
 
 def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:

@@ -61,3 +61,13 @@ def test_a_virtual_device_without_numbers_has_no_name(machine: MachineTree) -> N
 def test_a_device_that_sysfs_does_not_show_has_no_identity(machine: MachineTree) -> None:
     identity = identity_of(8, 0, machine.root)
     assert (identity.marks, identity.size_bytes) == ((), 0)
+
+
+def test_what_somebody_called_a_device_is_no_identity(machine: MachineTree) -> None:
+    """A name of device-mapper leads to whatever has it later; so does the UUID of a volume without header."""
+    plain = machine.disk("virtual/block/dm-3", "253:3", dm__name="scratch", dm__uuid="CRYPT-PLAIN-scratch")
+    links = machine.root / "dev/disk/by-id"
+    links.mkdir(parents=True, exist_ok=True)
+    for name in ("dm-name-scratch", "md-name-host:0", "lvm-pv-uuid-abc"):
+        (links / name).symlink_to(plain)
+    assert identity_of(253, 3, machine.root).marks == ()

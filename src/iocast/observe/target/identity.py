@@ -14,6 +14,9 @@ from iocast.observe.target.sysfs import device_directory, kernel_name, read_int,
 from iocast.text import shown
 
 _SECTOR_BYTES = 512
+# Links in /dev/disk/by-id that say how somebody called a device, or what is on it, and so lead to another one later.
+_NAMES_ONLY = ("dm-name-", "md-name-", "lvm-pv-uuid-")
+_PLAIN = "CRYPT-PLAIN-"  # the UUID of an encrypted volume without a header: its name in other words
 
 
 def identify(descriptor: int, root: Path = Path("/")) -> Identity:
@@ -68,7 +71,7 @@ def _marks(directory: Path, disk: Path, part: int | None, root: Path, loop_mark:
 
 def _disk_marks(disk: Path) -> Iterator[str]:
     _model, serial, wwn = hardware_identity(disk)
-    if uuid := read_text(disk / "dm/uuid"):
+    if (uuid := read_text(disk / "dm/uuid")) and not uuid.startswith(_PLAIN):
         yield f"dm:{_one_word(uuid)}"
     if uuid := read_text(disk / "md/uuid"):
         yield f"md:{_one_word(uuid)}"
@@ -123,7 +126,11 @@ def _links(folder: Path, directory: Path) -> list[str]:
         entries = list(folder.iterdir())
     except OSError:
         return []
-    names = [entry.name for entry in entries if Path(os.path.realpath(entry)).name == directory.name]
+    names = [
+        entry.name
+        for entry in entries
+        if Path(os.path.realpath(entry)).name == directory.name and not entry.name.startswith(_NAMES_ONLY)
+    ]
     return sorted(names, key=lambda name: (len(name), name))
 
 
