@@ -18,7 +18,8 @@ settings.load_profile("iocast")
 
 
 def pytest_configure() -> None:
-    """What a shell starts in the background ignores interrupts, and what nohup starts a hang-up, and so would every program that a test interrupts.
+    """What a shell starts in the background ignores interrupts, and what nohup starts a hang-up: so would every program
+    that a test sends one.
 
     Tests start `iocast` a thousand times: where nothing compiled is kept, each start would compile all of it.
     """

@@ -81,7 +81,7 @@ def test_a_replay_has_achieved_what_it_did_of_its_trace(done: int, grade: str) -
     trace = ReplayFacts(
         events=1200,
         replayed=1000,
-        excluded={"not_io": 200},
+        left_out={"not_io": 200},
         rounded=0,
         moved=0,
         recorded_ns=10 * SECOND_NS,
