@@ -63,7 +63,7 @@ $(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "$(1) and not alone" tests/d
 $(BIN)/python -m pytest $(ONCE_MORE) -m "$(1) and alone" tests/device tests/matrix
 endef
 
-test: $(READY) ## run the tests that a change waits for, Rust and Python (under eight minutes)
+test: $(READY) ## run the tests that a change waits for, Rust and Python (about eleven minutes)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
@@ -75,7 +75,7 @@ test-rest: $(READY) ## run the tests that `make test` leaves out
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
 	$(call PYTHON_TESTS,long)
 
-test-all: ## run all tests (under 25 minutes)
+test-all: ## run all tests
 	$(MAKE) test
 	$(MAKE) test-rest
 

@@ -141,6 +141,7 @@ def test_a_partition_made_anew_is_not_destroyed_by_the_name_of_the_earlier_one(l
     part = loops.partition(disk)
     earlier = identity_of(part).name
     command("delpart", disk, "1")
+    loops.undo("delpart", disk, "1")  # a loop device keeps its partitions for whoever attaches it next
     command("addpart", disk, "1", "8192", "16384")
     before = loops.written_ios(disk)
     said = refused(loops, part, earlier)
