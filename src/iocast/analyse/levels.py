@@ -167,12 +167,12 @@ def _settled(row: RowFacts, unit: Unit) -> _Settled:
 
 def _unlike(row: RowFacts, rows: tuple[RowFacts, ...]) -> list[RowFacts]:
     """Those whose I/Os are of quite another size."""
-    (least, most), row_facts = _sizes(row), []
+    (least, most), others = _sizes(row), []
     for each in rows:
         low, high = _sizes(each)
         if low and least and (high * SIZE_APART <= least or low >= most * SIZE_APART):
-            row_facts.append(each)
-    return row_facts
+            others.append(each)
+    return others
 
 
 def _sizes(row: RowFacts) -> tuple[int, int]:

@@ -127,8 +127,8 @@ def rows_of_phases(
 ) -> dict[int, list[T]]:
     """The answer to a query for each phase of a folder of tables, by the number of the phase.
 
-    One query for all tables: to plan one takes as long as to read a table. `made` turns each row into what is kept, and
-    raises what BROKEN lists for a row that cannot be. Raises ArchiveError, also for more rows than there may be.
+    One query for all tables: to plan one takes as long as to read a table. `build` turns each row into what is kept,
+    and raises what BROKEN lists for a row that cannot be. Raises ArchiveError, also for more rows than there may be.
     """
     try:
         files = tables_in(folder)

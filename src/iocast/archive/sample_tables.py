@@ -56,8 +56,8 @@ def load_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
     # In the order in which they were written, which is that of time.
     query = f"SELECT phase, {SAMPLE_VALUES} FROM {PHASES}"
     request = ParquetRequest(query, SAMPLE_NAMES, "its samples", MOST_SAMPLES, most_read=MOST_SAMPLES)
-    rows = rows_of_phases(folder / SAMPLES, request, Samples())
-    return {number: tuple(samples) for number, samples in rows.items()}
+    by_phase = rows_of_phases(folder / SAMPLES, request, Samples())
+    return {number: tuple(samples) for number, samples in by_phase.items()}
 
 
 class Samples:

@@ -88,15 +88,15 @@ def _facts(table: Tables, names: Pseudonyms) -> Iterator[tuple[str, str]]:
 def _hidden(name: str, value: str, names: Pseudonyms) -> object:
     """Lists of names, what became of each file, texts of statements; None for all else, and for what is damaged."""
     try:
-        fields: Any = msgspec.json.decode(value)
+        decoded: Any = msgspec.json.decode(value)
     except msgspec.MsgspecError:
         return None
-    if name in _NAMES and isinstance(fields, list):
-        return [pseudonym(names, _NAMES[name], str(each)) for each in fields]
-    if name == "files" and isinstance(fields, list):
-        return [anonymised_fields("TraceFile", each, names) for each in fields if isinstance(each, dict)]
-    if name == "statements" and isinstance(fields, dict):
-        return {hidden: hidden for hidden in (pseudonym(names, "statement", number) for number in fields)}
+    if name in _NAMES and isinstance(decoded, list):
+        return [pseudonym(names, _NAMES[name], str(each)) for each in decoded]
+    if name == "files" and isinstance(decoded, list):
+        return [anonymised_fields("TraceFile", each, names) for each in decoded if isinstance(each, dict)]
+    if name == "statements" and isinstance(decoded, dict):
+        return {hidden: hidden for hidden in (pseudonym(names, "statement", number) for number in decoded)}
     return None
 
 

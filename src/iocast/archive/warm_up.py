@@ -91,12 +91,12 @@ def _histograms(intervals: ArrowStream, which: str, from_ns: int) -> dict[tuple[
     with database().cursor() as connection:
         sums = connection.execute(_SUMS.format(which), [from_ns]).fetchall()
         rows = connection.execute(_BUCKETS.format(which), [from_ns]).fetchall()
-    buckets = {key: [row[2:] for row in columns] for key, columns in groupby(rows, key=lambda row: (row[0], row[1]))}
-    columns = {}
+    buckets = {key: [row[2:] for row in alike] for key, alike in groupby(rows, key=lambda row: (row[0], row[1]))}
+    histograms = {}
     for op, size, ios, moved, sum_ns, squares, least, most in sums:
         index, count = zip(*buckets[op, size], strict=True)
-        columns[op, size] = (ios, moved, Histogram(index, count, sum_ns, squares, least, most))
-    return columns
+        histograms[op, size] = (ios, moved, Histogram(index, count, sum_ns, squares, least, most))
+    return histograms
 
 
 def _later(slow: Iterable[SlowIo], warm_up_ns: int) -> Iterator[SlowIo]:

@@ -15,7 +15,7 @@ LEAST_SHARE = 0.0005
 
 
 class ArithmeticFinding(Struct, frozen=True, kw_only=True):
-    """How often an arrival finds `found` I/Os in the storage, and what it then takes. `weight` is relative to none."""
+    """How often an arrival finds `in_system` I/Os in the storage, and what it then takes; `weight` is relative to 0."""
 
     in_system: int
     response_s: float  # R(found + 1): of a closed load of one more

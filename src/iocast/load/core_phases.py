@@ -86,8 +86,8 @@ def _tree(plan: Plan, phase: Phase) -> TreePlan | None:
     tree = plan.tree_of(phase)
     if tree is None:
         return None
-    tree_words = tree_plan(tree, plan.most_users, phase.workload.select)
-    return replace(tree_words, stop_after=phase.workload.stop_after, cold=phase.cold)
+    core_plan = tree_plan(tree, plan.most_users, phase.workload.select)
+    return replace(core_plan, stop_after=phase.workload.stop_after, cold=phase.cold)
 
 
 def _within(step: Step, regions: tuple[FileRegion, ...]) -> Step:

@@ -10,7 +10,7 @@ from iocast.model.live.readings import Readings
 
 
 class EventRow(Struct, frozen=True):
-    """One event of one source. `found` is None where its counters began anew: the interval is unknown."""
+    """One event of one source. `times` is None where its counters began anew: the interval is unknown."""
 
     observer: str
     subject: str

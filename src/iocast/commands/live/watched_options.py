@@ -22,7 +22,7 @@ _OPTIONS = (
 
 
 def watched_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Hands the options over as one `asked`; the password of a database is asked for where a person can answer."""
+    """Hands the options over as one `sources`; the password of a database is asked for where a person can answer."""
 
     @wraps(command)
     def with_asked(

@@ -199,7 +199,7 @@ def _check_file(into: Into) -> None:
 
 
 def grading(command: Command) -> Command:
-    """--scale, --slo and --fail-under, handed over as one `asked`."""
+    """--scale, --slo and --fail-under, handed over as one `grade_request`."""
     from functools import wraps
 
     @click.option(

@@ -14,7 +14,7 @@ ONE = 1.0  # what a lock lets pass
 
 
 def queue_verdict(at_device: float | None, asked_depth: float, control: float | None = None) -> SerialisationCode:
-    """`asked`: outstanding I/Os. `control`: the queue that the device reached where nothing held I/Os back."""
+    """`asked_depth`: outstanding I/Os. `control`: the queue that the device reached where nothing held I/Os back."""
     if at_device is None:
         return "not_seen"
     if (control < ENOUGH * asked_depth) if control is not None else (at_device < ENOUGH * ONE):

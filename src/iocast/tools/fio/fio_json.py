@@ -48,7 +48,7 @@ def documents(path: str, text: str) -> tuple[list[Json], list[str]]:
     parsed: list[Json] = []
     warnings: list[str] = []
     at = _next(text, 0)
-    first, counted = 1, 0  # the line on which a document begins, counted up to `seen`
+    first, counted = 1, 0  # the line on which a document begins, counted up to `counted`
     while at >= 0:
         first, counted = first + text.count("\n", counted, at), at
         try:

@@ -342,8 +342,8 @@ def _finding(row: RowFacts, drop: Drop, limited: _Limited, spent: _Spent, level:
         phase=record.phase.name,
         says=f"{_when(record, drop)} {what} {'had fallen' if bound else 'fell'} from {'at least ' * bound}"
         f"{rate_text(drop.before_per_s)} to {rate_text(drop.after_per_s)}{stayed}{others}: credits for"
-        f" about {credits} beyond"
-        f" that rate were spent by then; a full bucket lasts {'at most ' * bound}{brief_time(lasts_s * 1e9)} at the"
+        f" about {credits} beyond that rate were spent by then;"
+        f" a full bucket lasts {'at most ' * bound}{brief_time(lasts_s * 1e9)} at the"
         " burst rate.",
         evidence={
             "at_ns": float(drop.at_ns),

@@ -126,8 +126,7 @@ def _above_the_device(record: PhaseRecord, device: DeviceIo) -> Iterator[Finding
         yield _suspicion(
             record.phase.name,
             f"I/Os wait above the device: {number(kept)} outstanding, {number(at_device or 0.0)} of them"
-            f" at {device.layer};"
-            f" {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device.",
+            f" at {device.layer}; {brief_time(service_ns)} each, {brief_time(device_ns)} of it at the device.",
             {"in_flight": kept, "device_queue": at_device or 0.0, "service_ns": service_ns, "device_ns": device_ns},
             "a lock above the device admits one I/O at a time",
             0.7,

@@ -114,9 +114,9 @@ class MyLoad:
     def prepare(self, work: DatabaseLoad | CommitLoad) -> tuple[str, ...]:
         """The loops are made anew: another iocast may have built the data set."""
         self._data.lock()
-        remarks = self.describe()
-        self._shape = shape_of(remarks)
-        self._data.make_loops(remarks.tables)
+        server = self.describe()
+        self._shape = shape_of(server)
+        self._data.make_loops(server.tables)
         if isinstance(work, CommitLoad):
             self._data.empty_commits()
             return ()
