@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, openat, statat, unlinkat};
 use rustix::mount::{UnmountFlags, unmount};
 
-const TYPE: &str = "fuse.iocast-lab";
+const SOURCE: &str = "iocast-lab";
 
 /// A file in a directory that is held.
 pub struct Place {
@@ -72,14 +72,16 @@ impl Place {
         let number =
             facts.lines().find_map(|line| line.strip_prefix("mnt_id:")).map(str::trim).unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-        Ok(mounts.lines().any(|line| is_of_type(line, number)))
+        Ok(mounts.lines().any(|line| is_of_device(line, number)))
     }
 }
 
-/// Whether a line of mountinfo is of the mount with this number, and of this program: `36 35 98:0 / /mnt rw - TYPE ..`.
-fn is_of_type(line: &str, number: &str) -> bool {
-    let kind = line.split_once(" - ").and_then(|(_, rest)| rest.split(' ').next());
-    line.split(' ').next() == Some(number) && kind == Some(TYPE)
+/// Whether a line of mountinfo (`36 35 0:45 / /mnt rw - fuse SOURCE ..`) is of the mount with this number, and of this
+/// program.
+fn is_of_device(line: &str, number: &str) -> bool {
+    let mut after = line.split_once(" - ").map_or("", |(_, rest)| rest).split(' ');
+    let (kind, source) = (after.next().unwrap_or_default(), after.next().unwrap_or_default());
+    line.split(' ').next() == Some(number) && kind.starts_with("fuse") && source == SOURCE
 }
 
 #[cfg(test)]
@@ -125,9 +127,9 @@ mod tests {
 
     #[test]
     fn a_mount_is_the_devices_by_number_and_type() {
-        let line = "36 35 0:45 / /mnt/device rw,nosuid - fuse.iocast-lab iocast-lab rw,user_id=0";
-        assert!(is_of_type(line, "36"));
-        assert!(!is_of_type(line, "35"));
-        assert!(!is_of_type(&line.replace("fuse.iocast-lab", "tmpfs"), "36"));
+        let line = "36 35 0:45 / /mnt/device rw,nosuid - fuse iocast-lab rw,user_id=0";
+        assert!(is_of_device(line, "36"));
+        assert!(!is_of_device(line, "35"));
+        assert!(!is_of_device(&line.replace("fuse iocast-lab", "tmpfs none"), "36"));
     }
 }
