@@ -92,8 +92,8 @@ def loop_device(directory: str, size_bytes: int, note: Note = _nowhere) -> Itera
         )
     file = WorkFile(image_path(directory), size_bytes, fill=True)
     refuse_fixed(file.path)
-    with claimed_file(file):
-        create(file)
+    with claimed_file(file, touched=False):
+        create(file, touched=False)
         try:
             with _attached(file) as device:
                 yield device

@@ -19,6 +19,7 @@ from iocast.load.marks import (
     MAKER,
     Mark,
     held,
+    is_anothers,
     leave,
     made_here,
     mark_of,
@@ -30,6 +31,7 @@ from iocast.load.marks import (
     write_mark,
 )
 from iocast.load.os_refusals import refusal, way_out
+from iocast.load.signs_of_work import touching
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
@@ -56,16 +58,20 @@ def claimed(layout: Layout, writing: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def claimed_file(file: WorkFile, writing: bool = True) -> Iterator[None]:
-    """While entered, one work file belongs to this process. Raises TargetError."""
+def claimed_file(file: WorkFile, writing: bool = True, *, touched: bool = True) -> Iterator[None]:
+    """While entered, one work file belongs to this process. `touched` is False where the kernel still writes to it when
+    the process has ended. Raises TargetError, LoadError.
+    """
     with ExitStack() as stack:
         try:
             stack.enter_context(holding(directory_of(file.path)))
             if read_mark(file.path) is None:
                 with suppress(NameTaken):  # by another iocast, which holds it
                     write_mark(file.path, Mark(MAKER, file.size_bytes, whole=False))
-            stack.enter_context(held(file.path))
-            take_up(file.path, writing)
+            mark = stack.enter_context(held(file.path))
+            take_up(file.path, writing, touched)
+            if writing and touched and not is_anothers(file.path):
+                stack.enter_context(touching(mark))
         except OSError as error:
             raise refusal("cannot lay out", file.path, error) from error
         stack.callback(_let_go, file.path, writing)
@@ -81,17 +87,19 @@ def _let_go(path: str, writing: bool) -> None:
             unlink_mark(path)
 
 
-def create(file: WorkFile) -> None:
-    """Makes, or takes back, one work file of the right size, allocated, not yet filled. Raises TargetError."""
+def create(file: WorkFile, *, touched: bool = True) -> None:
+    """Makes, or takes back, one work file of the right size, allocated, not yet filled; `touched` as it is claimed.
+    Raises TargetError.
+    """
     try:
         if not os.path.lexists(held_path(file.path)):
             put_back_left(directory_of(file.path))
         if not os.path.lexists(held_path(file.path)):
-            _make(file)
+            _make(file, touched)
         descriptor = os.open(held_path(file.path), os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             require_ours(file.path, descriptor)
-            write_mark(file.path, mark_of(descriptor, file.size_bytes))
+            write_mark(file.path, mark_of(descriptor, file.size_bytes, touched=touched))
             if shared_bytes(descriptor):
                 os.ftruncate(descriptor, 0)  # overwritten where it stands it would be as scattered as its snapshot
             os.ftruncate(descriptor, file.size_bytes)
@@ -102,7 +110,7 @@ def create(file: WorkFile) -> None:
         raise refusal("cannot lay out", file.path, error) from error
 
 
-def _make(file: WorkFile) -> None:
+def _make(file: WorkFile, touched: bool) -> None:
     """Makes an empty file. Its mark comes first, and names that very file: a kill between the two leaves a mark without
     a file, never the reverse. Where the file system makes no files without a name, it has one where nobody else comes.
     """
@@ -112,10 +120,10 @@ def _make(file: WorkFile) -> None:
     except OSError as error:
         if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT):
             raise
-        _make_with_name(file)
+        _make_with_name(file, touched)
         return
     try:
-        write_mark(file.path, mark_of(descriptor, file.size_bytes))
+        write_mark(file.path, mark_of(descriptor, file.size_bytes, touched=touched))
         names = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.link(str(descriptor), held_path(file.path), src_dir_fd=names)
@@ -125,13 +133,13 @@ def _make(file: WorkFile) -> None:
         os.close(descriptor)
 
 
-def _make_with_name(file: WorkFile) -> None:
+def _make_with_name(file: WorkFile, touched: bool) -> None:
     name = os.path.basename(file.path)
     with making_room(directory_of(file.path)) as room:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, 0o600, dir_fd=room.folder.descriptor)
         try:
-            write_mark(file.path, mark_of(descriptor, file.size_bytes))
+            write_mark(file.path, mark_of(descriptor, file.size_bytes, touched=touched))
         finally:
             os.close(descriptor)
         room.give_name(name)
@@ -198,7 +206,7 @@ def finish(file: WorkFile) -> None:
             os.ftruncate(descriptor, file.size_bytes)
             os.fsync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            mark = mark_of(descriptor, file.size_bytes, whole=True)
+            mark = mark_of(descriptor, file.size_bytes, whole=True, touched=True)
         finally:
             os.close(descriptor)
         extents = survey(held_path(file.path))

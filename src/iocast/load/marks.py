@@ -30,6 +30,7 @@ from iocast.archive.writing.file_identity import identity, is_ours, mount_of
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
+from iocast.load.signs_of_work import is_changed_since, sampled
 
 T = TypeVar("T")
 
@@ -38,13 +39,15 @@ MAKER = "iocast"
 WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
 _SECOND_NS = 1_000_000_000
 _COARSE_NS = 20_000_000  # by which the clock of time stamps may lag
-_HEAD_BYTES, _BLOCK_BYTES, _PARTS = 64 << 10, 4096, 16  # of the sample of a file
+_PARTS = 16  # of the sample of a file
 _RECORD_BYTES = 384
+_ASKED_S = 0.02
 _MODE = 0o600
 # A link is not followed, and a FIFO of the name does not block.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NONCE = "user.iocast.work"
 _PROCESS = secrets.token_hex(8)  # of this process
+_held_here: set[str] = set()  # paths of files whose marks this process holds
 
 
 class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -63,6 +66,7 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     left_bytes: int | None = None  # its size then
     left_digest: str | None = None  # of a sample of its content
     left_boot: str | None = None  # the boot and the mount: what storage kept when it went may lack its times
+    worked_on_by: str | None = None  # the process that writes to it, and touches the mark; None when it was left
 
 
 def mark_path(path: str) -> str:
@@ -70,11 +74,20 @@ def mark_path(path: str) -> str:
     return path + MARK_SUFFIX
 
 
-def mark_of(descriptor: int, size_bytes: int, *, whole: bool = False) -> Mark:
-    """The mark that names an open file or directory. Raises OSError."""
+def mark_of(descriptor: int, size_bytes: int, *, whole: bool = False, touched: bool = False) -> Mark:
+    """The mark that names an open file or directory; `touched` while this process works on it. Raises OSError."""
     known = identity(descriptor)
     mark = Mark(MAKER, size_bytes, whole, *known)
-    return mark if known.lasts else _with_nonce(mark, descriptor)
+    if not known.lasts:
+        return _with_nonce(mark, descriptor)
+    return _worked_on(mark, descriptor) if touched else mark
+
+
+def _worked_on(mark: Mark, descriptor: int) -> Mark:
+    """File systems that keep no generation may date what was written later than its process ended."""
+    if not mark.generation:
+        return mark
+    return replace(mark, worked_on_by=_PROCESS, left_boot=_mounted_since(descriptor))
 
 
 def _with_nonce(mark: Mark, descriptor: int) -> Mark:
@@ -150,12 +163,17 @@ def made_here(path: str) -> Mark | None:
     return mark if mark is not None and _regular(path, lambda file: is_named(mark, path, file)) else None
 
 
+def is_anothers(path: str) -> bool:
+    """Whether a file is there that is not known as one on which this process may work."""
+    return os.path.lexists(held_path(path)) and made_here(path) is None
+
+
 def is_changed_by_others(path: str) -> bool:
     """Whether it is the file that iocast made, and another program wrote to it since iocast left it."""
     mark = read_mark(path)
     if mark is None:
         return False
-    return _regular(path, lambda file: _is_the_file(mark, path, file) and _is_changed(mark, file))
+    return _regular(path, lambda file: _is_the_file(mark, path, file) and _is_changed(mark, path, file))
 
 
 def _regular(path: str, ask: Callable[[int], bool]) -> bool:
@@ -189,10 +207,10 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
     where nobody else can put files, and if the file has its nonce, or was made by this process, or was not written to
     since an iocast left it.
     """
-    return _is_the_file(mark, path, descriptor) and not _is_changed(mark, descriptor)
+    return _is_the_file(mark, path, descriptor) and not _is_changed(mark, path, descriptor)
 
 
-def _is_changed(mark: Mark, descriptor: int) -> bool:
+def _is_changed(mark: Mark, path: str, descriptor: int) -> bool:
     """Whether another program wrote to the file since an iocast left it.
 
     Its size and the time of its last write are as they were left. Storage that went without a word, and was mounted
@@ -201,6 +219,8 @@ def _is_changed(mark: Mark, descriptor: int) -> bool:
     whole seconds both may be as they were: then a sample of what is in it decides.
     """
     status = os.fstat(descriptor)
+    if mark.worked_on_by is not None:
+        return _is_changed_since_its_end(mark, path, descriptor)
     if mark.left_ns is None or mark.left_digest is None or not stat.S_ISREG(status.st_mode):
         return False
     if status.st_mtime_ns != mark.left_ns or status.st_size != (mark.left_bytes or status.st_size):
@@ -209,6 +229,29 @@ def _is_changed(mark: Mark, descriptor: int) -> bool:
         status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS
     )
     return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
+
+
+def _is_changed_since_its_end(mark: Mark, path: str, descriptor: int) -> bool:
+    """The same, when no process is left that worked on the file, and none noted how it left it."""
+    if mark.worked_on_by == _PROCESS and path in _held_here:
+        return False
+    touched_ns = _look(mark_path(path), _changed_ns if path in _held_here else _touched_ns, None)
+    same_mount = mark.left_boot == _mounted_since(descriptor) != ""
+    return touched_ns is not None and is_changed_since(touched_ns, descriptor, same_mount=same_mount)
+
+
+def _touched_ns(descriptor: int) -> int | None:
+    """When an open mark was touched last; None while a process works on its file."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
+            return None
+    return _changed_ns(descriptor)
+
+
+def _changed_ns(descriptor: int) -> int | None:
+    return os.fstat(descriptor).st_mtime_ns
 
 
 def _mounted_since(descriptor: int) -> str:
@@ -228,15 +271,10 @@ def _boot() -> str:
 
 
 def _digest_of(descriptor: int) -> str:
-    """Of its first blocks, and of some all over it. What is read does not stay in the page cache; the rest of the file
-    does.
-    """
-    last = max(0, os.fstat(descriptor).st_size - _BLOCK_BYTES)
-    spread = [last * part // (_PARTS - 1) // _BLOCK_BYTES * _BLOCK_BYTES for part in range(1, _PARTS)]
+    """Of a sample of what is in it."""
     digest = hashlib.blake2b(digest_size=8)
-    for at, size in ((0, _HEAD_BYTES), *((at, _BLOCK_BYTES) for at in spread)):
-        digest.update(os.pread(descriptor, size, at))
-        os.posix_fadvise(descriptor, at, size, os.POSIX_FADV_DONTNEED)
+    for content in sampled(descriptor, _PARTS):
+        digest.update(content)
     return digest.hexdigest()
 
 
@@ -260,12 +298,14 @@ def _is_known(mark: Mark, descriptor: int) -> bool:
     return mark.nonce == _PROCESS or mark.left_ns == os.fstat(descriptor).st_mtime_ns
 
 
-def take_up(path: str, writing: bool = True) -> None:
+def take_up(path: str, writing: bool = True, touched: bool = False) -> None:
     """From now on this process works on the file of a mark, and knows it where its file system does not tell it from
-    later ones. A mark that may not be changed is that of a file which is only read.
+    later ones; `touched`: it touches the mark meanwhile. A mark that may not be changed is that of a file which is only
+    read.
     """
+    taken = _taken_up_and_touched if touched else _taken_up
     try:
-        _renew(path, _taken_up if writing else _known_again)
+        _renew(path, taken if writing else _known_again)
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.EACCES, errno.EROFS):
             raise
@@ -274,6 +314,10 @@ def take_up(path: str, writing: bool = True) -> None:
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
     taken = replace(mark, left_ns=None, left_changed_ns=None, left_bytes=None, left_digest=None, left_boot=None)
     return _known_again(taken, descriptor)
+
+
+def _taken_up_and_touched(mark: Mark, descriptor: int) -> Mark:
+    return _worked_on(_taken_up(mark, descriptor), descriptor)
 
 
 def _known_again(mark: Mark, descriptor: int) -> Mark:
@@ -302,6 +346,7 @@ def _left(mark: Mark, descriptor: int) -> Mark:
         left_bytes=status.st_size,
         left_digest=_digest_of(descriptor),
         left_boot=_mounted_since(descriptor),
+        worked_on_by=None,
     )
 
 
@@ -354,18 +399,32 @@ def _look(path: str, ask: Callable[[int], T], otherwise: T) -> T:
 
 
 @contextmanager
-def held(path: str) -> Iterator[None]:
-    """While entered, no other iocast works on the file of this mark. Raises TargetError when one does."""
+def held(path: str) -> Iterator[int]:
+    """While entered, no other iocast works on the file of this mark, whose descriptor it is. Raises TargetError when
+    one does.
+    """
     descriptor = os.open(held_path(mark_path(path)), os.O_RDONLY | _SAFELY)
     try:
+        if not _locked(descriptor):
+            raise TargetError(f"{path} is in use by another iocast process", "wait until it ends, or give another path")
+        _held_here.add(path)
+        yield descriptor
+    finally:
+        _held_here.discard(path)
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    """Whether an open mark is locked now. One who only asks whether it is has it for an instant."""
+    for wait_s in (_ASKED_S, _ASKED_S, None):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             # Some network file systems have no locks: that is no reason not to measure them.
-            if error.errno in (errno.EWOULDBLOCK, errno.EAGAIN):
-                raise TargetError(
-                    f"{path} is in use by another iocast process", "wait until it ends, or give another path"
-                ) from None
-        yield
-    finally:
-        os.close(descriptor)
+            if error.errno not in (errno.EWOULDBLOCK, errno.EAGAIN):
+                return True
+            if wait_s is not None:
+                time.sleep(wait_s)
+        else:
+            return True
+    return False
