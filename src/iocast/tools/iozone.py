@@ -12,6 +12,7 @@ What is refused: figures that stand under no heading; output in microseconds (-N
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from iocast.model.run import Run, Source
 from iocast.model.workload import Closed, Locality, Op, Sequential, Sync, Uniform, Unstated
@@ -30,7 +31,8 @@ _RECORDS = re.compile(r"Each (?:process|thread) writes a (\d{1,15}) [kK](?:B|byt
 _FIGURE = re.compile(r"\S+")
 _VERSION = re.compile(r"Version \$Revision: ([\d.]{1,20}) \$")
 # How many columns after the record length a figure ends, its name, operation and order.
-_COLUMNS: dict[int, tuple[str, Op, Locality]] = {
+_Test = tuple[str, Op, Locality]
+_COLUMNS: dict[int, _Test] = {
     9: ("write", "write", Sequential()),
     18: ("rewrite", "write", Sequential()),
     27: ("read", "read", Sequential()),
@@ -45,6 +47,13 @@ _COLUMNS: dict[int, tuple[str, Op, Locality]] = {
     110: ("fread", "read", Sequential()),
     119: ("freread", "read", Sequential()),
 }
+
+
+class _How(NamedTuple):
+    """How all of a file was measured."""
+
+    direct: bool
+    durable: Sync
 
 
 def sniff(head: Head) -> bool:
@@ -73,8 +82,7 @@ def _rows(path: str, text: str) -> list[Row]:
     if "microseconds per operation" in text or "Microseconds/op" in text:
         raise refuse(path, 0, "output in microseconds (-N)", "run iozone without -N")
     operations = "Output is in operations per second" in text or "Output is in ops/sec" in text
-    direct = "O_DIRECT feature enabled" in text
-    durable: Sync = "sync" if "SYNC Mode" in text else "none"
+    how = _How("O_DIRECT feature enabled" in text, "sync" if "SYNC Mode" in text else "none")
     records = _RECORDS.search(text)
     rows: list[Row] = []
     under = False
@@ -90,18 +98,18 @@ def _rows(path: str, text: str) -> list[Row]:
                 if each.end() not in _COLUMNS:
                     raise refuse(path, at, f'"{each[0][:40]}" stands under no heading')
                 value = number(path, at, each[0], _COLUMNS[each.end()][0])
-                rows += _row(*_COLUMNS[each.end()], value, operations, file_kib, record_kib, 1, direct, durable)
+                bytes_per_s = value * KIB * (record_kib if operations else 1)
+                rows += _row(_COLUMNS[each.end()], bytes_per_s, file_kib, record_kib, 1, how)
         elif child := _CHILDREN.match(line):
-            name, op, order = _of_child(child[2])
+            test = _of_child(child[2])
             file_kib, record_kib = (whole(path, at, each, "a size") for each in (records.groups() if records else "00"))
             users = whole(path, at, child[1], "the children")
-            value = number(path, at, child[3], name)
-            ops = child[4] == "ops"
-            rows += _row(name, op, order, value, ops, users * file_kib, record_kib, users, direct, durable)
+            bytes_per_s = number(path, at, child[3], test[0]) * KIB * (record_kib if child[4] == "ops" else 1)
+            rows += _row(test, bytes_per_s, users * file_kib, record_kib, users, how)
     return rows
 
 
-def _of_child(words: str) -> tuple[str, Op, Locality]:
+def _of_child(words: str) -> _Test:
     """ "initial writers", "re-readers", "random readers" and so on."""
     name = words.strip().removesuffix("s")
     op: Op = "write" if "writer" in name else "read"
@@ -109,21 +117,10 @@ def _of_child(words: str) -> tuple[str, Op, Locality]:
     return name, op, order if not {"stride", "reverse", "mixed"} & {*name.split()} else Unstated()
 
 
-def _row(
-    name: str,
-    op: Op,
-    order: Locality,
-    value: float,
-    operations: bool,
-    file_kib: int,
-    record_kib: int,
-    users: int,
-    direct: bool,
-    durable: Sync,
-) -> list[Row]:
+def _row(test: _Test, bytes_per_s: float, file_kib: int, record_kib: int, users: int, how: _How) -> list[Row]:
+    name, op, order = test
     size = record_kib * KIB
-    bytes_per_s = value * size if operations else value * KIB
-    if not value or not size:
+    if not bytes_per_s or not size:
         return []
     ios = max(1, file_kib // record_kib)
     figures = OpFigures(op=op, ios=ios, bytes=ios * size, size_bytes=size)
@@ -135,8 +132,8 @@ def _row(
             elapsed_ns=round(ios * size / bytes_per_s * 1e9),
             users=users,
             depth=1,
-            direct=direct,
-            sync=durable,
+            direct=how.direct,
+            sync=how.durable,
             locality=order,
             arrival=Closed(),
             derived=("ios",),

@@ -99,11 +99,11 @@ def _of_table(path: str, at: int, match: re.Match[str]) -> Row:
     cells = [spread[1 + place * width : 1 + (place + 1) * width].strip() for place in range(len(TABLE_EDGES) + 1)]
     shares = [number(path, at, cell, "a share") if cell else 0.0 for cell in cells]
     op: Op = {"r": "read", "w": "write", "t": "trim"}[match["op"]] if match["op"] else _op(match["test"])  # type: ignore[assignment]
-    values = [number(path, at, match[name], name) for name in ("mb", "ms", "iops")]
+    mb, mean_ms, iops = (number(path, at, match[name], name) for name in ("mb", "ms", "iops"))
     rest = [number(path, at, match[place], "a time") if match[place] else None for place in (7, 8, 9)]
-    buckets = _buckets((0, *TABLE_EDGES), shares)
+    times = _times(iops, mean_ms, rest, _buckets((0, *TABLE_EDGES), shares), quantiles)
     users = whole(path, at, match["users"], "users")
-    return _row(path, at, match["test"], users, match["size"], op, values, rest, buckets, quantiles)
+    return _row(path, at, match["test"], users, match["size"], op, mb, times)
 
 
 def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
@@ -119,9 +119,9 @@ def _named(path: str, at: int, cells: Mapping[str, str]) -> Row:
         if name in cells and value(name) > 0
     ]
     rest = [value(name) if name in cells else None for name in ("min", "max", "std")]
-    values = [value(name) for name in ("MB", "lat", "iops")]
+    times = _times(value("iops"), value("lat"), rest, buckets, quantiles)
     test = cells["name"]
-    return _row(path, at, test, round(value("users")), cells["bs"], _op(test), values, rest, buckets, quantiles)
+    return _row(path, at, test, round(value("users")), cells["bs"], _op(test), value("MB"), times)
 
 
 def _csv(path: str, text: str) -> list[Row]:
@@ -157,25 +157,16 @@ def _buckets(edges: Sequence[int], shares: Sequence[float]) -> tuple[Bucket, ...
     return parts if any(shares) else ()
 
 
-def _row(
-    path: str,
-    at: int,
-    test: str,
-    users: int,
-    size_text: str,
-    op: Op,
-    values: Sequence[float],
+def _times(
+    iops: float,
+    mean_ms: float,
     rest: Sequence[float | None],
     buckets: tuple[Bucket, ...],
     quantiles: Sequence[Quantile],
-) -> Row:
-    try:
-        size = parse_size(size_text)
-    except SpecError as error:
-        raise refuse(path, at, error.message) from None
-    mb, mean_ms, iops = values
+) -> Coarse:
+    """The latencies of a row; `rest` are the least, the most and the spread, in ms."""
     least, most, spread = rest
-    times = Coarse(
+    return Coarse(
         total=round(iops),
         counted=False,
         mean_ns=mean_ms * MS,
@@ -186,9 +177,17 @@ def _row(
         whole=100.0 if buckets else 0.0,
         quantiles=tuple(quantiles),
     )
+
+
+def _row(path: str, at: int, test: str, users: int, size_text: str, op: Op, mb: float, times: Coarse) -> Row:
+    """A row of one second, so that rates are counts; `mb` are MiB/s."""
+    try:
+        size = parse_size(size_text)
+    except SpecError as error:
+        raise refuse(path, at, error.message) from None
     figures = OpFigures(
         op=op,
-        ios=round(iops),
+        ios=times.total,
         bytes=round(mb * 1024) * 1024,  # it divided whole KB by 1024
         size_bytes=size,
         times=stated(times),
