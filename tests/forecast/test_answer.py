@@ -177,7 +177,7 @@ def test_what_open_loop_rows_measured_counts_where_it_contradicts(
     broken: float | None,
 ) -> None:
     probe = ladder_run(pool(servers, law), loads=(), rates=rates)
-    found = answer(ASK, facts, {}, {}, probe)
+    found = answer(ASK, facts, {}, {}, probe=probe)
     assert (found.verdict, found.reason) == (given, reason)
     assert found.headroom is None, "it would rest on the forecast"
     assert found.replayed is not None
@@ -188,20 +188,22 @@ def test_what_open_loop_rows_measured_counts_where_it_contradicts(
 
 def test_a_forecast_of_not_ok_that_was_kept_is_marginal(facts: Facts) -> None:
     probe = ladder_run(pool(64, "constant:100us"), loads=(), rates=(4000,))
-    found = answer(replace(ASK, limit_s=0.001), facts, {}, {}, probe)
+    found = answer(replace(ASK, limit_s=0.001), facts, {}, {}, probe=probe)
     assert (found.verdict, found.reason) == ("marginal", "measured_within")
 
 
 def test_rows_that_the_generator_spoilt_contradict_nothing(facts: Facts) -> None:
     probe = ladder_run(pool(32, "exponential:4ms"), loads=(), rates=(4000,))
-    found = answer(ASK, facts, {}, {}, probe, {probe.rows[0].name: "CPU-bound"})
+    found = answer(ASK, facts, {}, {}, probe=probe, not_probed={probe.rows[0].name: "CPU-bound"})
     assert (found.verdict, found.replayed) == ("ok", None)
 
 
 def test_few_arrivals_by_chance_are_no_falling_behind(facts: Facts) -> None:
     """Of ten a second for five seconds there may be forty: that is 20% fewer, and no storage that cannot do ten."""
     for seed in range(1, 9):
-        (row,) = answer(ASK, facts, {}, {}, ladder_run(pool(8), loads=(), rates=(10,), seconds=5.0, seed=seed)).rows
+        (row,) = answer(
+            ASK, facts, {}, {}, probe=ladder_run(pool(8), loads=(), rates=(10,), seconds=5.0, seed=seed)
+        ).rows
         assert not row.fell_behind
 
 

@@ -18,6 +18,7 @@ from iocast.forecast.open_rows import OpenRow, fitted, open_rows
 from iocast.forecast.outlook import FAIR_UTILISATION, GOOD_UTILISATION, Outlook, Verdict, verdict
 from iocast.forecast.rate_profile import Overload, Profile, overload, settled
 from iocast.forecast.replayed import Replayed, replayed
+from iocast.forecast.uneven_pace import SlowTimes
 from iocast.model.row_stops import RowStops
 
 
@@ -56,6 +57,7 @@ def stalled_time(facts: Facts, requested_load: RequestedLoad, stops: Sequence[Ro
     return StalledTime(considered, measured_s) if considered and measured_s else None
 
 
+UNDECIDED: tuple[Verdict, ...] = ("ok", "marginal", "at_risk")
 UNSATURATED_LOAD = 0.7  # of the highest measured throughput: more is not asked of a ladder that was still rising
 
 # Why the answer is what it is.
@@ -79,6 +81,7 @@ Reason = Literal[
     "measured_unsure",  # the same, and at the peak the SLO lies within their error
     "measured_beyond",  # the same, and at the peak, or below, they broke the SLO
     "stalled",  # it is kept between stalls, and they are too long for it
+    "uneven_pace",  # it may be kept, but the storage is slow at times, and no open-loop row shows what comes of it
 ]
 
 
@@ -127,10 +130,11 @@ class Answer(Struct, frozen=True, kw_only=True):
     overload: Overload | None = None
     headroom: Headroom | None = None
     rows: tuple[OpenRow, ...] = ()
-    replayed: Replayed | None = None  # what these rows say of the SLO, where they contradict the forecast
+    replayed: Replayed | None = None  # what these rows say of the SLO, where they contradict the forecast, or decide
     fit: Fitted | None = None
     firm: bool = False  # False: it stands on what is only an indication
     stalled: StalledTime | None = None  # of rows that are not used
+    slow: SlowTimes | None = None  # in which the storage is slower than the peak, whatever the load
 
     @property
     def forecaster(self) -> Forecaster | None:
@@ -150,15 +154,18 @@ def answer(
     facts: Facts,
     refused: Mapping[str, str],
     unsure: Mapping[str, str],
+    not_open: Mapping[str, str] | None = None,
+    *,
     probe: Facts | None = None,
     not_probed: Mapping[str, str] | None = None,
     stops: Sequence[RowStops] = (),
 ) -> Answer:
     """The answer from a run; `refused` and `unsure` say what is thought of its rows, `stops` on which of them the
-    storage stood still. `probe`: a run of open-loop rows that was made to verify it, without those in `not_probed`."""
+    storage stood still. Of its open-loop rows those in `not_open` are left out (None: those in `refused`). `probe`: a
+    run of such rows that was made to verify it, without those in `not_probed`."""
     ladder = find_ladder(facts, question.load, refused, unsure)
     by = None if isinstance(ladder, Absent) else Forecaster(ladder, question.arrival_cv2)
-    rows = open_rows(facts, question.load, refused, question.quantiles, by)
+    rows = open_rows(facts, question.load, refused if not_open is None else not_open, question.quantiles, by)
     if probe is not None:
         own = open_rows(probe, question.load, not_probed or {}, question.quantiles, by)
         rows = tuple(sorted((*rows, *own), key=lambda row: row.rate_per_s))
@@ -184,9 +191,13 @@ def answer_from(
     given, reason = judged(question, by, forecast, excess)
     if forecast is not None and stalled is not None:
         given, reason = _with_stalls(given, reason, question, by, forecast, stalled)
-    if held.contradicts:
+    slow = None if figure is None else by.slow_times(peak)
+    as_measured = held.contradicts or (slow is not None and held.at(peak) is not None)
+    if as_measured:
         given, reason = _as_measured(held, peak, given)
-    known = (figure is None or figure.known) and not held.contradicts and reason != "stalled"
+    elif slow is not None and figure is not None and given in UNDECIDED and figure.high_s > question.limit_s:
+        given, reason = "at_risk", "uneven_pace"
+    known = (figure is None or figure.known) and not as_measured and reason != "stalled"
     return Answer(
         verdict=given,
         reason=reason,
@@ -198,10 +209,11 @@ def answer_from(
         overload=excess,
         headroom=headroom(question, by) if known else None,
         rows=rows,
-        replayed=held if held.contradicts else None,
+        replayed=held if as_measured else None,
         fit=fit,
         firm=by.firm,
         stalled=stalled,
+        slow=slow,
     )
 
 

@@ -21,11 +21,13 @@ from iocast.forecast.composed_ladder import composed
 from iocast.forecast.laws.mixes import capacity_at_size
 from iocast.forecast.measured_ladder import LEAST_LOADS, QUANTILES, Absent, Level, MeasuredLadder, RequestedLoad
 from iocast.forecast.response_law import GRID
+from iocast.forecast.uneven_pace import Pace, pace_of
 from iocast.model.histogram import Histogram
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Uniform, Zipf
 
 SAME_MIX = 0.05  # [J] of the share of reads: nearer mixes are taken for the same
+FULL = 2.0  # times the saturation load: every server has an I/O waiting
 SHORT = Rule(least_intervals=3)
 
 
@@ -136,7 +138,7 @@ def _measured(
         return Absent("no_single", excluded)
     first = facts.row(next(row for row in curve.rows if row.phase.name in levels[0].names)).response()
     has = load_of(curve.rows[0])
-    return MeasuredLadder(
+    ladder = MeasuredLadder(
         levels=tuple(levels),
         load=load,
         read_share=load.read_share if has is None else has.read_share,
@@ -145,6 +147,21 @@ def _measured(
         unsure={name: unsure[name] for level in levels for name in level.names if name in unsure},
         excluded=excluded,
     )
+    return replace(ladder, pace=_pace(ladder, [facts.row(row) for row in curve.rows]))
+
+
+def _pace(of: MeasuredLadder, rows: list[RowFacts]) -> Pace | None:
+    """By the rows that kept it saturated; None for a ladder that was still rising."""
+    if not of.saturated:
+        return None
+    least = FULL * of.ladder.saturation_users
+    full = {name for level in of.levels if level.users >= least for name in level.names}
+    series = [row.record.series for row in rows if row.name in full]
+    intervals = {each.interval_ns for each in series}
+    if len(intervals) != 1:
+        return None
+    rates = [tuple(each.rates_per_s) for each in series]
+    return pace_of(of.ladder, of.levels[-1].times_s, of.levels[0].times_s, rates, intervals.pop() / 1e9)
 
 
 def level_of(row: RowFacts) -> Level | None:

@@ -30,6 +30,7 @@ from iocast.forecast.flow_equivalent import (
 )
 from iocast.forecast.measured_ladder import LEAST_SERVICE, QUANTILES, MeasuredLadder
 from iocast.forecast.response_law import GRID, TAIL, Law, Mixture, mixed
+from iocast.forecast.uneven_pace import Delays, SlowTimes, slow_times
 
 CLIFF = 1.5  # a percentile that grows so much within CLIFF_REACH lies between two modes (models A4 step 7)
 CLIFF_REACH = 0.002
@@ -190,15 +191,43 @@ class Forecaster(Struct, frozen=True, dict=True):
             return Three(smaller.low, self._base(rate_per_s), larger.base if steady else larger.high)
         within, law, missed = self.within, self.law, rate_per_s * (1 - self.hits)
         more = missed * (CAPACITY_OVER if self.measured.composed else 1.0)
-        return Three(
-            self._corrected(law.mixture(missed, within.low, self._from(within.low), lowest=True)),
-            self._base(rate_per_s),
-            self._corrected(law.mixture(more, within.high, self._from(within.high))),
-        )
+        low = law.mixture(missed, within.low, self._from(within.low), lowest=True)
+        high = law.mixture(more, within.high, self._from(within.high))
+        if slow := self._slow_times:
+            high = self._uneven(high, slow, more, within.high, slow.most_delays(more))
+        return Three(self._corrected(low), self._base(rate_per_s), self._corrected(high))
+
+    def slow_times(self, rate_per_s: float) -> SlowTimes | None:
+        """The times in which the storage is slower than a rate for reasons of its own; None where none show."""
+        slow = self._slow_times
+        return slow if slow is not None and slow.slow_per_s < rate_per_s * (1 - self.hits) else None
+
+    @cached_property
+    def _slow_times(self) -> SlowTimes | None:
+        pace = self.measured.pace
+        return None if pace is None else slow_times(pace, self.within.bottleneck_cv2)
+
+    def _uneven(self, even: Mixture, slow: SlowTimes, rate_per_s: float, factor: float, delays: Delays) -> Mixture:
+        """With the arrivals of slow times: the same storage with everything as much slower; and with those that find a
+        backlog, who wait for it first."""
+        slower = self.ladder.last_per_s / slow.slow_per_s
+        at_most = min(rate_per_s * slower, HIGHEST_LOAD * self.ladder.last_per_s)
+        in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)), slower, 0.0)
+        own = self.law.at(1)
+        behind = [(share, _later(own, 1.0, delay_s)) for share, delay_s in delays]
+        total = math.fsum(share for share, _ in behind)
+        if total >= 1:
+            return mixed(behind)
+        waiting = min(slow.share, total)  # of slow times, all but the first of their arrivals are behind others
+        parts = [(1 - total - (slow.share - waiting), even), (slow.share - waiting, in_slow), *behind]
+        return mixed([(share, each) for share, each in parts if share > 0])
 
     def _base(self, rate_per_s: float) -> Mixture:
         factor, missed = self.within.base, rate_per_s * (1 - self.hits)
-        return self._corrected(self.law.mixture(missed, factor, self._from(factor)))
+        even = self.law.mixture(missed, factor, self._from(factor))
+        if slow := self._slow_times:
+            even = self._uneven(even, slow, missed, factor, slow.usual_delays(missed))
+        return self._corrected(even)
 
     def _corrected(self, missed: Mixture) -> Mixture:
         """With the hits of the cache."""
@@ -396,6 +425,11 @@ class Forecaster(Struct, frozen=True, dict=True):
         """One figure at several rates, with its sampling error between those of KNOTS. Raises TooClose."""
         errors = self._errors_by_rate(q)
         return [self.figure(self.three(rate), q, _between(errors, rate)) for rate in rates_per_s]
+
+
+def _later(of: Mixture, slower: float, delay_s: float) -> Mixture:
+    parts = tuple((mass, tuple(slower * each + delay_s for each in times_s)) for mass, times_s in of.parts)
+    return Mixture(parts, slower * of.mean_s + delay_s, of.idle)
 
 
 def value(of: Mixture, q: float | None) -> float:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from iocast.forecast.flow_equivalent import Ladder, ladder
 from iocast.forecast.response_law import GRID, Law, cv2_of
+from iocast.forecast.uneven_pace import Pace
 
 LEAST_LOADS = 3
 SATURATED_GAIN = 1.10  # of a doubling of the load
@@ -66,6 +67,7 @@ class MeasuredLadder(Struct, frozen=True, kw_only=True):
     between: tuple[MeasuredLadder, ...] = ()
     excluded: Mapping[str, str] = {}  # rows of the same load, and why
     unsure: Mapping[str, str] = {}  # rows of trust C, and why
+    pace: Pace | None = None  # of the saturated storage; None where no interval shows it
 
     @property
     def ladder(self) -> Ladder:

@@ -105,7 +105,7 @@ def test_what_has_no_open_rows_is_to_be_verified() -> None:
 )
 def test_what_contradicts_a_forecast_takes_its_place(law: str, starts: str, headroom: list[str]) -> None:
     facts = ladder_run(pool(8))
-    given = answer(ASK, facts, {}, {}, ladder_run(pool(32, law), loads=(), rates=(4000, 4800)))
+    given = answer(ASK, facts, {}, {}, probe=ladder_run(pool(32, law), loads=(), rates=(4000, 4800)))
     report = told(given, facts, what_ifs=[what_if("load/2", parse_change("load/2"), given)])
     assert re.sub(r"[\d.]+ [mµ]s", "N", report.verdict).startswith(starts)
     assert "It stays OK up to" not in report.verdict

@@ -102,6 +102,8 @@ def _why(of: Answer) -> str:
         case "stalled":
             kept = "within" if figure.high_s <= question.limit_s else f"expected {time(figure.base_s)}, within"
             return f"{start}, {kept} the SLO of {limit}, but between stalls only: {_stalls(of)}."
+        case "uneven_pace":
+            return f"{start}, expected {time(figure.base_s)}; the SLO is {limit}; {busy}; {slow_at_times(of)}."
         case _:
             return f"{start}: even the lower end is beyond the SLO of {limit}; {busy}."
 
@@ -121,12 +123,23 @@ def _stalls(of: Answer) -> str:
     )
 
 
+def slow_at_times(of: Answer) -> str:
+    """How slow the storage is at times, and what that does to a load that does not wait for it."""
+    slow = of.slow
+    assert slow is not None
+    return (
+        f"the storage itself is slow {text.percent(slow.share)} of the time, {iops(slow.slow_per_s)} instead of"
+        f" {iops(slow.quick_per_s)}, for about {time(slow.lasts_s)} each time (at most {time(slow.most_s)}), and more"
+        " arrives meanwhile"
+    )
+
+
 def _as_measured(of: Answer, replayed: Replayed) -> str:
     """What open-loop rows measured at the peak, against the forecast that it contradicts."""
     question, decides = of.question, replayed.at(of.question.peak_per_s)
     assert decides is not None
     row, name, limit = decides[0], text.statistic(question.q), time(question.limit_s)
-    unfit = "the model does not fit this storage"
+    unfit = "the model does not fit this storage" if replayed.contradicts else slow_at_times(of)
     if row.fell_behind:
         return f"replayed at {iops(row.rate_per_s)}, the storage did {iops(row.done_per_s)} and fell behind; {unfit}."
     has, said = figure_of(row, question.q), next((each for each in row.figures if each.q == question.q), None)
@@ -153,7 +166,10 @@ def measured_room(of: Answer) -> Iterator[str]:
     replayed = of.replayed
     if replayed is None:
         return
-    yield "Open-loop rows contradict the forecast: only what they measured counts."
+    if replayed.contradicts:
+        yield "Open-loop rows contradict the forecast: only what they measured counts."
+    else:
+        yield text.sentence(f"{slow_at_times(of)}: what open-loop rows measured counts")
     if replayed.broken is not None:
         row = replayed.broken
         has = None if row.fell_behind else figure_of(row, of.question.q)
@@ -338,6 +354,8 @@ def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
         yield f"To find out why: iocast diagnose {path}"
     elif of.reason == "stalled":
         yield f"To find out what stalls: iocast diagnose --for {folder}"
+    elif of.reason == "uneven_pace":
+        yield f"To measure what comes of it: iocast forecast --on {folder} {options} --verify {path}"
     elif of.reason == "hint_only":
         yield f"To measure it for longer: iocast forecast --measure {path} {options} --time 5m"
     elif of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and of.ladder.composed):

@@ -20,7 +20,7 @@ from iocast.model.report import Report, Subject
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.subjects import subject
 from iocast.sessions.forecasting.asked_load import command_options, question_of
-from iocast.sessions.forecasting.load_runs import measure_ladder, replay
+from iocast.sessions.forecasting.load_runs import PEAKS, measure_ladder, replay
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.forecast import ForecastRequest
 
@@ -66,19 +66,29 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
         raise SpecError("give either --on RUN or --measure PATH", "for example --on last, or --measure /mnt/db")
     folder = request.folder
     if request.measure is not None:
-        folder = measure_ladder(request.measure, question, _limits(request), listener)
+        peaks = PEAKS if request.verify is None else ()
+        folder = measure_ladder(request.measure, question, _limits(request), listener, peaks)
     if folder is None:
         return None
     known = _Known(folder)
     probe = None
     if request.verify is not None:
-        answered = answer(question, known.facts, known.refused, known.unsure, stops=known.stops)
+        answered = answer(question, known.facts, known.refused, known.unsure, known.not_storage, stops=known.stops)
         replayed = replay(request.verify, question, answered, _limits(request), listener)
         if replayed is None:
             return None
         probe = _Known(replayed)
     probed, not_probed = (None, None) if probe is None else (probe.facts, probe.not_storage)
-    given = answer(question, known.facts, known.refused, known.unsure, probed, not_probed, known.stops)
+    given = answer(
+        question,
+        known.facts,
+        known.refused,
+        known.unsure,
+        known.not_storage,
+        probe=probed,
+        not_probed=not_probed,
+        stops=known.stops,
+    )
     return Forecasted(
         answer=given,
         folder=folder,

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question
+from iocast.forecast.flow_equivalent import HIGHEST_LOAD
 from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Length, Phase
 from iocast.model.target import Target
 from iocast.model.workload import Arrival, Closed, MixItem, Op, Poisson, Workload
-from iocast.sessions.job_run import run_job
+from iocast.runner.scripts.within_reach import WithinReach
+from iocast.sessions.job_run import plan, run
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
@@ -25,15 +29,21 @@ OPEN_DEPTH = 1024  # outstanding I/Os that an open loop may reach
 Limits = tuple[float, int | None, int, str]  # seconds of a row, bytes of the work file, seed, where runs go
 
 
-def measure_ladder(path: str, question: Question, limits: Limits, listener: Listener) -> str | None:
-    """The folder of a ladder of the asked mix, from one outstanding I/O on; None when stopped. Raises IocastError.
+def measure_ladder(
+    path: str, question: Question, limits: Limits, listener: Listener, peaks: Sequence[float] = PEAKS
+) -> str | None:
+    """The folder of a ladder of the asked mix, from one outstanding I/O on, and then of the load itself as an open
+    loop, and of a fifth more, where the ladder shows that the storage can do that; None when stopped. Raises
+    IocastError.
 
-    One thread has all I/Os, as it has those of the open loop: a thread for each would measure the processors of a
+    A closed load waits with the storage: what piles up in an open one while the storage is slow at times, it does not
+    show. One thread has all I/Os, as it has those of the open loop: a thread for each would measure the processors of a
     machine that has few of them, and forecast that.
     """
     target = find_target(path)
     phases = tuple(_phase(question.load, f"1x{load}", limits[0], depth=load, target=target) for load in LOADS)
-    return _run("forecast ladder", phases, target, limits, listener)
+    rates = tuple(_open_phase(question.load, share * question.peak_per_s, limits[0], target) for share in peaks)
+    return _run("forecast ladder", (*phases, *rates), target, limits, listener)
 
 
 def replay(path: str, question: Question, outcome: Answer, limits: Limits, listener: Listener) -> str | None:
@@ -52,11 +62,12 @@ def replay_rates(
 ) -> str | None:
     """The folder of open-loop rows of random arrivals; None when stopped. Raises IocastError."""
     target = find_target(path)
-    phases = tuple(
-        _phase(load, f"{rate:.0f}/s", limits[0], arrival=Poisson(rate_per_s=rate), target=target)
-        for rate in rates_per_s
-    )
+    phases = tuple(_open_phase(load, rate, limits[0], target) for rate in rates_per_s)
     return _run("forecast probe", phases, target, limits, listener)
+
+
+def _open_phase(load: RequestedLoad, rate_per_s: float, seconds: float, target: Target) -> Phase:
+    return _phase(load, f"{rate_per_s:.0f}/s", seconds, arrival=Poisson(rate_per_s=rate_per_s), target=target)
 
 
 def _phase(
@@ -86,7 +97,8 @@ def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, l
     _, file_bytes, seed, out = limits
     job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
     options = RunOptions(size_bytes=file_bytes, seed=seed, out=out)
-    done = run_job(job, target, options, listener).or_error()
+    work = plan(job, target, options, listener)
+    done = run(replace(work, script=WithinReach(work.plan.groups, HIGHEST_LOAD)), listener).or_error()
     if done.whole is None:
         return None
     keep_judgement(done.whole)
