@@ -79,3 +79,19 @@ def test_peaks_many_ticks_apart_have_another_cause_too(gap_ns: float, phase: str
     peaks = Finding(code="several_peaks", severity="note", phase="randread 8k", says="", evidence=evidence)
     told = not_suppressed(Facts(card_runs.run(card_runs.reads())), [clock, peaks])
     assert told == ([clock, peaks] if said else [clock])
+
+
+@pytest.mark.parametrize(
+    ("target", "confirmed"),
+    [
+        # 500 us and 12 ms, and sums of them where I/Os wait for each other: it was severe, and "confirmed".
+        ("sim:nvme,bandwidth=none,servers=4,service=bimodal:97%:500us:12ms", False),
+        ("sim:nvme,tick=1ms", True),
+        ("sim:sata-ssd,tick=250us", True),
+    ],
+)
+def test_service_that_never_varies_is_no_clock(target: str, confirmed: bool, tmp_path: Path) -> None:
+    """Reads at random times tell: behind a clock they wait for half a step."""
+    found, _ = planted.inquired(planted.survey(target, tmp_path), tmp_path)
+    assert (found["coarse_clock"].state == "confirmed") == confirmed
+    assert found["coarse_clock"].severity == "warn"

@@ -6,7 +6,11 @@ Why it matters: a figure between two steps does not exist; a device that is twic
 How it shows: the times of all rows lie on marks at equal distances, three or more, with almost none between (of a rate
 that is asked for, and after pauses, I/Os begin between two marks, so these rows show nothing); what each I/O takes on
 top may move all of them alike.
-How to confirm: it is counted. A device that does no work (a null device) shows the same step.
+What else looks the same: one or two service times that never vary. Behind others in a queue an I/O takes sums of them.
+What tells them apart: single I/Os of a time that varies fill several steps in a row: that is counted. Where they do
+not, I/Os are sent at random times: the timer lets them wait for half a step, whatever they take; a service that never
+varies takes as long as before; behind a limit's slices there is no wait at all.
+How to confirm: by these random times. A device that does no work (a null device) shows the same step.
 What to change: interrupt coalescing off, a virtual disk with a dedicated thread, idle=poll for the test.
 """
 
@@ -20,6 +24,7 @@ from itertools import pairwise, takewhile
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts, once
+from iocast.diagnose.evidence import row_of
 from iocast.diagnose.preconditions import (
     CLOSED_LOOP,
     MEASURED_HERE,
@@ -31,9 +36,11 @@ from iocast.diagnose.preconditions import (
     rows_for,
 )
 from iocast.model.codes import FindingCode
+from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.histogram import Histogram, bucket_bounds_ns
-from iocast.model.workload import MixItem
+from iocast.model.run import Run
+from iocast.model.workload import MixItem, Poisson, Uniform, Workload
 from iocast.text import brief_percent, brief_time
 
 Cells = list[tuple[float, float]]  # middle in ns, share
@@ -58,6 +65,8 @@ TELLING = 25  # marks, within which a bucket (a 512th) is half as wide as what m
 GATHERED = 0.75  # times off their marks by an eighth of a step (one sigma) give this [J]
 NARROW = 0.93  # by a sixteenth [J]
 EQUAL = 0.15  # of the step may the distance of two peaks be off [J]
+SELDOM, WAITING = 0.1, 64  # of the rate of single I/Os: hardly one meets another; I/Os that may do so
+SOONER, HALF = 0.9, 0.4  # of a whole step: what takes next to nothing itself waits for half of one
 LIKELY = 0.10  # of a step may lie around a mark; chance would put a tenth there [J]
 
 
@@ -84,10 +93,50 @@ def detect(facts: Facts) -> Iterator[Finding]:
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
         remedy="Turn interrupt coalescing off, or test without the layer that polls.",
     )
+    paced = [_marks(_cells(row), step_ns)[0] >= SHARE for row in rows if not meets(row, FROM_MARK_TO_MARK)]
+    if paced and all(paced):
+        return  # what begins at any time ends on marks of its own: they are service times
+    if not paced and not any(_varies(row, step_ns) for row in judged):
+        finding = _suggested(finding)
     if len(coarse) == len(rows):
         yield finding
     else:
         yield from (replace(finding, phase=row.name) for row in coarse)
+
+
+def _varies(row: RowFacts, step_ns: float) -> bool:
+    """Whether single I/Os of a row end at several marks in a row: a time that varies, put on marks."""
+    total = row.service().total
+    cells = [(middle, share) for middle, share in _cells(row) if middle < TELLING * step_ns]
+    many = [mark for mark, share in _shares(cells, step_ns).items() if share * total >= LEAST_IOS * OFTEN]
+    return row.measurement.asked_depth == 1 and _unbroken(set(many)) >= MARKS
+
+
+def _suggested(finding: Finding) -> Finding:
+    return replace(
+        finding,
+        severity="warn",
+        says=finding.says.replace("A timer decides", "A timer may decide"),
+        state="suggested",
+        confidence=0.5,
+        hypothesis="a timer decides when an I/O completes",
+        confirm="send I/Os at random times: behind a timer they wait for half a step",
+    )
+
+
+def confirm(run: Run, finding: Finding) -> Experiment | None:
+    """Single reads, one after the other and at random times: a timer lets these wait for half a step on average."""
+    record = run.measured[0] if not finding.phase else row_of(run, finding)
+    reads = Workload(mix=(MixItem("read", record.phase.workload.mix[0].size_bytes),), locality=Uniform())
+    at_random = replace(reads, arrival=Poisson(SELDOM * 1e9 / finding.evidence["p50_ns"]), depth=WAITING)
+    return Experiment(
+        question="Do reads at random times wait for half a step?",
+        arms=(Arm(name="in turn", workload=reads), Arm(name="at random times", workload=at_random)),
+        decision=Decision(statistic="mean", first="in turn", other="at random times", limit=SOONER, direction="below"),
+        also=(Decision(statistic="mean", first="in turn", other="at random times", limit=HALF, direction="above"),),
+        absence_proves=False,  # what takes about half a step itself takes a whole one either way
+        if_confirmed="A timer decides when an I/O completes, not the storage.",
+    )
 
 
 def _called(rows: list[RowFacts], judged: list[RowFacts]) -> str:
@@ -212,8 +261,14 @@ def _cells(row: RowFacts) -> Cells:
 
 def _marks(cells: Cells, step: float) -> tuple[float, set[int]]:
     """The share of a row that lies on multiples of a step, and the multiples that more than a few stand on."""
+    met = _shares(cells, step)
+    return sum(met.values()), {mark for mark, share in met.items() if share >= OFTEN}
+
+
+def _shares(cells: Cells, step: float) -> dict[int, float]:
+    """The share of a row on each multiple of a step."""
     near = [(round(middle / step), share) for middle, share in cells if abs(middle / step % 1 - 0.5) > 0.5 - LIKELY / 2]
     met: dict[int, float] = {}
     for mark, share in near:
         met[mark] = met.get(mark, 0.0) + share
-    return sum(met.values()), {mark for mark, share in met.items() if share >= OFTEN}
+    return met
