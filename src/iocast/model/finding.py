@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.model.codes import BoundCode, FindingCode, SeverityCode, StateCode, TrustCode
 from iocast.text import sentence
@@ -42,6 +43,11 @@ class Trust(Struct, frozen=True):
     def worst(self) -> tuple[TrustComponent, ...]:
         """The components that made the letter what it is."""
         return tuple(part for part in self.components if part.grade == self.grade)
+
+    def without(self, *codes: TrustCode) -> Trust:
+        """The same for who does not rest on some components."""
+        kept = tuple(part for part in self.components if part.code not in codes)
+        return replace(self, components=kept, grade=max((part.grade for part in kept), default="A"))
 
     @property
     def reason(self) -> str:

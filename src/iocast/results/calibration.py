@@ -38,15 +38,21 @@ def calibrated(facts: Facts, examination: Examination) -> Calibration | None:
     request = facts.run.plan.calibration
     if request is None or not facts.run.measured:
         return None
+    trusted = {row.name: trust_of(request, examination.trust[row.name]) for row in facts.rows}
     refused = {
-        row.name: trust.reason or f"Its trust is {trust.grade}."
-        for row in facts.rows
-        if (trust := examination.trust[row.name]).grade in REFUSED or trust.void
+        name: trust.reason or f"Its trust is {trust.grade}."
+        for name, trust in trusted.items()
+        if trust.grade in REFUSED or trust.void
     } | stalled_rows(examination)
     fitted: Calibration = facts.keep(
         ("calibration", tuple(sorted(refused))), lambda: calibration(request, facts.rows, refused)
     )
     return fitted
+
+
+def trust_of(request: CalibrationRequest, trust: Trust) -> Trust:
+    """The trust that counts: how well a percentile is known is no matter of a limit on the mean."""
+    return trust if request.quantile is not None else trust.without("precision")
 
 
 def calibration_result(

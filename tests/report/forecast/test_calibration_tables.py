@@ -38,8 +38,11 @@ def test_it_is_not_called_the_highest_where_a_higher_rate_kept_the_limit_too(fou
     row, limit = found.within_row, found.request.max_latency_ns
     assert row is not None
     below = [each for each in found.at_rates if each.at.rate_per_s <= (row.measurement.asked_rate_per_s or 0)]
-    beyond = [each for each in found.at_rates if each not in below]
-    broken = [replace(each, at=each.at._replace(value_ns=2.0 * limit)) for each in beyond]
+    last = found.at_rates[-1]
+    broken = [
+        replace(last, at=last.at._replace(rate_per_s=more * last.at.rate_per_s, value_ns=2.0 * limit))
+        for more in (1.1, 1.2)
+    ]
     assert "the highest rate measured that kept it" in note(replace(found, at_rates=(*below, *broken)))
     kept = replace(broken[-1], at=broken[-1].at._replace(value_ns=0.9 * limit), why_not="")
     assert "the highest rate below the first row beyond" in note(replace(found, at_rates=(*below, *broken[:-1], kept)))

@@ -115,10 +115,12 @@ class _Known:
             )
         self.facts: Facts = Facts(run)
         examined: Examination = examine(self.facts, archive.load_diagnosis(folder))
-        self.trust: dict[str, Grade] = {name: each.grade for name, each in examined.trust.items()}
+        # How well chance lets a percentile be known is in the interval of the forecast.
+        trusted = {name: each.without("precision") for name, each in examined.trust.items()}
+        self.trust: dict[str, Grade] = {name: each.grade for name, each in trusted.items()}
         self.refused = {
             name: f"trust {each.grade}: {each.reason}".rstrip()
-            for name, each in examined.trust.items()
+            for name, each in trusted.items()
             if each.void or each.grade in ("D", "F")
         }
         # Rows whose times are not those of the storage; what overloads it costs an open-loop row its trust as well.
@@ -129,5 +131,5 @@ class _Known:
         }
         self.refused |= met_another_state(self.facts) | stalled_rows(examined)
         self.caution, self.stops = stall_caution(examined), row_stops(self.facts, examined)
-        self.unsure = {name: each.reason for name, each in examined.trust.items() if each.grade == "C"}
+        self.unsure = {name: each.reason for name, each in trusted.items() if each.grade == "C"}
         self.subject = subject(run, folder)
