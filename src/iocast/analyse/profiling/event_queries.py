@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec import Struct
 
 from iocast.archive.parquet import reason
@@ -91,6 +92,31 @@ class TableFacts(Struct, frozen=True):
     flags: tuple[FlagCount, ...]
 
 
+class TableFile(Struct, frozen=True):
+    """A trace that a table was made from; `ignored` and `rejected`: lines, by reason."""
+
+    path: str
+    format: str
+    lines: int
+    accepted: int
+    ignored: dict[str, int]
+    rejected: dict[str, int]
+    events: int
+    notes: tuple[str, ...]
+    figures: dict[str, int]
+
+
+class TableFooter(Struct, frozen=True):
+    """What the footer of a table says beside its rows."""
+
+    clock: str | None = None
+    epoch_ns: int | None = None
+    tick_ns: int | None = None
+    targets: list[str] | None = None  # their names, by number
+    actors: list[str] | None = None
+    files: tuple[TableFile, ...] | None = None
+
+
 class EventTable:
     """A table of events that is asked; `spill` is a folder for what does not fit into memory."""
 
@@ -104,10 +130,9 @@ class EventTable:
         }
         table = _opened(path)
         self._columns = table.columns()
-        self.about = _metadata(table.facts())
+        self.footer = _footer(path, table.facts())
         self._database: DuckDBPyConnection = duckdb.connect(config=config)
-        self.target_names: list[str] = _names(self.about.get("targets"))
-        self.actor_names: list[str] = _names(self.about.get("actors"))
+        self.target_names, self.actor_names = self.footer.targets or [], self.footer.actors or []
 
     def __enter__(self) -> EventTable:
         return self
@@ -227,13 +252,13 @@ def _opened(path: str, columns: Sequence[str] | None = None) -> Tables:
         raise unreadable(path, error) from error
 
 
-def _metadata(facts: list[tuple[str, str]]) -> dict[str, Any]:
+def _footer(path: str, facts: list[tuple[str, str]]) -> TableFooter:
+    """What a table says of itself. Raises AnalysisError where it does not say so as iocast does."""
     fields = {key.removeprefix("iocast."): value for key, value in facts if key.startswith("iocast.")}
-    return {key: _plain(value) for key, value in fields.items()}
-
-
-def _names(said: object) -> list[str]:
-    return [str(name) for name in said] if isinstance(said, list) else []
+    try:
+        return msgspec.convert({key: _plain(value) for key, value in fields.items()}, TableFooter)
+    except msgspec.ValidationError as error:
+        raise unreadable(path, ValueError("what its footer says of its traces is damaged")) from error
 
 
 def _plain(text: str) -> Any:

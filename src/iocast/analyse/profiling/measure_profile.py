@@ -14,10 +14,10 @@ from iocast.analyse.profiling.event_queries import (
     EXACT_REFERENCES,
     EventTable,
     TableFacts,
+    TableFile,
     footprint,
     references_of,
     table_facts,
-    unreadable,
 )
 from iocast.archive.file_names import SPILL
 from iocast.archive.writing.private_rooms import private_room, temporary_room
@@ -68,7 +68,7 @@ def measure_profile(
                 "cache_blocks": list(cache_blocks),
             },
         }
-        order = _resolved(_characterise(table, options, room), table.about.get("tick_ns"))
+        order = _resolved(_characterise(table, options, room), table.footer.tick_ns)
         return _profile(table, facts, order, used, block, (name, version))
 
 
@@ -83,7 +83,7 @@ def _table(engine: CountingEngine) -> type[EventTable]:
 def _profile(
     table: EventTable, facts: TableFacts, order: Characteristics, used: Any, block: int | None, named: tuple[str, str]
 ) -> Profile:
-    about = table.about
+    footer = table.footer
     spoken = {run.target for run in order.streams.longest} | {cell.target for cell in order.by_target}
     sessions = len(set(_sessions(table, facts))) if table.actor_names else facts.actors
     return Profile(
@@ -93,9 +93,9 @@ def _profile(
         **{name: getattr(facts, name) for name in facts.__struct_fields__ if name not in ("actors",)},
         actors=facts.actors,
         sessions=min(sessions, facts.actors) if facts.actors else 0,
-        clock=about.get("clock"),
-        epoch_ns=about.get("epoch_ns"),
-        tick_ns=about.get("tick_ns"),
+        clock=footer.clock,
+        epoch_ns=footer.epoch_ns,
+        tick_ns=footer.tick_ns,
         target_names={
             target: known
             for target in sorted(each for each in spoken if each is not None)
@@ -108,24 +108,21 @@ def _profile(
 
 
 def _sources(table: EventTable) -> tuple[TraceSource, ...]:
-    """The traces that a table says it was made from. Raises AnalysisError where it does not say so as iocast does."""
-    try:
-        return tuple(_source(each) for each in table.about.get("files") or ())
-    except (KeyError, TypeError, AttributeError) as error:
-        raise unreadable(table.path, ValueError("what its footer says of its traces is damaged")) from error
+    """The traces that a table was made from."""
+    return tuple(_source(each) for each in table.footer.files or ())
 
 
-def _source(file: dict[str, Any]) -> TraceSource:
+def _source(file: TableFile) -> TraceSource:
     return TraceSource(
-        path=file["path"],
-        format=file["format"],
-        lines=file["lines"],
-        accepted=file["accepted"],
-        ignored=sum(file["ignored"].values()),
-        rejected=sum(file["rejected"].values()),
-        events=file["events"],
-        notes=tuple(file["notes"]),
-        figures=file["figures"],
+        path=file.path,
+        format=file.format,
+        lines=file.lines,
+        accepted=file.accepted,
+        ignored=sum(file.ignored.values()),
+        rejected=sum(file.rejected.values()),
+        events=file.events,
+        notes=file.notes,
+        figures=file.figures,
     )
 
 
@@ -156,7 +153,7 @@ def _spans(facts: TableFacts) -> list[dict[str, int]]:
 def _sessions(table: EventTable, facts: TableFacts) -> list[int]:
     """The session of each actor: cursors of a process ("4711/7") belong to one, and those of a cut file ("7") too."""
     numbers: dict[str, int] = {}
-    alone = facts.layers == ("db",) and len(table.about.get("files") or ()) == 1
+    alone = facts.layers == ("db",) and len(table.footer.files or ()) == 1
     names = ("" if alone and "/" not in name else name.partition("/")[0] for name in table.actor_names)
     return [numbers.setdefault(name, len(numbers)) for name in names]
 
