@@ -27,7 +27,8 @@ LOCKED := --locked
 # Where nobody can look, a test that fails gets a second try; -r R lists each, so that none is overlooked.
 ONCE_MORE := $(if $(CI),-rsR --reruns 1 --reruns-delay 2,-rs)
 
-IN_PAIRS := --numprocesses=2 --dist=loadfile --no-loadscope-reorder
+# Two processors have enough to do with four files, as tests wait a third of their time; devices disturb each other more.
+BY_FILE := --dist=loadfile --no-loadscope-reorder --numprocesses
 
 # `make mutants` installs these for itself; nothing else needs them.
 MUTMUT := 3.8.1
@@ -56,10 +57,10 @@ card: $(CORE) ## measure the storage under this folder and show its card
 setup: $(READY) ## make .venv, install all locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
-# Those of the marks $(1): two files side by side, but for those that measure real devices: `alone`.
+# Those of the marks $(1): files side by side, but for those that measure real devices: `alone`.
 define PYTHON_TESTS
-$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "$(1)" --ignore=tests/device --ignore=tests/matrix
-$(BIN)/python -m pytest $(ONCE_MORE) $(IN_PAIRS) -m "$(1) and not alone" tests/device tests/matrix
+$(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=4 -m "$(1)" --ignore=tests/device --ignore=tests/matrix
+$(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=3 -m "$(1) and not alone" tests/device tests/matrix
 $(BIN)/python -m pytest $(ONCE_MORE) -m "$(1) and alone" tests/device tests/matrix
 endef
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from makers.left_out import long_but
 
 ROOT = Path(__file__).parents[1]
 DRAWS = """
@@ -39,7 +38,8 @@ def _drawn(tmp_path: Path, kind: str, **environment: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("kind", long_but(("files", "others"), "files"))
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["files", "others"])
 def test_make_test_draws_the_same_cases_and_make_fuzz_others(tmp_path: Path, kind: str) -> None:
     assert _drawn(tmp_path, kind) == _drawn(tmp_path, kind)
     assert _drawn(tmp_path, kind, IOCAST_FUZZ="1") != _drawn(tmp_path, kind, IOCAST_FUZZ="1")

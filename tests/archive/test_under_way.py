@@ -55,6 +55,7 @@ def test_it_has_the_phase_its_rates_and_the_rows_so_far(tmp_path: Path) -> None:
     assert archive.owner_alive(str(folder.path)) is None
 
 
+@pytest.mark.long
 def test_the_time_left_and_the_course_of_the_phase_are_in_it(tmp_path: Path) -> None:
     """The rates are those between two ticks; however long a phase runs, the file stays small."""
     _, folder = _begun(tmp_path)

@@ -216,6 +216,7 @@ def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
             assert running.wait(30) == 0
 
 
+@pytest.mark.long
 def test_ten_thousand_runs_are_usable(runs: Path, tmp_path: Path) -> None:
     """All are listed and filtered; only some are drawn at once."""
     import os

@@ -55,10 +55,10 @@ def _swapped_around(step: Callable[..., Any], path: Path, to: Path, *, before: b
         path.rename(path.with_name("aside"))
         path.symlink_to(to)
 
-    def swapped(*given: object) -> object:
+    def swapped(*given: object, **options: object) -> object:
         if before:
             swap()
-        made = step(*given)
+        made = step(*given, **options)
         if not before:
             swap()
         return made

@@ -174,6 +174,7 @@ def test_ios_of_a_ring_are_counted(loop_device: Callable[[int], str]) -> None:
     assert seen["ios"] - before["ios"] == 2000
 
 
+@pytest.mark.long
 def test_windows_stand_for_all_of_the_time(loop_device: Callable[[int], str]) -> None:
     """Above the budget a part of the time is watched; what was counted stands for what the device did in all."""
     device = loop_device(SIZE_BYTES)
