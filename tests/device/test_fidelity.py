@@ -59,7 +59,7 @@ def test_the_card_says_how_often_and_when_it_stood_still(tmp_path: Path) -> None
             said = " ".join(done.stdout.split())
             (record,) = archive.load(str(run_folder(tmp_path / "runs"))).measured
             lag = record.measurement.lag.quantile_ns(0.99) / MS
-            right = "2 stalls of 1 s, at t=4 s and t=9 s" in said
+            right = "2 stalls of about 1 s, at t=4 s and t=9 s" in said  # the 64 slowest I/Os know it so well
             return right, said, f"lag p99 {lag:.0f} ms" if lag > LAG_MOST_MS else ""
 
         patiently(attempt)

@@ -36,6 +36,7 @@ _THREADS = re.compile(r"^thread count:\s*(\d{1,6})", re.MULTILINE)
 _TABLE = re.compile(r"^(Total|Read|Write) IO\s*$")
 _TOTAL = re.compile(r"^total:\s+\d")
 _PERCENTILE = re.compile(r"^\s*(min|max|\d{1,2}(?:st|nd|rd|th)|\d-nines)\s*\|(.*)$")
+_LAST = re.compile(r"\s{0,20}max\s{0,20}(?:\|\s{0,40}(?:\d{1,20}\.\d{3}|N/A)\s{0,20}){3}")
 _SIZE = re.compile(r"block size:\s*(\d{1,12})(KiB|MiB|GiB|B)?")
 _OUTSTANDING = re.compile(r"number of outstanding I/O operations(?: per thread)?:\s*(\d{1,6})")
 _PATH = re.compile(r"^[^\S\n]*path: '([^'\n]{1,500})'", re.MULTILINE)
@@ -81,7 +82,9 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     for path in paths:
         text = read_text(path)
-        name, own = _xml(path, text) if text.lstrip().startswith("<") else _text(path, read_whole_lines(path, warnings))
+        name, own = (
+            _xml(path, text) if text.lstrip().startswith("<") else _text(path, read_whole_lines(path, warnings, _LAST))
+        )
         hosts.add(name)
         rows += own
     warnings += [line for row in rows for line in consistency.inconsistencies(row)]

@@ -114,19 +114,21 @@ def _is_heading(line: str) -> bool:
 
 def _table(path: str, text: str, warnings: list[str]) -> tuple[None, list[Report]]:
     """The lines of a table: groups stand between bars and colons, in each line at the same places."""
-    groups: list[str] = []
+    heading, groups = "", list[str]()
     columns: list[tuple[int, int, Column]] = []  # the group and the place in it
     reports: list[Report] = []
     cuts: list[int] = []
     first = False
     for at, line in enumerate(whole_lines(path, text, warnings), 1):
         if _is_heading(line):
-            groups, cuts = [part.strip("-") for part in line.split()], []
+            heading, groups, cuts = line, [part.strip("-") for part in line.split()], []
         elif groups and "|" in line and not cuts:
             cuts, first = [place for place, mark in enumerate(line) if mark in "|:"], not reports
             names = [part.split() for part in _cells(line, cuts)]
-            if len(names) != len(groups):
-                raise refuse(path, at, f"{len(names)} groups under {len(groups)} headings")
+            if len(names) != len(groups):  # several disks stand in one group of dashes: each over its own columns
+                groups = [part.strip("- ") for part in _cells(heading, cuts)]
+            if not all(groups):
+                raise refuse(path, at, f"{len(names)} groups under {len(heading.split())} headings")
             columns = _of_table(groups, names)
         elif cuts and "|" in line:
             if any(line[cut : cut + 1] not in ("|", ":") for cut in cuts):

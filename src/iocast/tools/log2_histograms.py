@@ -110,6 +110,7 @@ class _Reading:
     def __init__(self, path: str, histograms: list[Printed]) -> None:
         self._path, self._found = path, histograms
         self._open: Printed | None = None
+        self._summed = 0  # of the histograms, below which a sum stood
         self._above = self._clock = ""
         self._keys: dict[str, str] = {}
 
@@ -157,7 +158,7 @@ class _Reading:
     def _aside(self, at: int, line: str) -> None:
         """A line that is no part of a histogram: a key, a time, a sum, or words."""
         if (match := _EXTENSION.match(line)) and self._found and self._found[-1].drawn == "bcc":
-            self._sum(self._found[-1], *(whole(self._path, at, each, "the sum") for each in match.groups()))
+            self._sum(*(whole(self._path, at, each, "the sum") for each in match.groups()))
         self._open = None
         if match := _KEY.match(line):
             self._keys[match[1]] = match[2].strip()
@@ -168,11 +169,15 @@ class _Reading:
         if line:
             self._above = line
 
-    def _sum(self, last: Printed, total: int, count: int) -> None:
-        counted = sum(each for _, _, each in last.counts)
-        if counted != count:
+    def _sum(self, total: int, count: int) -> None:
+        """The sum below a histogram, or below several that were printed at once: that of each is not stated then."""
+        last, at_once = self._found[-1], self._found[self._summed :]
+        self._summed = len(self._found)
+        counted, of_all = (sum(each for one in some for _, _, each in one.counts) for some in ([last], at_once))
+        if counted == count:
+            last.total = total
+        elif of_all != count:
             raise refuse(self._path, last.line, f"its buckets hold {counted} I/Os, the line under them says {count}")
-        last.total = total
 
 
 LOG2 = "give hist(), quantize() or @hist_log() instead of a linear histogram"

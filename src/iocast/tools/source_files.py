@@ -101,9 +101,13 @@ def refuse(path: str, line: int, what: str, hint: str = WRONG_FILE) -> SourceErr
     return SourceError(f"{path}:{line}: {what}" if line else f"{path}: {what}", hint)
 
 
-def whole_lines(path: str, text: str, warnings: list[str]) -> list[str]:
-    """The lines of a text. A last one without its end may have lost digits: it is left out and told in `warnings`."""
+def whole_lines(path: str, text: str, warnings: list[str], whole: re.Pattern[str] | None = None) -> list[str]:
+    """The lines of a text. A last one without its end may have lost digits: it is left out and told in `warnings`,
+    unless it is like `whole`, which a line that was cut is not.
+    """
     lines = text.splitlines()
+    if lines and whole is not None and whole.fullmatch(lines[-1]):
+        return lines
     if lines and not text.endswith(("\n", "\r")) and any(char.isdigit() for char in lines[-1]):
         unended = f"{path}:{len(lines)}: the last line does not end, so it may be truncated: left out"
         warnings.append(f"{unended} (if it is whole, end it with a line break)")
@@ -111,9 +115,9 @@ def whole_lines(path: str, text: str, warnings: list[str]) -> list[str]:
     return lines
 
 
-def read_whole_lines(path: str, warnings: list[str]) -> str:
+def read_whole_lines(path: str, warnings: list[str], whole: re.Pattern[str] | None = None) -> str:
     """The text of a file of lines, without a last one that does not end. Raises SourceError."""
-    return "\n".join([*whole_lines(path, read_text(path), warnings), ""])
+    return "\n".join([*whole_lines(path, read_text(path), warnings, whole), ""])
 
 
 def csv_cells(path: str, line: int, text: str) -> list[str]:

@@ -124,9 +124,10 @@ def _rows(name: str, call_list: list[Call]) -> list[Row]:
 def _row(name: str, call_list: list[Call]) -> Row:
     op, path, flags = call_list[0].op, call_list[0].path, call_list[0].flags
     good = [call for call in call_list if not call.error]
-    sizes = Counter(call.size_bytes for call in good)
-    kept = list(sizes) if len(sizes) <= MOST_SIZES else [None]
-    parts = [(size, [each for each in good if size is None or each.size_bytes == size]) for size in kept]
+    parts: dict[int | None, list[Call]] = {}
+    for call in good:
+        parts.setdefault(_size(call), []).append(call)
+    parts = parts if len(parts) <= MOST_SIZES else {None: good}
     errors = Counter(call.error for call in call_list if call.error)
     elapsed_ns = _elapsed_ns(call_list)
     return Row(
@@ -141,7 +142,7 @@ def _row(name: str, call_list: list[Call]) -> Row:
                 short_ios=sum(_moved(call) < (call.size_bytes or 0) for call in each),
                 times=_times(each),
             )
-            for size, each in parts
+            for size, each in parts.items()
         ),
         elapsed_ns=elapsed_ns or 0,
         depth=None,  # a program does other things between its calls: it is no closed loop
@@ -153,6 +154,11 @@ def _row(name: str, call_list: list[Call]) -> Row:
         errors=tuple(ErrorCount(op=op, errno=_errno(each), name=each, count=n, first=()) for each, n in errors.items()),
         derived=() if elapsed_ns else ("length",),
     )
+
+
+def _size(call: Call) -> int | None:
+    """What a call asked for; a vectored one, which has a list of buffers, what it moved."""
+    return call.done_bytes if call.size_bytes is None else call.size_bytes
 
 
 def _moved(call: Call) -> int:

@@ -192,6 +192,7 @@ class Job:
             runtime_ms=self.runtime_ms,
             sides={op: side for op, part in self.parts.items() if (side := self._side(op, part, self.did <= {op}))},
             flushes=self._flushes(),
+            data_only=self._counted_as_reads > 0,
             error=number or first,
             errors=total,
         )
@@ -238,7 +239,7 @@ class Job:
 
     def _flushes(self) -> Side | None:
         part = self._part(self.job, "sync")
-        ios = self._number(part, "total_ios")
+        ios = self._number(part, "total_ios") or self._counted_as_reads
         if not ios:
             return None
         lat = self._part(part, "lat_ns")
@@ -251,6 +252,12 @@ class Job:
             buckets=shares,
             whole=whole,
         )
+
+    @property
+    def _counted_as_reads(self) -> float:
+        """The fdatasyncs, which fio counts among short reads: their times say how many there were."""
+        part = self._part(self.job, "sync")
+        return 0 if self._number(part, "total_ios") else self._number(self._part(part, "lat_ns"), "N") or 0
 
     def _spread(self, part: Json, unit_ns: int) -> dict[str, float | None]:
         figures = {key: self._number(part, key) for key in ("min", "max", "mean", "stddev")}

@@ -14,6 +14,7 @@ from iocast.model.workload import Op
 from iocast.tools import consistency
 from iocast.tools.fio.fio_load import Load
 from iocast.tools.fio.job_options import ops_of
+from iocast.tools.fio.latency_bins import LAST_NS
 from iocast.tools.fio.results import ALL, JobResult, Side
 from iocast.tools.source_files import refuse
 from iocast.tools.stated_rows import OpFigures, Row, stated
@@ -29,6 +30,7 @@ PACE_NOTE = (
 VERIFY = "verify"  # the test of a row that reads back what its job wrote
 FLUSHES: tuple[Op, ...] = ("fsync", "fdatasync")
 SAME_TIME = 0.95
+SAME_BIN = 0.01
 _ALL_NOTE = f'The row "{ALL}" is fio\'s own sum of the rows above it.'
 
 
@@ -37,15 +39,20 @@ def rows_of(job: JobResult, load: Load, warnings: list[str], *, started_unix_ns:
 
     Raises SourceError; `warnings` gets what does not fit.
     """
-    ops = [_figures(op, side) for op, side in job.sides.items()]
-    flush: Op = "fdatasync" if load.fdatasync else "fsync"
-    ops += [_figures(flush, job.flushes)] if job.flushes else []
+    ops = [_figures(op, side, job) for op, side in job.sides.items()]
+    flush: Op = "fdatasync" if load.fdatasync or job.data_only else "fsync"
+    ops += [_figures(flush, job.flushes, job)] if job.flushes else []
     if ops and not job.runtime_ms:
         raise refuse(job.path, job.line, f"job {job.name[:80]} did I/O but states no run time")
     warnings += job.doubts
     if job.name == ALL:
         warnings.append(_ALL_NOTE)
     for op, side in job.sides.items():
+        if beyond := sorted(q for q, value in side.quantiles if _is_at_least(value, side)):
+            warnings.append(
+                f"{job.name}, {op}: fio counts no time above 17.1 s; percentiles from the p{100 * beyond[0]:g} on are"
+                " at least that, and not read."
+            )
         if any(not q <= 1 for q, _ in side.quantiles):
             raise refuse(job.path, job.line, f"job {job.name[:80]} states a percentile above 100")
         warnings += consistency.parts_of_mean(f"{job.name}, {op}", *side.means_ns)
@@ -128,8 +135,15 @@ def notes_on(rows: Sequence[Row], *notes: str) -> tuple[str, ...]:
     return (*notes, MIXED_NOTE) if any(len(each.ops) > 1 for each in rows) else notes
 
 
-def _figures(op: Op, side: Side) -> OpFigures:
+def _is_at_least(value_ns: float, side: Side) -> bool:
+    """Whether a percentile is the end of fio's histogram, and so a bound only."""
+    most = side.lat.get("max")
+    return abs(value_ns / LAST_NS - 1) < SAME_BIN and most is not None and most > (1 + SAME_BIN) * value_ns
+
+
+def _figures(op: Op, side: Side, job: JobResult) -> OpFigures:
     least, most = side.lat.get("min"), side.lat.get("max")
+    known = sorted((q, value) for q, value in side.quantiles if not _is_at_least(value, side))
     times = Coarse(
         total=side.ios,
         mean_ns=side.lat.get("mean"),
@@ -138,14 +152,14 @@ def _figures(op: Op, side: Side) -> OpFigures:
         max_ns=None if most is None else round(most),
         buckets=side.buckets,
         whole=side.whole if side.buckets else 0.0,
-        quantiles=tuple(Quantile(q, round(value)) for q, value in sorted(side.quantiles) if q > 0),
+        quantiles=tuple(Quantile(q, round(value)) for q, value in known if q > 0),
     )
     return OpFigures(
         op=op,
         ios=side.ios,
         bytes=side.bytes,
         size_bytes=side.size_bytes,
-        short_ios=side.short_ios,
+        short_ios=0 if side.whole_ios or (op == "read" and job.data_only) else side.short_ios,
         times=stated(times),
     )
 
@@ -153,7 +167,7 @@ def _figures(op: Op, side: Side) -> OpFigures:
 def _writes_per_flush(ops: Sequence[OpFigures]) -> int:
     """What fsync= must have been where it is not stated, from the counts; 0 without writes or flushes."""
     ios = {each.op: each.ios for each in ops}
-    flushes, writes = ios.get("fsync", 0), ios.get("write", 0)
+    flushes, writes = ios.get("fsync", 0) + ios.get("fdatasync", 0), ios.get("write", 0)
     return max(1, round(writes / flushes)) if flushes and writes else 0
 
 

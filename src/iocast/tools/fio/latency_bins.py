@@ -12,6 +12,7 @@ SLOW = (*FINE, 2000)
 PLAT_BITS = 6  # a power of two is cut into 64 bins
 BINS_US = 1216  # fio 1 and 2: microseconds, 19 groups
 BINS_NS = 1856  # fio 3: nanoseconds, 29 groups
+LAST_NS = 17_112_760_320  # inside the last of these bins: what took longer is counted there
 
 COARSENESS = range(7)  # histogram logs join 2**n bins
 

@@ -23,8 +23,12 @@ GROUP = re.compile(
     r"^(?P<name>.*): \(groupid=(?P<group>\d+), jobs=(?P<jobs>\d{1,9})\): err=\s*(?P<err>\d{1,9})(?P<rest>.*)$"
 )
 PID = re.compile(r"pid=(\d+)")
-OLD_SIDE = re.compile(r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+), iops=\s*(\S+?)\s*, runt=\s*(\d{1,15})msec")
-NEW_SIDE = re.compile(r"^\s*(read|write|trim): IOPS=(\S+), BW=(\S+)/s \(([^\s()]+)/s\)\s*\(([^\s()]+)/(\d{1,15})msec\)")
+OLD_SIDE = re.compile(
+    r"^\s*(read|write|trim)\s*: io=\s*(\S+), bw=\s*(\S+(?: B/s)?), iops=\s*(\S+?)\s*, runt=\s*(\d{1,15})msec"
+)
+NEW_SIDE = re.compile(
+    r"^\s*(read|write|trim): IOPS=(\S+), BW=([^\s/]+)(?:/s)? \(([^\s()/]+)(?:/s)?\)\s*\(([^\s()]+)/(\d{1,15})msec\)"
+)
 MIXED = re.compile(r"^\s*mixed\s*: (?:io=|IOPS=)")
 ANY_SIDE = re.compile(r"^\s*(read|write|trim)\s*: (?:io=|IOPS=)")
 LATENCY = re.compile(
@@ -41,10 +45,34 @@ ISSUED = re.compile(r"^\s*issued[^:]*:\s*total=([^ ]+?),? short=(\S+)")
 CLIENT = re.compile(r"^<[^>]*> ?")
 SHORT = {"nsec": "ns", "usec": "us", "msec": "ms"}
 _RANGE = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?-(\d+(?:\.\d+)?) ?([kKMGT]?)i?B?")
+_DIGIT = re.compile(r"[0-9]")
 _PARTED = re.compile(r"[/,]")
 _AMOUNT = re.compile(r"([\d.]{1,40})([kKMGTP]?)(i?)B?")
 SIZE_SLACK = 0.01  # io= is printed with three figures or four
 CUT = re.compile(r"[0-9]{1,20}\.0([kKMGTP]i?B)")  # fio 3.0 to 3.7 print 24.9 GiB as "24.0GiB"
+
+
+def without_prefix(lines: list[str]) -> list[str]:
+    """The lines without what a log or a text around them put before each: blanks, a time, a level.
+
+    It is what they have in common up to a blank, but for digits; nothing where fio's own version begins a line.
+    """
+    if any(VERSION.match(line) for line in lines):
+        return lines
+    shapes = [_DIGIT.sub("0", line) for line in lines if line.strip()]
+    common = _common([shape for shape in shapes if " " in shape.strip()])
+    length = common.rfind(" ") + 1
+    blank = common.rstrip()
+    if not length or any(shape[:length] != common[:length] and shape != blank for shape in shapes):
+        return lines
+    return [line[length:] for line in lines]
+
+
+def _common(lines: list[str]) -> str:
+    """What all of these begin with."""
+    first, last = min(lines, default=""), max(lines, default="")
+    same = next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    return first[:same]
 
 
 def begins(lines: Iterator[str]) -> bool:
@@ -144,11 +172,12 @@ class Job:
         issued, short = ((*counts, 0, 0, 0, 0) for counts in (self.issued, self.short))
         alone = sum(count > 0 for count in issued[: len(OPS)]) == 1
         sides = {op: self._side(op, issued[i], short[i], alone, doubts) for i, op in enumerate(OPS) if issued[i]}
-        flushed = self.sides.get("sync") if issued[3] else None
+        flushed = self.sides.get("sync")
+        count = issued[3] or short[0]
         flushes = None
-        if flushed:
+        if flushed and count:
             lat, quantiles = flushed.latencies.get("lat", {}), flushed.quantiles.get("sync", [])
-            flushes = Side(ios=issued[3], size_bytes=0, lat=lat, quantiles=quantiles)
+            flushes = Side(ios=count, size_bytes=0, lat=lat, quantiles=quantiles)
         runtime_ms = max((side.runtime_ms for side in self.sides.values()), default=0)
         return JobResult(
             path=self.path,
@@ -157,6 +186,7 @@ class Job:
             runtime_ms=runtime_ms,
             sides=sides,
             flushes=flushes,
+            data_only=flushes is not None and not issued[3],
             error=self.err,
             errors=1 if self.err else 0,
             doubts=doubts,
@@ -202,7 +232,7 @@ class Output:
         self.open = False  # a job is being told; fio 1 tells its buckets after the `issued` line
         self.side: _PrintedSide | None = None
         self.percentiles: tuple[str, int] | None = None  # which, and the unit in ns
-        for at, line in enumerate(text.splitlines(), 1):
+        for at, line in enumerate(without_prefix(text.splitlines()), 1):
             self._line(at, CLIENT.sub("", line))
 
     def finished(self) -> list[Job]:

@@ -34,6 +34,11 @@ class Side(Struct, kw_only=True):
     buckets: tuple[Bucket, ...] = ()
     whole: float = 100.0  # what the buckets are parts of
 
+    @property
+    def whole_ios(self) -> bool:
+        """Whether its bytes are those of I/Os of which none was short."""
+        return bool(self.size_bytes) and self.bytes == self.ios * (self.size_bytes or 0)
+
 
 class JobResult(Struct, kw_only=True):
     """One job, or one group of jobs, with what it did. `line` is 0 when it is not known."""
@@ -44,6 +49,7 @@ class JobResult(Struct, kw_only=True):
     runtime_ms: float
     sides: dict[Op, Side]
     flushes: Side | None = None
+    data_only: bool = False  # the flushes are fdatasyncs: fio counts these as short reads, and as no flushes
     error: int = 0  # errno of the first one
     errors: int = 0
     doubts: list[str] = []  # what does not go together in what it states

@@ -79,7 +79,14 @@ COLUMNS: Mapping[str, tuple[str, float]] = {
     "util-percent": (metrics.UTIL_PERCENT, 1),
     **dict.fromkeys(("%rrqm", "%wrqm", "%drqm", "%rqm", "rrqm", "wrqm", "drqm", "svctm"), ("", 0)),
 }
+# What no device does, and a counter that wrapped around between two looks does.
+MOST: Mapping[str, float] = {
+    **dict.fromkeys((metrics.IOS_PER_S, metrics.READS_PER_S, metrics.WRITES_PER_S), 1e10),
+    **dict.fromkeys((*MOVED, metrics.BYTES_PER_S), 1e14),
+    metrics.UTIL_PERCENT: 10_000.0,  # of a device that serves many at once some add up
+}
 _HUMAN = {"B": 1, "k": KIB, "M": MIB, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_LEADING_COMMA = re.compile(r"(\[\s{0,100}),(?=\s{0,100}\{)")  # sysstat 11.6 to 12.1 with -y
 _SYSTEM = re.compile(
     r"^(?P<system>\w+) (?P<release>\S+) \((?P<host>[^)]*)\)\s+(?P<date>\S+)(?:\s+\S+)?(?:\s+\((?P<cpus>\d{1,6}) CPU\))?"
 )
@@ -112,7 +119,14 @@ def metrics_of(
         metric, factor = COLUMNS[name]
         if factor:
             by_metric[metric] = _value_of(path, at, name, text, factor)
-    return by_metric
+    impossible = next((name for name, most in MOST.items() if by_metric.get(name, 0.0) > most), None)
+    if impossible is None:
+        return by_metric
+    warnings.append(
+        f"{path}{f':{at}' if at else ''}: {impossible} of {by_metric[impossible]:.3g} is impossible: a counter was"
+        " reset; what this line says is unknown"
+    )
+    return {}
 
 
 def _value_of(path: str, at: int, name: str, text: str, factor: float) -> float:
@@ -142,7 +156,7 @@ def hosts_of(path: str, text: str) -> list[tuple[Host, list[dict[str, Any]]]]:
                 ),
                 [dict(one) for one in each.get("statistics", [])],
             )
-            for each in json.loads(text)["sysstat"]["hosts"]
+            for each in json.loads(_LEADING_COMMA.sub(r"\1", text))["sysstat"]["hosts"]
         ]
     except json.JSONDecodeError as error:
         raise refuse(path, error.lineno, f"the JSON is truncated or damaged: {error.msg}") from None

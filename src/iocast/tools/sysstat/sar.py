@@ -25,7 +25,8 @@ _HEADING = re.compile(r"^# hostname;interval;timestamp;(?:DEV;tps|tps;rtps)\b", 
 _OTHER = "# hostname;interval;timestamp;"
 _SINGLE = re.compile(r"^[^\t\n]+\t-?\d+\t[^\t\n]+\t[^\t\n]+\t(?:tps|rtps|rkB/s|rd_sec/s)\t", re.MULTILINE)
 _SINGLE_COLUMNS = re.compile(r"^(?:r|w|d)?tps$|/s$|-sz$|^await$|^svctm$|^%util$")
-_STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.]\d\d[:.]\d\d(?: [AP]M)?)\s+(?P<rest>\S.*)$")
+_STAMPED = re.compile(r"^(?P<stamp>\d{1,2}[:.时時]\d\d[:.分]\d\d(?: [AP]M|秒)?)\s+(?P<rest>\S.*)$")
+_MARKS = str.maketrans({"时": ":", "時": ":", "分": ":", "秒": ""})  # of Chinese and Japanese times of day
 _WANTED = re.compile(r"^(?:DEV\s+tps\b|tps\s+rtps\b|tps\s[^\t\v]*\sDEV\s*$)")
 _APART = -1  # the interval of lines that are none: restarts, comments
 
@@ -76,9 +77,10 @@ def _of_text(path: str, text: str, warnings: list[str]) -> tuple[Host | None, li
             require_width(path, at, values, names)
             if "DEV" in names:  # the last column with -p, -h and -j, else the first
                 device, columns, values = device_apart("DEV", names, values)
-            report = latest.get(stamped["stamp"])
+            stamp = stamped["stamp"].translate(_MARKS)
+            report = latest.get(stamp)
             if report is None or device in report.devices:
-                report = latest[stamped["stamp"]] = Report(stamped["stamp"], {})
+                report = latest[stamp] = Report(stamp, {})
                 reports.append(report)
             report.devices[device] = metrics_of(path, at, columns, values, warnings)
     return machine, reports

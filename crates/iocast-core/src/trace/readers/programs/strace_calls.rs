@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use memchr::{memchr, memmem};
 use serde::Serialize;
 
 use super::strace_line::{
@@ -17,6 +18,7 @@ use crate::trace::fields::whole;
 const BEGUN_AT_MOST: usize = 1 << 14;
 /// Descriptors whose opening is remembered.
 const OPENED_AT_MOST: usize = 1 << 16;
+const UNFINISHED: &[u8] = b"<unfinished ...>";
 /// How many characters of an invalid number an error shows.
 const SHOWN: usize = 40;
 
@@ -66,7 +68,12 @@ impl StraceCalls {
     pub fn feed(&mut self, text: &[u8]) -> Calls {
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             self.line += 1;
-            if let Err(why) = self.take(line.trim_ascii_end()) {
+            let line = line.trim_ascii_end();
+            let taken = match attached_in(line) {
+                Some(call) => self.take(&[call, UNFINISHED].concat()),
+                None => self.take(line),
+            };
+            if let Err(why) = taken {
                 self.found.refused = Some((self.line, why));
                 break;
             }
@@ -163,6 +170,12 @@ impl StraceCalls {
     }
 }
 
+/// What stands before the notice of a new thread in the midst of a call: strace writes it to the same terminal.
+fn attached_in(line: &[u8]) -> Option<&[u8]> {
+    let at = memmem::rfind(line, b"strace: Process ").filter(|_| line.ends_with(b" attached"))?;
+    memchr(b'(', &line[..at]).map(|_| &line[..at])
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -248,6 +261,18 @@ mod tests {
             ("fsync", Some(2_500_000_000), Some(200_000_000))
         );
         assert_eq!((found[2].path.as_str(), found[2].flags.clone()), ("", None));
+    }
+
+    #[test]
+    fn names_of_processes_and_notices_of_threads_are_no_part_of_a_call() {
+        let found = calls(concat!(
+            "25347<postgres> 1.5 pread64(3</db/a>, \"x\"..., 8192, 0) = 8192 <0.1>\n",
+            "[pid 25348<pg worker>] 2.5 pread64(3</db/a>, \"x\"..., 8192, 8192) = 8192 <0.1>\n",
+            "3.5 read(4<pipe:[1]>, strace: Process 733 attached\n <unfinished ...>\n",
+            "4.5 pread64(3</db/a>, \"x\"..., 8192, 16384) = 8192 <0.1>\n",
+        ));
+        assert_eq!(found.iter().map(|call| call.pid.as_str()).collect::<Vec<_>>(), ["25347", "25348", ""]);
+        assert_eq!(found[2].offset, Some(16_384));
     }
 
     #[test]

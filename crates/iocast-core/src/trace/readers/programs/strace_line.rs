@@ -68,13 +68,17 @@ pub fn prefix(line: &[u8]) -> Result<Prefix<'_>, Broken> {
     let mut pid = None;
     if let Some(after) = rest.strip_prefix(b"[pid") {
         let close = memchr(b']', after).ok_or(broken(after, "no end of [pid"))?;
-        let number = after[..close].trim_ascii();
+        let number = without_name(after[..close].trim_ascii());
         unsigned(number).ok_or(broken(after, "not a process"))?;
         (pid, rest) = (Some(number), after[close + 1..].trim_ascii_start());
     } else {
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if digits > 0 && rest.get(digits) == Some(&b' ') {
-            (pid, rest) = (Some(&rest[..digits]), rest[digits..].trim_ascii_start());
+        let after = match rest.get(digits) {
+            Some(b'<') => memmem::find(&rest[digits..], b"> ").map(|name| digits + name + 1),
+            _ => Some(digits),
+        };
+        if let Some(after) = after.filter(|after| digits > 0 && rest.get(*after) == Some(&b' ')) {
+            (pid, rest) = (Some(&rest[..digits]), rest[after..].trim_ascii_start());
         }
     }
     let (mut stamp, mut tick_ns) = (Stamp::None, 1_000);
@@ -88,6 +92,11 @@ pub fn prefix(line: &[u8]) -> Result<Prefix<'_>, Broken> {
         rest = rest[close + 1..].trim_ascii_start();
     }
     Ok(Prefix { pid, stamp, tick_ns, rest })
+}
+
+/// A process without its name, which stands in angle brackets with `-Y`.
+fn without_name(process: &[u8]) -> &[u8] {
+    &process[..memchr(b'<', process).unwrap_or(process.len())]
 }
 
 fn time(text: &[u8]) -> Option<(Stamp, i64)> {
