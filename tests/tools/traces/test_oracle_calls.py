@@ -176,3 +176,13 @@ def test_two_sessions_read_together_are_their_sum(tmp_path: Path) -> None:
     assert sorted(map(str, calls)) == sorted(str(row) for _, _, rows in alone for row in rows)
     assert sorted(both.actors) == ["41/7", "42/7"]
     assert sorted(both.targets) == ["file 4", "file 5"]
+
+
+@pytest.mark.parametrize("cache", ["", ": flash cache", ": RDMA", ": xrmem cache", ": one of later"])
+def test_a_read_is_one_whatever_cache_of_a_cell_answered(tmp_path: Path, cache: str) -> None:
+    """Since 19c its name stands behind the event: only reads that missed all caches were counted."""
+    wait = f"nam='cell single block physical read{cache}' ela= 310 cellhash#=1 diskhash#=2 bytes=8192"
+    text = TRACE.replace("nam='db file sequential read' ela= 900 file#=4 block#=29 blocks=1", wait)
+    report, rows = _read(tmp_path, text, "kind, elapsed_ns")
+    assert (IO_WAIT, 310_000) in rows
+    assert report.events == 1

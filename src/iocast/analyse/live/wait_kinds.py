@@ -45,7 +45,8 @@ def waits_by_kind(readings: Readings) -> dict[WaitKindCode, KindWaits] | None:
     known = any(view.deltas for view in views)
     by_kind: dict[WaitKindCode, list[View]] = {kind: [] for kind in WAIT_KINDS}
     for view in views:
-        kind = _EVENTS.get(view.subject.partition("|")[2])
+        event, _, _ = view.subject.partition("|")[2].partition(": ")  # the cache that answered stands behind
+        kind = _EVENTS.get(event)
         if kind is not None:
             by_kind[kind].append(view)
     return {kind: _together(each) if known else KindWaits(None, None) for kind, each in by_kind.items()}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.tools.foreign_numbers import whole
-from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE
+from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, family
 from iocast.tools.source_files import Head, read_text, refuse
 from iocast.tools.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 
@@ -62,7 +62,7 @@ def _take(path: str, at: int, line: str, events: dict[str, dict[int, int]]) -> N
     """One row: a snapshot, a class, an event, an upper edge and a count."""
     left, *numbers = line.rsplit(None, 2)
     name = left.rpartition("  ")[2].strip()
-    if name not in EVENTS:
+    if family(name) not in EVENTS:
         return
     if len(numbers) < 2:
         raise refuse(path, at, f"{name} without its edge and its count")
@@ -81,8 +81,8 @@ def _row(name: str, counts: dict[int, int]) -> Row:
     times = Coarse(total=total, buckets=buckets, whole=total)
     return Row(
         name=name,
-        test=EVENTS[name],
-        ops=(OpFigures(op=EVENTS[name], ios=total, bytes=0, times=stated(times)),),
+        test=EVENTS[family(name)],
+        ops=(OpFigures(op=EVENTS[family(name)], ios=total, bytes=0, times=stated(times)),),
         elapsed_ns=SECOND_NS,
         derived=("size", "length"),
     )

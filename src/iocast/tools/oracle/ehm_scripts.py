@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from iocast.model.run import Run, Source
 from iocast.tools.foreign_numbers import whole
-from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, checked_edge, event_row
+from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, checked_edge, event_row, family
 from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import Row, run
 
@@ -149,7 +149,7 @@ def read(paths: tuple[str, ...]) -> Run:
 def _row(path: str, each: Print, warnings: list[str]) -> Row:
     if not each.rates and not each.counts:
         raise refuse(path, each.line, "a print without buckets: it was cut, or its event did not occur")
-    if each.event not in EVENTS:
+    if family(each.event) not in EVENTS:
         raise refuse(path, each.line, f'"{each.event[:60]}" is not a wait for I/O', "give a print of such an event")
     if each.waits is None:
         warnings.append(f"{path}:{each.line}: a print without its means: it was cut, longer times may be missing")

@@ -34,15 +34,17 @@ select name, value from v$parameter where name in ('control_management_pack_acce
   'db_block_size', 'filesystemio_options', 'disk_asynch_io', 'db_cache_size', 'sga_target', 'memory_target',
   'db_file_multiblock_read_count', 'commit_write', 'commit_wait', 'cluster_database');
 prompt #iocast event_histogram_micro inst_id|event|wait_time_micro|wait_count
-select inst_id, event, wait_time_micro, wait_count from gv$event_histogram_micro where event in ('db file sequential read',
+select inst_id, event, wait_time_micro, wait_count from gv$event_histogram_micro where (event in ('db file sequential read',
   'db file scattered read', 'db file parallel read', 'db file parallel write', 'direct path read', 'direct path read temp',
   'direct path write', 'direct path write temp', 'log file sync', 'log file parallel write', 'cell single block physical read',
-  'cell multiblock physical read', 'read by other session', 'control file sequential read', 'Disk file I/O Calibration');
+  'cell multiblock physical read', 'read by other session', 'control file sequential read', 'Disk file I/O Calibration')
+  or event like 'cell % physical read: %');
 prompt #iocast event_histogram inst_id|event|wait_time_milli|wait_count
-select inst_id, event, wait_time_milli, wait_count from gv$event_histogram where event in ('db file sequential read',
+select inst_id, event, wait_time_milli, wait_count from gv$event_histogram where (event in ('db file sequential read',
   'db file scattered read', 'db file parallel read', 'db file parallel write', 'direct path read', 'direct path read temp',
   'direct path write', 'direct path write temp', 'log file sync', 'log file parallel write', 'cell single block physical read',
-  'cell multiblock physical read', 'read by other session', 'control file sequential read', 'Disk file I/O Calibration');
+  'cell multiblock physical read', 'read by other session', 'control file sequential read', 'Disk file I/O Calibration')
+  or event like 'cell % physical read: %');
 prompt #iocast system_event inst_id|event|total_waits|total_timeouts|time_waited_micro|total_waits_fg|time_waited_micro_fg
 select inst_id, event, total_waits, total_timeouts, time_waited_micro, total_waits_fg, time_waited_micro_fg
   from gv$system_event where wait_class <> 'Idle';

@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from iocast.model.run import Run, Source
 from iocast.tools.foreign_numbers import whole_of
-from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, checked_edge, event_row
+from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, checked_edge, event_row, family
 from iocast.tools.oracle.view_snapshots import (
     Counters,
     Snapshot,
@@ -109,7 +109,7 @@ def _interval(
     if seconds is not None and seconds <= 0:
         warnings.append(f"{path}: the snapshot of {then.stamp[:40]} is not later than the one before: left out")
         return
-    for event in dict.fromkeys(key[1] for key in then.keys if key[1] in EVENTS):
+    for event in dict.fromkeys(key[1] for key in then.keys if family(key[1]) in EVENTS):
         counts = _counts(event, first, then)
         if counts is None:
             warnings.append(f"{path}: {event}, {span or 'one interval'}: a count fell or is missing: left out")

@@ -36,6 +36,12 @@ WAITS_NOTE = (
 )
 
 
+def family(event: str) -> str:
+    """The name of an event by which it is known: since 19c the cache that answered stands behind it, as in "cell single
+    block physical read: flash cache"."""
+    return event.partition(": ")[0]
+
+
 def waits_are_ios(event: str) -> bool:
     """False where one wait is for several I/Os, or for less than one."""
     return not event.startswith(("direct path", "Disk file I/O Calibration")) and " parallel " not in event
@@ -75,10 +81,10 @@ def event_row(
     timed = seconds is not None and waits_are_ios(event)
     return Row(
         name=f"{event} {span}".strip(),
-        test=EVENTS[event],
+        test=EVENTS[family(event)],
         ops=(
             OpFigures(
-                op=EVENTS[event],
+                op=EVENTS[family(event)],
                 ios=total,
                 bytes=0,
                 times=stated(Coarse(total=total, mean_ns=mean_ns, buckets=tuple(buckets), whole=whole)),

@@ -92,10 +92,11 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 _EVENTS: Final = "wait_class <> 'Idle'"
 _IO_EVENTS: Final = (
-    "event in ('db file sequential read', 'db file scattered read', 'db file parallel read', 'db file parallel write',"
+    "(event in ('db file sequential read', 'db file scattered read', 'db file parallel read', 'db file parallel write',"
     " 'direct path read', 'direct path read temp', 'direct path write', 'direct path write temp', 'log file sync',"
     " 'log file parallel write', 'cell single block physical read', 'cell multiblock physical read',"
     " 'read by other session', 'control file sequential read', 'Disk file I/O Calibration')"
+    " or event like 'cell % physical read: %')"
 )
 
 STATEMENTS: Final[tuple[Statement, ...]] = (

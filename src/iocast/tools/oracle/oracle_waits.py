@@ -23,7 +23,7 @@ from msgspec import Struct
 from iocast.model.run import Run, Source
 from iocast.model.stated import Bucket, Coarse
 from iocast.tools.foreign_numbers import number
-from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, waits_are_ios
+from iocast.tools.oracle.oracle_events import EVENTS, WAITS_NOTE, family, waits_are_ios
 from iocast.tools.oracle.oracle_files import FILES, FILES_NOTE, SINGLE, file_rows, single_read_rows
 from iocast.tools.oracle.oracle_profile import ACTIVITY, ACTIVITY_NOTE, INSTANCE, WAITS, instance_rows, wait_means
 from iocast.tools.oracle.report_tables import (
@@ -146,7 +146,7 @@ def _events(path: str, table: Table, ms_ns: int, warnings: list[str]) -> dict[st
 
 def _event(cell: str, width: int | None) -> str | None:
     """The full name of an I/O event, which a column of text may have cut."""
-    if cell in EVENTS:
+    if family(cell) in EVENTS:
         return cell
     fits = [each for each in EVENTS if width and len(cell) == width and each.startswith(cell)]
     return fits[0] if len(fits) == 1 else None
@@ -179,8 +179,8 @@ def _row(name: str, main: _Waits, more: list[_Waits | None], minutes: float | No
     derived = ("size", *(("ios",) if main.rounded else ())) if timed else ("size", "length")
     return Row(
         name=name,
-        test=EVENTS[name],
-        ops=(OpFigures(op=EVENTS[name], ios=main.waits, bytes=0, times=stated(times)),),
+        test=EVENTS[family(name)],
+        ops=(OpFigures(op=EVENTS[family(name)], ios=main.waits, bytes=0, times=stated(times)),),
         elapsed_ns=round((minutes or 0) * 60 * SECOND_NS) or SECOND_NS,
         derived=derived,
     )

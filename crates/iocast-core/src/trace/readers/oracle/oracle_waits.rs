@@ -35,7 +35,8 @@ pub struct Kind {
 /// The I/O that a wait event is; None for other waits.
 fn kind_of(event: &[u8]) -> Option<Kind> {
     let kind = |op, place, timed, target| Some(Kind { op, place, timed, target });
-    match event {
+    // Since 19c the cache that answered stands behind: "cell single block physical read: flash cache".
+    match &event[..memmem::find(event, b": ").unwrap_or(event.len())] {
         b"db file sequential read" | b"db file scattered read" => {
             kind(Op::Read, Place::FileBlockCount, true, b"")
         }
