@@ -110,3 +110,29 @@ def test_a_row_that_breaks_off_is_rejected_and_prose_after_the_table_is_not(tmp_
     assert (file.ignored["text outside the table"], sum(file.rejected.values())) == (2, 1)
     with pytest.raises(SourceError, match="no I/O in 1 lines of snoop_table"):
         _read(tmp_path, heading)
+
+
+@pytest.mark.parametrize(
+    ("heading", "first", "second", "start_ns"),
+    [
+        ("TIMESTAMP    ", "17:58:57.814 ", "17:58:57.816 ", 64_737_814_000_000 - 390_000),
+        (
+            "TIME                       ",
+            "1970-01-02 00:00:00.500000 ",
+            "1970-01-02 00:00:00.502000 ",
+            86_400_500_000_000 - 390_000,
+        ),
+    ],
+)
+def test_a_snoop_table_with_times_of_day(tmp_path: Path, heading: str, first: str, second: str, start_ns: int) -> None:
+    """They were told to have no time."""
+    text = (
+        f"{heading}COMM           PID     DISK    T    SECTOR     BYTES   LAT(ms)\n"
+        f"{first}postgres       210     sda     WS   8    8192      0.390\n"
+        f"{second}jbd2/sda2-8    422     sda     FWS  18446744073709551615 0     1.000\n"
+    )
+    _, rows = _read(tmp_path, text)
+    assert [(row[0], row[1], row[3], row[5]) for row in rows] == [
+        (start_ns, 390_000, WRITE, 8192),
+        (start_ns + 390_000 + 1_000_000, 1_000_000, FLUSH, None),
+    ]

@@ -21,12 +21,15 @@ pub const FORMAT: Format = Format {
 const SECTOR: i64 = 512;
 const S: i64 = 1_000_000_000;
 const MS: i64 = 1_000_000;
+const DAY_NS: i64 = 86_400 * S;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     /// Time of the end, and its unit in ns.
     End(i64),
+    /// Time of the end as a time of day, which a date may stand before.
+    Clock,
     /// Time of the issue, in s.
     Start,
     Command,
@@ -56,7 +59,8 @@ fn column_of(name: &[u8]) -> Option<Column> {
         b"BYTES" => Column::Bytes,
         b"QUE(ms)" => Column::Queue,
         b"LAT(ms)" | b"LATms" => Column::Latency,
-        b"P" | b"TIMESTAMP" | b"TIME" => Column::Else,
+        b"TIMESTAMP" | b"TIME" => Column::Clock,
+        b"P" => Column::Else,
         _ => return None,
     })
 }
@@ -170,7 +174,13 @@ impl SnoopReader {
         let column = |part: &[u8]| (part.as_ptr() as usize).saturating_sub(line.as_ptr() as usize) + 1;
         let mut rest = line;
         for kind in &heading.columns[..heading.command] {
-            let (field, after) = word(rest).ok_or(short)?;
+            let (mut field, mut after) = word(rest).ok_or(short)?;
+            if *kind == Column::Clock
+                && let Some(day) = day_of(field)
+            {
+                told.day = day;
+                (field, after) = word(after).ok_or(short)?;
+            }
             told.take(*kind, field, &mut event, rows)
                 .map_err(|rule| Broken { column: column(field), rule })?;
             rest = after;
@@ -183,6 +193,9 @@ impl SnoopReader {
         }
         if rest.trim_ascii().is_empty() {
             return Err(short);
+        }
+        if event.op == Op::Write && event.size == Some(0) {
+            event.op = Op::Flush; // libbpf's tool prints flags of a flush without data as those of a write
         }
         if !has_extent(event.op) {
             event.offset = None;
@@ -203,11 +216,34 @@ impl SnoopReader {
     }
 }
 
+/// The ns since midnight of `17:58:57.814`.
+fn clock_ns(field: &[u8]) -> Option<i64> {
+    let [hours, minutes, seconds] = field.split(|byte| *byte == b':').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let (hours, minutes, ns) = (whole(hours)?, whole(minutes)?, decimal_ns(seconds, S)?);
+    (hours < 24 && minutes < 60 && ns < 61 * S).then(|| (hours * 60 + minutes) * 60 * S + ns)
+}
+
+/// The days from 1970 to `2026-06-25`.
+fn day_of(field: &[u8]) -> Option<i64> {
+    let [year, month, day] = field.split(|byte| *byte == b'-').collect::<Vec<_>>()[..] else { return None };
+    let (year, month, day) = (whole(year)?, whole(month)?, whole(day)?);
+    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Years that begin in March: leap days are their last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468)
+}
+
 /// What the columns of a row said that is no column of the event.
 #[derive(Default)]
 struct Told {
     start_ns: Option<i64>,
     end_ns: Option<i64>,
+    /// Days since 1970, where a date is told.
+    day: i64,
     letters: bool,
     tick_ns: i64,
 }
@@ -222,6 +258,14 @@ impl Told {
     ) -> Result<(), &'static str> {
         match kind {
             Column::End(unit) => self.end_ns = Some(decimal_ns(field, unit).ok_or("not a time")?),
+            Column::Clock => {
+                self.end_ns = clock_ns(field).map(|ns| self.day * DAY_NS + ns);
+                if let Some(dot) =
+                    field.iter().rev().position(|byte| *byte == b'.').filter(|_| self.end_ns.is_some())
+                {
+                    self.tick_ns = self.tick_ns.max(S / 10_i64.pow(dot.min(9) as u32));
+                }
+            }
             Column::Start => self.start_ns = Some(decimal_ns(field, S).ok_or("not a time")?),
             Column::Pid => {
                 unsigned(field).ok_or("not a process")?;
@@ -250,5 +294,21 @@ impl Told {
             Column::Command | Column::Else => {}
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_day_with_and_without_a_date() {
+        assert_eq!(clock_ns(b"17:58:57.814"), Some(64_737_814 * MS));
+        for none in [&b"17:58"[..], b"24:00:00", b"1:2:61.5", b"postgres", b"12.5"] {
+            assert_eq!(clock_ns(none), None);
+        }
+        assert_eq!((day_of(b"1970-01-01"), day_of(b"2026-06-25")), (Some(0), Some(20_629)));
+        assert_eq!((day_of(b"2024-02-29"), day_of(b"2024-03-01")), (Some(19_782), Some(19_783)));
+        assert_eq!((day_of(b"2024-13-01"), day_of(b"sda-1-2")), (None, None));
     }
 }
