@@ -48,6 +48,7 @@ def test_what_a_log_put_before_each_line_is_no_part_of_it(tmp_path: Path, before
     assert record.phase.name == "db"
     ios = {each.op: each.ios for each in record.measurement.classes}
     assert ios == {"write": 100, "fdatasync": 99}, "fio counts datasyncs as short reads"
+    assert record.ios_per_s == pytest.approx(100), "flushes are no IOPS"
     assert not any(each.short_ios for each in record.measurement.classes)
 
 

@@ -126,6 +126,10 @@ class ReplayFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     independent: int  # of a dependent replay: I/Os that wait for no other
 
 
+SYNCS = ("fsync", "fdatasync")
+DATA = ("read", "write", "trim")
+
+
 class Lateness(Struct, frozen=True, forbid_unknown_fields=True):
     """How late I/Os were issued over the course of a replay (crates/iocast-core/src/record/lateness.rs).
 
@@ -172,6 +176,17 @@ class Measurement(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     def rate_per_s(self) -> float:
         """Completed I/Os per second, fsyncs included."""
         return self.ios * 1e9 / self.elapsed_ns if self.elapsed_ns else 0.0
+
+    @property
+    def iops(self) -> float:
+        """I/Os that move data per second: syncs beside reads and writes move none, and are no IOPS."""
+        by_op: dict[str, int] = {}
+        for each in self.classes:
+            by_op[each.op] = by_op.get(each.op, 0) + each.ios
+        syncs, data = (sum(by_op.get(op, 0) for op in ops) for ops in (SYNCS, DATA))
+        if not data or not syncs or data + syncs != self.ios:
+            return self.rate_per_s
+        return data * 1e9 / self.elapsed_ns if self.elapsed_ns else 0.0
 
     @property
     def bytes_per_s(self) -> float:

@@ -171,9 +171,11 @@ class PhaseRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def ios_per_s(self) -> float | None:
-        """Completed I/Os a second; None for an imported row whose source states neither them nor their rate."""
+        """Completed I/Os a second, without syncs beside them; None for an imported row whose source states neither them
+        nor their rate.
+        """
         known = self.timed and (self.measurement.ios or "ios" not in self.unstated)
-        return self.measurement.rate_per_s if known else None
+        return self.measurement.iops if known else None
 
     @property
     def bytes_per_s(self) -> float | None:

@@ -27,7 +27,7 @@ def _compare(name: str, text: str) -> None:
     file = GOLDEN / name
     if os.environ.get("IOCAST_UPDATE_GOLDEN"):
         file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8"), "if it is meant so: IOCAST_UPDATE_GOLDEN=1"
 
 
 def _rendered(run: Run, encoding: str, *, colour: bool, width: int) -> str:

@@ -28,7 +28,7 @@ def test_golden(run: str, renderer: object, suffix: str) -> None:
     file = GOLDEN / f"{run}.{suffix}"
     if os.environ.get("IOCAST_UPDATE_GOLDEN"):
         file.write_text(out.getvalue(), encoding="utf-8")
-    assert out.getvalue() == file.read_text(encoding="utf-8")
+    assert out.getvalue() == file.read_text(encoding="utf-8"), "if it is meant so: IOCAST_UPDATE_GOLDEN=1"
 
 
 def test_every_line_of_the_csv_is_as_wide_as_its_head() -> None:

@@ -146,7 +146,7 @@ def _outcome(record: PhaseRecord) -> str:
         said = f"{capacity(measurement.bytes)} in {duration(measurement.elapsed_ns)}"
     else:
         speed = megabytes_per_s(measurement.bytes_per_s)
-        said = f"{rate(measurement.rate_per_s)} IOPS, {speed} MB/s"
+        said = f"{rate(measurement.iops)} IOPS, {speed} MB/s"
         if record.plan.tree is not None and not measurement.bytes:
             said = f"{rate(measurement.rate_per_s)} ops/s"
     return f"{said}{_troubles(measurement)}"
