@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.rootly import need
 from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
 
@@ -107,6 +108,33 @@ def test_a_time_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
     times = work.stat()
     written(work, json.dumps({"accounts": list(range(2000))}).encode())
     os.utime(work, ns=(times.st_atime_ns, times.st_mtime_ns - 10**9))
+    refused(work)
+
+
+def test_a_copy_that_keeps_its_time_is_newer_nonetheless(tmp_path: Path) -> None:
+    """`cp -p` and `rsync -a` of something random, at any time after the kill."""
+    work = killed(tmp_path)
+    time.sleep(1.2)
+    written(work, random.Random(4).randbytes(2 * MIB))
+    os.utime(work, (1, 1))
+    refused(work)
+
+
+@pytest.mark.parametrize("shift_s", [0, 3600], ids=["touched", "clock set back"])
+def test_a_mark_with_a_later_time_covers_no_text(tmp_path: Path, shift_s: int) -> None:
+    work = killed(tmp_path)
+    time.sleep(0.1)
+    written(work, b"insert into accounts values (1);\n" * 2000)
+    now_s = time.time() + shift_s
+    os.utime(mark_path(str(work)), (now_s, now_s))
+    refused(work)
+
+
+@pytest.mark.parametrize("make", ["mkfs.ext4 -q -F", "mkswap -q"])
+def test_what_is_made_on_it_right_after_a_kill_is_told(tmp_path: Path, make: str) -> None:
+    need(make.split()[0])
+    work = killed(tmp_path)
+    subprocess.run([*make.split(), str(work)], check=True, capture_output=True)
     refused(work)
 
 

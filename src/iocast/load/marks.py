@@ -80,14 +80,14 @@ def mark_of(descriptor: int, size_bytes: int, *, whole: bool = False, touched: b
     mark = Mark(MAKER, size_bytes, whole, *known)
     if not known.lasts:
         return _with_nonce(mark, descriptor)
-    return _worked_on(mark, descriptor) if touched else mark
+    return _worked_on(mark) if touched else mark
 
 
-def _worked_on(mark: Mark, descriptor: int) -> Mark:
+def _worked_on(mark: Mark) -> Mark:
     """File systems that keep no generation may date what was written later than its process ended."""
     if not mark.generation:
         return mark
-    return replace(mark, worked_on_by=_PROCESS, left_boot=_mounted_since(descriptor))
+    return replace(mark, worked_on_by=_PROCESS, left_boot=f"{_boot()}.")
 
 
 def _with_nonce(mark: Mark, descriptor: int) -> Mark:
@@ -236,8 +236,8 @@ def _is_changed_since_its_end(mark: Mark, path: str, descriptor: int) -> bool:
     if mark.worked_on_by == _PROCESS and path in _held_here:
         return False
     touched_ns = _look(mark_path(path), _changed_ns if path in _held_here else _touched_ns, None)
-    same_mount = mark.left_boot == _mounted_since(descriptor) != ""
-    return touched_ns is not None and is_changed_since(touched_ns, descriptor, same_mount=same_mount)
+    same_boot = (mark.left_boot or "").partition(".")[0] == _boot() != ""
+    return touched_ns is not None and is_changed_since(touched_ns, descriptor, same_boot=same_boot)
 
 
 def _touched_ns(descriptor: int) -> int | None:
@@ -317,7 +317,7 @@ def _taken_up(mark: Mark, descriptor: int) -> Mark:
 
 
 def _taken_up_and_touched(mark: Mark, descriptor: int) -> Mark:
-    return _worked_on(_taken_up(mark, descriptor), descriptor)
+    return _worked_on(_taken_up(mark, descriptor))
 
 
 def _known_again(mark: Mark, descriptor: int) -> Mark:

@@ -25,6 +25,7 @@ _PARTS = 64
 _SECTOR_BYTES = 512  # the smallest I/O: each may have the same random bytes
 _RANDOM_SHARE = 0.9  # random bytes do not become smaller than that
 _TOO_FEW_BYTES = 64  # to tell whether they are random
+_ZEROS_LEAST, _ZEROS_SHARE = 3, 1 / 10  # of random bytes may be zero; seals of verified writes have counters in them
 _TEXT = re.compile(rb"[\t\n\r -~]{24}")  # among random bytes once in 30,000 files
 
 
@@ -55,16 +56,15 @@ def touching(descriptor: int) -> Iterator[None]:
         thread.join(_ENDS_WITHIN_S)
 
 
-def is_changed_since(touched_ns: int, descriptor: int, *, same_mount: bool) -> bool:
+def is_changed_since(touched_ns: int, descriptor: int, *, same_boot: bool) -> bool:
     """Whether another program wrote to a file on which an iocast worked that ended without a word.
 
-    `touched_ns`: when its mark was touched last. After another mount that may be what storage had of it.
+    `touched_ns`: when its mark was touched last; after another start of the machine that may be what storage had of it.
+    No program sets the time of the last change, and a mark may be touched by others later: then the content tells.
     """
     status = os.fstat(descriptor)
-    if status.st_mtime_ns > touched_ns + (_LATE_NS if same_mount else _STORED_LATE_NS):
-        return True
-    surely_ours = same_mount and max(status.st_mtime_ns, status.st_ctime_ns) <= touched_ns
-    return not surely_ours and not is_random_or_zero(descriptor)
+    changed_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    return changed_ns > touched_ns + (_LATE_NS if same_boot else _STORED_LATE_NS) or not is_random_or_zero(descriptor)
 
 
 def is_random_or_zero(descriptor: int) -> bool:
@@ -87,5 +87,14 @@ def sampled(descriptor: int, parts: int) -> Iterator[bytes]:
 def _may_be_ours(content: bytes) -> bool:
     if _TEXT.search(content):
         return False
-    sectors = (content[at : at + _SECTOR_BYTES].replace(b"\0", b"") for at in range(0, len(content), _SECTOR_BYTES))
-    return all(len(zlib.compress(each)) >= _RANDOM_SHARE * len(each) for each in sectors if len(each) >= _TOO_FEW_BYTES)
+    return all(_is_random_then_zero(content[at : at + _SECTOR_BYTES]) for at in range(0, len(content), _SECTOR_BYTES))
+
+
+def _is_random_then_zero(sector: bytes) -> bool:
+    """Random bytes, in which few are zero, and then nothing but zeros: tables of file systems, of partitions and of
+    databases are zeros with something among them.
+    """
+    random = sector.rstrip(b"\0")
+    if random.count(0) > _ZEROS_LEAST + _ZEROS_SHARE * len(random):
+        return False
+    return len(random) < _TOO_FEW_BYTES or len(zlib.compress(random)) >= _RANDOM_SHARE * len(random)
