@@ -324,13 +324,12 @@ def main() -> int:
             for miss in each.misses[:6]:
                 print(f"    {miss}")
     head = f"| all | {' | '.join(NAMES)} | refused |\n|---|{'---|' * 5}\n"
-    rows = [totals(found, group) for group in GROUPS if any(each.system.group == group for each in found)]
-    summary = head + "".join(row for row, _ in rows)
+    rows = {group: totals(found, group) for group in GROUPS if any(each.system.group == group for each in found)}
+    summary = head + "".join(row for row, _ in rows.values())
     print(summary)
     if asked.write:
         write("coverage", f"\n{summary}\n{table(found)}\n")
-    bar = [group for group in GROUPS if group != "hidden" and any(each.system.group == group for each in found)]
-    return 0 if all(totals(found, group)[1] for group in bar) else 1
+    return 0 if all(fine for group, (_, fine) in rows.items() if group != "hidden") else 1
 
 
 def _back_test(wanted: Sequence[System], processes: int, save: bool) -> int:

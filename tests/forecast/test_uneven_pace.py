@@ -1,4 +1,4 @@
-"""A storage that is slow at times for reasons of its own: what piles up in an open load is foretold, or measured."""
+"""A storage that is slow at times for reasons of its own: the backlog of an open load is forecast, or measured."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def climbed(device: str, seconds: float = 30.0) -> Facts:
 
 
 def by(device: str, seconds: float = 30.0) -> Forecaster:
-    found = find_ladder(climbed(device, seconds), LOAD, {}, {})
-    assert isinstance(found, MeasuredLadder)
-    return Forecaster(found)
+    ladder = find_ladder(climbed(device, seconds), LOAD, {}, {})
+    assert isinstance(ladder, MeasuredLadder)
+    return Forecaster(ladder)
 
 
 def test_what_piles_up_while_a_neighbour_is_there_lies_in_the_interval() -> None:
@@ -72,8 +72,8 @@ def test_stripes_hits_and_service_times_of_any_kind_are_no_slow_times(device: st
 
 
 def test_without_an_open_row_a_storage_that_is_slow_at_times_is_at_risk() -> None:
-    asked = Question(rate_per_s=2216, load=LOAD, q=0.99, limit_s=0.060)
-    given = answer(asked, climbed(BURSTS), {}, {})
+    question = Question(rate_per_s=2216, load=LOAD, q=0.99, limit_s=0.060)
+    given = answer(question, climbed(BURSTS), {}, {})
     assert (given.verdict, given.reason) == ("at_risk", "uneven_pace")
     assert given.slow is not None
     assert given.headroom is not None
@@ -82,18 +82,18 @@ def test_without_an_open_row_a_storage_that_is_slow_at_times_is_at_risk() -> Non
 
 @pytest.mark.parametrize(("limit_s", "verdict"), [(0.060, "not_ok"), (0.300, "marginal")])
 def test_an_open_row_decides(limit_s: float, verdict: str) -> None:
-    asked = Question(rate_per_s=2216, load=LOAD, q=0.95, limit_s=limit_s)
+    question = Question(rate_per_s=2216, load=LOAD, q=0.95, limit_s=limit_s)
     facts = climbed(BURSTS)
     probe = ladder_run(BURSTS, loads=(), rates=(2216,), seconds=180.0)
-    given = answer(asked, facts, {}, {}, probe=probe)
+    given = answer(question, facts, {}, {}, probe=probe)
     assert given.verdict == verdict
     assert given.replayed is not None
     assert not given.replayed.contradicts
 
 
 def test_where_it_is_never_slower_than_the_load_nothing_is_said() -> None:
-    asked = Question(rate_per_s=600, load=LOAD, q=0.99, limit_s=0.060)
-    given = answer(asked, climbed(BURSTS), {}, {})
+    question = Question(rate_per_s=600, load=LOAD, q=0.99, limit_s=0.060)
+    given = answer(question, climbed(BURSTS), {}, {})
     assert given.slow is None
     assert given.verdict in ("ok", "marginal")
 

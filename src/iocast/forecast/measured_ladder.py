@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Literal
 
 from msgspec import Struct
 
 from iocast.forecast.flow_equivalent import Ladder, ladder
-from iocast.forecast.response_law import GRID, Law, cv2_of
+from iocast.forecast.response_law import GRID, Law, cells_of, cv2_of
 from iocast.forecast.uneven_pace import Pace
 
 LEAST_LOADS = 3
@@ -166,5 +165,4 @@ def _sigma_s(times_s: Sequence[float]) -> float:
 
 def _mean_below(times_s: Sequence[float], limit_s: float) -> float:
     """By how much times stay below a limit on average, in seconds; those beyond it count as 0."""
-    cells = zip(pairwise(GRID), pairwise(times_s), strict=True)
-    return math.fsum((high - low) * max(0.0, limit_s - (one + other) / 2) for (low, high), (one, other) in cells)
+    return math.fsum(share * max(0.0, limit_s - time_s) for share, time_s in cells_of(times_s))

@@ -110,12 +110,17 @@ class Law(Struct, frozen=True, dict=True):
         return _located(self._nodes, sooner), responses
 
 
+def cells_of(times_s: Sequence[float]) -> list[tuple[float, float]]:
+    """A distribution at the shares of GRID as its cells: the share of each, and its middle."""
+    return [
+        (high - low, (one + other) / 2)
+        for (low, high), (one, other) in zip(pairwise(GRID), pairwise(times_s), strict=True)
+    ]
+
+
 def cv2_of(times_s: Sequence[float]) -> float:
     """The squared coefficient of variation of a distribution at the shares of GRID."""
-    steps = list(pairwise(GRID))
-    cells = [
-        (high - low, (one + other) / 2) for (low, high), (one, other) in zip(steps, pairwise(times_s), strict=True)
-    ]
+    cells = cells_of(times_s)
     mean = math.fsum(share * time_s for share, time_s in cells)
     return math.fsum(share * (time_s - mean) ** 2 for share, time_s in cells) / mean**2
 

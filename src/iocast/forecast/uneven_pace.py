@@ -9,14 +9,13 @@ I/Os fall into the intervals of the row, about how long each lasts. The rest is 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from statistics import fmean, variance
 
 from msgspec import Struct
 
 from iocast.forecast.flow_equivalent import Ladder
-from iocast.forecast.response_law import GRID
+from iocast.forecast.response_law import cells_of
 
 LEAST_INTERVALS = 10
 BEYOND_CHANCE = 3.0  # standard deviations of a variance: a storage of random times passes it once in 700
@@ -55,18 +54,17 @@ class SlowTimes(Struct, frozen=True):
         return [(share / 2, delay_s) for delays in both for share, delay_s in delays]
 
     def most_delays(self, rate_per_s: float) -> Delays:
-        """Slow times of random length and the storage itself slow: the longest of them count."""
+        """Slow times of random length and the storage itself slow: the longest of them count. The rate is one that the
+        storage does on average."""
         rises, falls = rate_per_s - self.slow_per_s, self.quick_per_s - rate_per_s
         if rises <= 0:
             return []
         quick_s = self.most_s * (1 - self.share) / self.share
         falls_off = 1 / (rises * self.most_s) - 1 / (falls * quick_s)
-        if falls_off <= 0:  # as a whole it is slower than the rate
-            return [(1.0, math.inf)]
         delays: Delays = []
         for part in _middles():
             ios = -math.log(1 - part) / falls_off
-            slow_s = min(ios / self.slow_per_s if self.slow_per_s else math.inf, self.most_s)
+            slow_s = min(ios / self.slow_per_s, self.most_s)
             behind_s = slow_s + max(0.0, ios - self.slow_per_s * slow_s) / self.quick_per_s
             delays.append((self.share / ATOMS, behind_s))
             delays.append((self.share * rises / falls / ATOMS, ios / self.quick_per_s))
@@ -98,7 +96,7 @@ def pace_of(
     known = [row for row in rows if len(row) >= LEAST_INTERVALS and sum(row) > 0]
     if not known:
         return None
-    mean_s = math.fsum(share * (low + high) / 2 for share, (low, high) in zip(_cells(), pairwise(own_s), strict=True))
+    mean_s = math.fsum(share * time_s for share, time_s in cells_of(own_s))
     waits = tuple(max(each - own + mean_s, each / 2) for each, own in zip(response_s, own_s, strict=True))
     return Pace(
         users=ladder.users[-1],
@@ -116,7 +114,7 @@ def slow_times(pace: Pace, service_cv2: float) -> SlowTimes | None:
     excess, error = _excess(pace, service_cv2)
     if not excess:
         return None  # what differs from I/O to I/O only (stripes, hits of a cache) comes at all times
-    by_response = [(share * time_s, pace.users / time_s) for share, time_s in _times(pace.response_s) if time_s > 0]
+    by_response = [(share * time_s, pace.users / time_s) for share, time_s in cells_of(pace.response_s) if time_s > 0]
     by_interval = [(1.0, each * pace.rate_per_s) for row in pace.rates for each in row if each > 0]
     varies = max(1.0, service_cv2)
     for paces, by_chance in (
@@ -215,15 +213,6 @@ def _pieces_s(pace: Pace, quick_per_s: float, apart: float) -> list[float]:
                 pieces.append(before)
             before = each if each < SLOW_ALL_THROUGH else 0.0
     return [each * pace.interval_s for each in pieces if each > 0]
-
-
-def _times(times_s: Sequence[float]) -> Iterator[tuple[float, float]]:
-    for share, (low, high) in zip(_cells(), pairwise(times_s), strict=True):
-        yield share, (low + high) / 2
-
-
-def _cells() -> list[float]:
-    return [high - low for low, high in pairwise(GRID)]
 
 
 def _middles() -> list[float]:

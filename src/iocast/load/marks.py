@@ -65,7 +65,8 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
     left_bytes: int | None = None  # its size then
     left_digest: str | None = None  # of a sample of its content
-    left_boot: str | None = None  # the boot and the mount: what storage kept when it went may lack its times
+    # The boot and the mount: what storage kept when it went may lack its times. While it is worked on the boot alone.
+    left_boot: str | None = None
     worked_on_by: str | None = None  # the process that writes to it, and touches the mark; None when it was left
 
 
@@ -87,7 +88,7 @@ def _worked_on(mark: Mark) -> Mark:
     """File systems that keep no generation may date what was written later than its process ended."""
     if not mark.generation:
         return mark
-    return replace(mark, worked_on_by=_PROCESS, left_boot=f"{_boot()}.")
+    return replace(mark, worked_on_by=_PROCESS, left_boot=_boot())
 
 
 def _with_nonce(mark: Mark, descriptor: int) -> Mark:
@@ -236,7 +237,7 @@ def _is_changed_since_its_end(mark: Mark, path: str, descriptor: int) -> bool:
     if mark.worked_on_by == _PROCESS and path in _held_here:
         return False
     touched_ns = _look(mark_path(path), _changed_ns if path in _held_here else _touched_ns, None)
-    same_boot = (mark.left_boot or "").partition(".")[0] == _boot() != ""
+    same_boot = mark.left_boot == _boot() != ""
     return touched_ns is not None and is_changed_since(touched_ns, descriptor, same_boot=same_boot)
 
 
@@ -408,9 +409,11 @@ def held(path: str) -> Iterator[int]:
         if not _locked(descriptor):
             raise TargetError(f"{path} is in use by another iocast process", "wait until it ends, or give another path")
         _held_here.add(path)
-        yield descriptor
+        try:
+            yield descriptor
+        finally:
+            _held_here.discard(path)
     finally:
-        _held_here.discard(path)
         os.close(descriptor)
 
 

@@ -1,8 +1,8 @@
 """Signs that iocast works on a file, for the case that it ends without a word: killed, or its storage failed.
 
 While it writes to a work file it touches the mark many times a second. What was written to the file later than the last
-touch is another program's. Between that touch and the end of the process both may have written: there a sample of the
-content decides, as all that iocast writes is random or zero.
+touch is another program's. Of all that is older a sample of the content decides, as iocast writes random bytes and
+zeros only: between that touch and the end of the process both may have written, and a mark may be touched by others.
 """
 
 from __future__ import annotations

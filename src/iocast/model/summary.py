@@ -107,7 +107,7 @@ def row_so_far(record: PhaseRecord) -> RowSoFar:
     did = record.measurement
     return RowSoFar(
         row=record.phase.name,
-        rate_per_s=did.rate_per_s,
+        rate_per_s=did.iops,
         bytes_per_s=did.bytes_per_s,
         p50_ns=_response_ns(did, 0.5),
         p99_ns=_response_ns(did, 0.99),

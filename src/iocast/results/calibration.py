@@ -51,7 +51,7 @@ def calibrated(facts: Facts, examination: Examination) -> Calibration | None:
 
 
 def trust_of(request: CalibrationRequest, trust: Trust) -> Trust:
-    """The trust that counts: how well a percentile is known is no matter of a limit on the mean."""
+    """The trust that counts: a limit on the mean does not depend on how well percentiles are known."""
     return trust if request.quantile is not None else trust.without("precision")
 
 

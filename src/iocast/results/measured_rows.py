@@ -67,7 +67,7 @@ def _row_of_all(row: RowFacts, trust: Grade) -> MeasuredRow:
         part=True,
         together=tuple(each.phase.name for each in row.beside),
         throughput_bytes_per_s=_throughput(every.record),
-        rate_per_s=every.measurement.rate_per_s,
+        rate_per_s=every.measurement.iops,
         device_size_bytes=device.size_bytes if device else None,
         device_queue=device.queue_mean if device else None,
         device_rate_per_s=rate,

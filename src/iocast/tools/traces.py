@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast.errors import SourceError
+from iocast.model.profiling.profile import TableFile
 from iocast.tools.source_files import read_head
 from iocast.tools.summaries import refused_summary
 
@@ -24,20 +25,11 @@ class Reject(Struct, frozen=True):
     rule: str
 
 
-class TraceFile(Struct, frozen=True):
+class TraceFile(TableFile, frozen=True):
     """The reading of one file: accepted, ignored and rejected lines add up to its lines."""
 
-    path: str
-    format: str
-    lines: int
-    accepted: int
-    ignored: dict[str, int]
-    rejected: dict[str, int]
     first_rejects: tuple[Reject, ...]
-    events: int
     bytes: int
-    notes: tuple[str, ...]
-    figures: dict[str, int]
 
     def lines_accounted(self) -> int:
         """Accepted, ignored and rejected together."""

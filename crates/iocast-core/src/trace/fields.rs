@@ -1,5 +1,7 @@
 //! Strict numbers out of bytes: all of the field, checked, and nothing guessed.
 
+use memchr::memchr;
+
 /// Ten to the power of a place.
 const TENS: [u64; 10] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
@@ -187,6 +189,28 @@ fn long_fraction_ns(fraction: &[u8], unit_ns: i64) -> Option<i64> {
         value = value.checked_add(i64::from(digit) * step)?;
     }
     Some(value)
+}
+
+/// The ns since midnight of `17:58:57.814`.
+pub fn clock_ns(field: &[u8]) -> Option<i64> {
+    if field.get(2) != Some(&b':') || field.get(5) != Some(&b':') {
+        return None;
+    }
+    let (hours, minutes) = (whole(&field[..2])?, whole(&field[3..5])?);
+    Some((hours * 60 + minutes) * 60 * 1_000_000_000 + decimal_ns(&field[6..], 1_000_000_000)?)
+}
+
+/// The step of a time by its digits behind the point, in ns; `unit_ns`: of its whole numbers.
+pub fn step_ns(field: &[u8], unit_ns: i64) -> i64 {
+    let dot = memchr(b'.', field).unwrap_or(field.len());
+    let digits = field.len().saturating_sub(dot + 1).min(unit_ns.ilog10() as usize);
+    unit_ns / 10_i64.pow(digits as u32)
+}
+
+/// The days from 1970 to a date of the Gregorian calendar, whose years begin in March here: leap days are their last.
+pub fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469
 }
 
 /// The next field up to a run of blanks, and what comes after; None at the end.

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from iocast.archive.parquet import reason
 from iocast.errors import AnalysisError
-from iocast.model.profiling.profile import FlagCount, Footprint, HotSpot, SizeCount, TargetCount, UseCount
+from iocast.model.profiling.profile import FlagCount, Footprint, HotSpot, SizeCount, TableFile, TargetCount, UseCount
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -90,20 +90,6 @@ class TableFacts(Struct, frozen=True):
     sizes: tuple[SizeCount, ...]
     by_target: tuple[TargetCount, ...]
     flags: tuple[FlagCount, ...]
-
-
-class TableFile(Struct, frozen=True):
-    """A trace that a table was made from; `ignored` and `rejected`: lines, by reason."""
-
-    path: str
-    format: str
-    lines: int
-    accepted: int
-    ignored: dict[str, int]
-    rejected: dict[str, int]
-    events: int
-    notes: tuple[str, ...]
-    figures: dict[str, int]
 
 
 class TableFooter(Struct, frozen=True):

@@ -14,7 +14,6 @@ from iocast.analyse.profiling.event_queries import (
     EXACT_REFERENCES,
     EventTable,
     TableFacts,
-    TableFile,
     footprint,
     references_of,
     table_facts,
@@ -24,7 +23,7 @@ from iocast.archive.writing.private_rooms import private_room, temporary_room
 from iocast.errors import AnalysisError
 from iocast.model.codes import CountingEngine
 from iocast.model.profiling.characteristics import ArrivalFacts, Characteristics
-from iocast.model.profiling.profile import Profile, TraceSource
+from iocast.model.profiling.profile import Profile, TableFile, TraceSource
 
 COLUMNS = 960  # stretches of time that are told one by one
 PAGES = (4096, 8192, 16384, 32768)  # sizes of database blocks: the most frequent one cuts requests

@@ -23,6 +23,20 @@ class TraceSource(Struct, frozen=True):
     figures: dict[str, int] = {}
 
 
+class TableFile(Struct, frozen=True):
+    """A trace of which a table of events was made; `ignored` and `rejected`: lines, by reason."""
+
+    path: str
+    format: str
+    lines: int
+    accepted: int
+    ignored: dict[str, int]
+    rejected: dict[str, int]
+    events: int
+    notes: tuple[str, ...]
+    figures: dict[str, int]
+
+
 class SizeCount(Struct, frozen=True):
     """Requests of one operation and size; `size` None is unknown."""
 

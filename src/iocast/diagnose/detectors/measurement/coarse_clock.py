@@ -9,7 +9,7 @@ top may move all of them alike.
 What else looks the same: one or two service times that never vary. Behind others in a queue an I/O takes sums of them.
 What tells them apart: single I/Os of a time that varies fill several steps in a row: that is counted. Where they do
 not, I/Os are sent at random times: the timer lets them wait for half a step, whatever they take; a service that never
-varies takes as long as before; behind a limit's slices there is no wait at all.
+varies takes as long as before; a throttle that works in slices lets them pass at once.
 How to confirm: by these random times. A device that does no work (a null device) shows the same step.
 What to change: interrupt coalescing off, a virtual disk with a dedicated thread, idle=poll for the test.
 """
@@ -80,6 +80,10 @@ def detect(facts: Facts) -> Iterator[Finding]:
     coarse = [row for row in rows if step_ns > STEP_OF_P50 * row.service().quantile_ns(0.5)]
     if not step_ns or not coarse:
         return
+    paced = [_marks(_cells(row), step_ns)[0] >= SHARE for row in rows if not meets(row, FROM_MARK_TO_MARK)]
+    if paced and all(paced):
+        return  # what begins at any time ends on marks of its own: they are service times
+    counted = bool(paced) or any(_varies(row, step_ns) for row in judged)
     which = _called(rows, judged)
     worst = min(row.service().quantile_ns(0.5) for row in coarse)
     finding = Finding(
@@ -87,16 +91,14 @@ def detect(facts: Facts) -> Iterator[Finding]:
         severity="severe",
         phase="",
         says=(
-            f"A timer decides when an I/O completes: the times of all {which} lie {brief_time(step_ns)} apart,"
+            f"A timer {'decides' if counted else 'may decide'} when an I/O completes: the times of all {which} lie"
+            f" {brief_time(step_ns)} apart,"
             f" {brief_percent(step_ns / worst)} of the shortest median."
         ),
         evidence={"step_ns": step_ns, "p50_ns": worst, "rows": len(coarse)},
         remedy="Turn interrupt coalescing off, or test without the layer that polls.",
     )
-    paced = [_marks(_cells(row), step_ns)[0] >= SHARE for row in rows if not meets(row, FROM_MARK_TO_MARK)]
-    if paced and all(paced):
-        return  # what begins at any time ends on marks of its own: they are service times
-    if not paced and not any(_varies(row, step_ns) for row in judged):
+    if not counted:
         finding = _suggested(finding)
     if len(coarse) == len(rows):
         yield finding
@@ -116,7 +118,6 @@ def _suggested(finding: Finding) -> Finding:
     return replace(
         finding,
         severity="warn",
-        says=finding.says.replace("A timer decides", "A timer may decide"),
         state="suggested",
         confidence=0.5,
         hypothesis="a timer decides when an I/O completes",

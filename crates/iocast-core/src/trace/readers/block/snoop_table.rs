@@ -4,7 +4,9 @@ use memchr::memmem;
 
 use crate::trace::columns::{Rows, has_extent};
 use crate::trace::event::{Event, Layer, Op};
-use crate::trace::fields::{decimal_ns, last_word, unsigned, whole, word};
+use crate::trace::fields::{
+    clock_ns, days_since_1970, decimal_ns, last_word, step_ns, unsigned, whole, word,
+};
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::block::blk_letters::asked;
@@ -216,15 +218,6 @@ impl SnoopReader {
     }
 }
 
-/// The ns since midnight of `17:58:57.814`.
-fn clock_ns(field: &[u8]) -> Option<i64> {
-    let [hours, minutes, seconds] = field.split(|byte| *byte == b':').collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let (hours, minutes, ns) = (whole(hours)?, whole(minutes)?, decimal_ns(seconds, S)?);
-    (hours < 24 && minutes < 60 && ns < 61 * S).then(|| (hours * 60 + minutes) * 60 * S + ns)
-}
-
 /// The days from 1970 to `2026-06-25`.
 fn day_of(field: &[u8]) -> Option<i64> {
     let [year, month, day] = field.split(|byte| *byte == b'-').collect::<Vec<_>>()[..] else { return None };
@@ -232,9 +225,7 @@ fn day_of(field: &[u8]) -> Option<i64> {
     if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Years that begin in March: leap days are their last.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    Some(365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468)
+    Some(days_since_1970(year, month, day))
 }
 
 /// What the columns of a row said that is no column of the event.
@@ -259,12 +250,9 @@ impl Told {
         match kind {
             Column::End(unit) => self.end_ns = Some(decimal_ns(field, unit).ok_or("not a time")?),
             Column::Clock => {
-                self.end_ns = clock_ns(field).map(|ns| self.day * DAY_NS + ns);
-                if let Some(dot) =
-                    field.iter().rev().position(|byte| *byte == b'.').filter(|_| self.end_ns.is_some())
-                {
-                    self.tick_ns = self.tick_ns.max(S / 10_i64.pow(dot.min(9) as u32));
-                }
+                let of_day_ns = clock_ns(field).filter(|ns| *ns < DAY_NS);
+                self.end_ns = of_day_ns.map(|ns| self.day * DAY_NS + ns);
+                self.tick_ns = self.tick_ns.max(of_day_ns.map_or(1, |_| step_ns(field, S)));
             }
             Column::Start => self.start_ns = Some(decimal_ns(field, S).ok_or("not a time")?),
             Column::Pid => {
@@ -288,8 +276,7 @@ impl Told {
             Column::Queue => event.queue_ns = Some(decimal_ns(field, MS).ok_or("not a time in the queue")?),
             Column::Latency => {
                 event.lat_ns = Some(decimal_ns(field, MS).ok_or("not a latency")?);
-                let digits = field.iter().rev().position(|byte| *byte == b'.').unwrap_or(0).min(6) as u32;
-                self.tick_ns = self.tick_ns.max(MS / 10_i64.pow(digits));
+                self.tick_ns = self.tick_ns.max(step_ns(field, MS));
             }
             Column::Command | Column::Else => {}
         }
@@ -303,9 +290,15 @@ mod tests {
 
     #[test]
     fn times_of_day_with_and_without_a_date() {
-        assert_eq!(clock_ns(b"17:58:57.814"), Some(64_737_814 * MS));
+        let end_ns = |field: &[u8]| {
+            let mut told = Told::default();
+            let (mut event, mut rows) = (Event::new(Op::Other, Layer::BlockDevice, 1), Rows::default());
+            told.take(Column::Clock, field, &mut event, &mut rows).unwrap();
+            told.end_ns
+        };
+        assert_eq!(end_ns(b"17:58:57.814"), Some(64_737_814 * MS));
         for none in [&b"17:58"[..], b"24:00:00", b"1:2:61.5", b"postgres", b"12.5"] {
-            assert_eq!(clock_ns(none), None);
+            assert_eq!(end_ns(none), None);
         }
         assert_eq!((day_of(b"1970-01-01"), day_of(b"2026-06-25")), (Some(0), Some(20_629)));
         assert_eq!((day_of(b"2024-02-29"), day_of(b"2024-03-01")), (Some(19_782), Some(19_783)));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use memchr::memmem;
 
-use crate::trace::fields::{unsigned, whole};
+use crate::trace::fields::{days_since_1970, unsigned, whole};
 use crate::trace::input::{Input, STDIN, unreadable};
 use crate::trace::pieces::{Found, each_line};
 
@@ -118,10 +118,10 @@ fn stamp_us(line: &[u8]) -> Option<i64> {
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let digits = text[20..].iter().take_while(|byte| byte.is_ascii_digit()).count().min(6);
     let fraction = number(20, 20 + digits)? * 10_i64.pow(6 - digits as u32);
-    // Days of the proleptic Gregorian calendar since 1970.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 719_469;
-    let seconds = days * 86_400 + number(11, 13)? * 3_600 + number(14, 16)? * 60 + number(17, 19)?;
+    let seconds = days_since_1970(year, month, day) * 86_400
+        + number(11, 13)? * 3_600
+        + number(14, 16)? * 60
+        + number(17, 19)?;
     Some(seconds * 1_000_000 + fraction)
 }
 

@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memmem, memrchr};
 
-use crate::trace::fields::{decimal_ns, signed, unsigned, whole};
+use crate::trace::fields::{clock_ns, decimal_ns, signed, step_ns, unsigned, whole};
 use crate::trace::line_verdict::Broken;
 
 /// A later time than this, in s, counts from 1970 and not from the line before.
@@ -100,15 +100,12 @@ fn without_name(process: &[u8]) -> &[u8] {
 }
 
 fn time(text: &[u8]) -> Option<(Stamp, i64)> {
-    let dot = memchr(b'.', text).unwrap_or(text.len());
-    let digits = text.len().saturating_sub(dot + 1).min(9) as u32;
-    let tick_ns = S / 10_i64.pow(digits);
-    if text.get(2) == Some(&b':') && text.get(5) == Some(&b':') {
-        let (hours, minutes) = (whole(&text[..2])?, whole(&text[3..5])?);
-        let rest_ns = decimal_ns(&text[6..], S)?;
-        return Some((Stamp::Day((hours * 60 + minutes) * 60 * S + rest_ns), tick_ns));
+    let tick_ns = step_ns(text, S);
+    if let Some(ns) = clock_ns(text) {
+        return Some((Stamp::Day(ns), tick_ns));
     }
     let ns = decimal_ns(text, S)?;
+    let dot = memchr(b'.', text).unwrap_or(text.len());
     Some((if dot >= UNIX_DIGITS { Stamp::Unix(ns) } else { Stamp::Since(ns) }, tick_ns))
 }
 
