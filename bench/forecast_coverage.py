@@ -47,7 +47,7 @@ GROUPS = {
     "own": "other systems",
     "fresh": "systems first measured when all was final",
     "bursts": "systems with a neighbour in bursts",
-    "late": "of these first measured when all was final",
+    "late": "more with a neighbour, not looked at meanwhile",
     "hidden": "whose neighbour comes and goes within an interval of a row",
 }
 PHASE = '[[phase]]\ntest = "mix"\nread = {read}\nwrite = {write}\n{load}\n'

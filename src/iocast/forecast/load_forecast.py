@@ -208,16 +208,16 @@ class Forecaster(Struct, frozen=True, dict=True):
         return None if pace is None else slow_times(pace, self.within.bottleneck_cv2)
 
     def _uneven(self, even: Mixture, slow: SlowTimes, rate_per_s: float, factor: float, delays: Delays) -> Mixture:
-        """With the arrivals of slow times: of the same storage with everything as much slower; or, where a backlog
-        builds up, with those that find one and wait for it first."""
-        if not delays:  # slower than usual, and quicker than the rate
-            slower = self.ladder.last_per_s / slow.slow_per_s
-            at_most = min(rate_per_s * slower, HIGHEST_LOAD * self.ladder.last_per_s)
-            in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)), slower, 0.0)
+        """With the arrivals of slow times: of the same storage with everything as much slower; where a backlog builds
+        up, those that find it wait for it first."""
+        slower = self.ladder.last_per_s / slow.slow_per_s
+        at_most = min(rate_per_s * slower, HIGHEST_LOAD * self.ladder.last_per_s)
+        in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)), slower, 0.0)
+        if not delays:
             return mixed([(1 - slow.share, even), (slow.share, in_slow)])
         own = self.law.at(1)
-        behind = [(share, _later(own, 1.0, delay_s)) for share, delay_s in delays]
-        return mixed([(1 - math.fsum(share for share, _ in delays), even), *behind])
+        behind = [(each.share, _later(in_slow if each.slow else own, 1.0, each.delay_s)) for each in delays]
+        return mixed([(1 - math.fsum(each.share for each in delays), even), *behind])
 
     def _base(self, rate_per_s: float) -> Mixture:
         factor, missed = self.within.base, rate_per_s * (1 - self.hits)

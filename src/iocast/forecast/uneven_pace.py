@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import fmean, variance
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -24,7 +25,16 @@ HARDLY = 1e-4  # of the time: not slow at all
 ATOMS = 24  # places at which a distribution of delays is kept
 LONGEST = 50.0  # times: slow times that chance could explain as longer are states, which are cut apart elsewhere
 
-Delays = list[tuple[float, float]]  # (share of the arrivals, delay in seconds)
+
+class Delay(NamedTuple):
+    """Arrivals that wait for a backlog: the share of all, how long, and whether they come in the slow time itself."""
+
+    share: float
+    delay_s: float
+    slow: bool
+
+
+Delays = list[Delay]
 
 
 class Pace(Struct, frozen=True, kw_only=True):
@@ -51,7 +61,7 @@ class SlowTimes(Struct, frozen=True):
         """Slow times that all last equally long: half of them by a neighbour in the same queue, whose I/Os are done at
         the quick pace like all that waits, half of the storage itself."""
         both = (self._even(rate_per_s, self.lasts_s, shared=shared) for shared in (True, False))
-        return [(share / 2, delay_s) for delays in both for share, delay_s in delays]
+        return [each._replace(share=each.share / 2) for delays in both for each in delays]
 
     def most_delays(self, rate_per_s: float) -> Delays:
         """Slow times of random length and the storage itself slow: the longest of them count. The rate is one that the
@@ -66,8 +76,8 @@ class SlowTimes(Struct, frozen=True):
             ios = -math.log(1 - part) / falls_off
             slow_s = min(ios / self.slow_per_s, self.most_s)
             behind_s = slow_s + max(0.0, ios - self.slow_per_s * slow_s) / self.quick_per_s
-            delays.append((self.share / ATOMS, behind_s))
-            delays.append((self.share * rises / falls / ATOMS, ios / self.quick_per_s))
+            delays.append(Delay(self.share / ATOMS, behind_s, slow=True))
+            delays.append(Delay(self.share * rises / falls / ATOMS, ios / self.quick_per_s, slow=False))
         return delays
 
     def _even(self, rate_per_s: float, lasts_s: float, *, shared: bool) -> Delays:
@@ -79,8 +89,8 @@ class SlowTimes(Struct, frozen=True):
             ios, left_s = rises * part * lasts_s, (1 - part) * lasts_s
             after = max(0.0, ios - self.slow_per_s * left_s) / self.quick_per_s
             alone_s = left_s + after if after else ios / self.slow_per_s
-            delays.append((self.share / ATOMS, ios / self.quick_per_s if shared else alone_s))
-            delays.append((self.share * rises / falls / ATOMS, ios / self.quick_per_s))
+            delays.append(Delay(self.share / ATOMS, ios / self.quick_per_s if shared else alone_s, slow=True))
+            delays.append(Delay(self.share * rises / falls / ATOMS, ios / self.quick_per_s, slow=False))
         return delays
 
 
