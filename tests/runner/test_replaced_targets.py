@@ -16,11 +16,13 @@ from msgspec.structs import replace
 from iocast import load, runner
 from iocast.errors import TargetError
 from iocast.load import marks
+from iocast.load.marks import WRITTEN_BY_OTHERS
 from iocast.model.plan import Length, Phase, PhasePlan
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem
 
 WRITES = replace(phase("write"), length=Length(ios=200))
+READS = replace(phase("read"), length=Length(seconds=0.4))
 PRECIOUS = b"precious" * (2 * MIB // 8)
 
 
@@ -212,6 +214,36 @@ def test_what_somebody_wrote_into_a_work_file_stays(tmp_path: Path, by_others: s
     cleaned = load.clean(str(tmp_path))
     assert cleaned.left == ((str(work), "was written to by another program since iocast left it"),)
     assert work.read_bytes() == PRECIOUS
+
+
+@pytest.mark.parametrize("laid_out", [True, False])
+@pytest.mark.parametrize("then_writes", [True, False])
+def test_what_somebody_writes_while_a_run_only_reads_stays(tmp_path: Path, laid_out: bool, then_writes: bool) -> None:
+    made = plan(tmp_path, 2 * MIB, 1, READS, *([WRITES] if then_writes else []))
+    work = tmp_path / "iocast-work.0.dat"
+    if laid_out:
+        lay(made)
+
+    def write() -> None:
+        with work.open("r+b") as file:
+            file.write(PRECIOUS)
+
+    asked = runner.Work(made, load.lay_out(made), str(tmp_path / "runs"))
+    done = runner.run(asked, Meddler(write, at_tick_of=0 if laid_out else 1), lambda: False)
+    assert (WRITTEN_BY_OTHERS in str(done.error)) is then_writes
+    assert work.read_bytes() == PRECIOUS
+    with pytest.raises(TargetError, match=WRITTEN_BY_OTHERS):
+        load.lay_out(made)
+    assert load.clean(str(tmp_path)).left == ((str(work), WRITTEN_BY_OTHERS),)
+
+
+def test_a_run_that_writes_between_reads_leaves_its_file_to_the_next(tmp_path: Path) -> None:
+    made = plan(tmp_path, 2 * MIB, 1, READS, WRITES, READS, WRITES, READS)
+    for _ in range(2):
+        asked = runner.Work(made, load.lay_out(made), str(tmp_path / "runs"))
+        assert runner.run(asked, Meddler(lambda: None), lambda: False).error is None
+        assert not load.lay_out(made).fill_bytes
+    assert len(load.clean(str(tmp_path)).removed) == 1
 
 
 def test_after_a_kill_a_work_file_is_still_ours(tmp_path: Path) -> None:

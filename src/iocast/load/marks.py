@@ -37,6 +37,7 @@ T = TypeVar("T")
 MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
 WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
+_KEEP_AWAY = "keep other programs away from the work files; remove it (rm) if what is in it may be lost"
 _SECOND_NS = 1_000_000_000
 _COARSE_NS = 20_000_000  # by which the clock of time stamps may lag
 _PARTS = 16  # of the sample of a file
@@ -116,8 +117,10 @@ def _mark_in(descriptor: int) -> Mark | None:
     return mark if mark.made_by == MAKER else None
 
 
-def write_mark(path: str, mark: Mark) -> None:
-    """Writes the mark of `path`, over an earlier mark only. Raises TargetError, NameTaken, OSError."""
+def write_mark(path: str, mark: Mark, durable: bool = True) -> None:
+    """Writes the mark of `path`, over an earlier mark only. `durable`: storage has it then. Raises TargetError,
+    NameTaken, OSError.
+    """
     name, record = held_path(mark_path(path)), msgspec.json.encode(mark).ljust(_RECORD_BYTES - 1) + b"\n"
     if not os.path.lexists(name):
         _make_mark(name, record)
@@ -138,7 +141,8 @@ def write_mark(path: str, mark: Mark) -> None:
                 f"{mark_path(path)} was replaced while iocast worked", "choose a directory that only you can change"
             )
         os.pwrite(descriptor, record, 0)
-        os.fsync(descriptor)
+        if durable:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
@@ -312,6 +316,22 @@ def take_up(path: str, writing: bool = True, touched: bool = False) -> None:
             raise
 
 
+def work_again(path: str) -> None:
+    """Takes up a file that this process let rest. Raises TargetError where another program wrote to it meanwhile."""
+    if is_changed_by_others(path):
+        raise TargetError(f"{path} {WRITTEN_BY_OTHERS}", _KEEP_AWAY)
+    _renew(path, lambda mark, file: mark if _is_ours_now(mark) else _taken_up_and_touched(mark, file), durable=False)
+
+
+def rest(path: str) -> None:
+    """Notes how the file is left while this process only reads it. A flush would change what is measured next."""
+    _renew(path, lambda mark, file: _left(mark, file) if _is_ours_now(mark) else mark, durable=False)
+
+
+def _is_ours_now(mark: Mark) -> bool:
+    return mark.worked_on_by == _PROCESS
+
+
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
     taken = replace(mark, left_ns=None, left_changed_ns=None, left_bytes=None, left_digest=None, left_boot=None)
     return _known_again(taken, descriptor)
@@ -333,7 +353,11 @@ def leave(path: str, written: bool = True) -> None:
 
 
 def _left(mark: Mark, descriptor: int) -> Mark:
-    """File systems that keep no generation may still send what was written, and date it then."""
+    """File systems that keep no generation may still send what was written, and date it then. A file that rests is left
+    as it was noted.
+    """
+    if mark.left_digest is not None:
+        return mark
     status = os.fstat(descriptor)
     if mark.nonce is not None:
         return replace(mark, left_ns=status.st_mtime_ns)
@@ -359,14 +383,14 @@ def _outlast_its_second(status: os.stat_result) -> None:
     time.sleep(max(0, min(left_ns, _SECOND_NS + _COARSE_NS)) / _SECOND_NS)
 
 
-def _renew(path: str, renewed: Callable[[Mark, int], Mark]) -> None:
+def _renew(path: str, renewed: Callable[[Mark, int], Mark], durable: bool = True) -> None:
     mark = read_mark(path)
     if mark is None or not os.path.lexists(held_path(path)):
         return
     descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
     try:
         if is_named(mark, path, descriptor) and (new := renewed(mark, descriptor)) != mark:
-            write_mark(path, new)
+            write_mark(path, new, durable)
     finally:
         os.close(descriptor)
 
@@ -375,11 +399,37 @@ def unlink_work_file(path: str) -> None:
     """Removes the file, or the empty directory, that the mark of `path` names, and the mark. Raises TargetError,
     OSError.
     """
-    mark = read_mark(path)
     if os.path.lexists(held_path(path)):
-        remove_ours(path, lambda descriptor: mark is not None and is_named(mark, path, descriptor))
+        mark = read_mark(path)
+        with _opened(path) as known:
+            then = os.fstat(known)
+            if mark is None or not is_named(mark, path, known):
+                raise TargetError(f"{path} is not the file that iocast created", "look at it yourself")
+            remove_ours(path, lambda descriptor: _is_as_it_was(descriptor, then))
     if os.path.lexists(held_path(mark_path(path))):
         unlink_mark(path)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    """Raises TargetError for what is no file or directory: to open that may do something to it."""
+    if stat.S_IFMT(os.lstat(held_path(path)).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
+        raise TargetError(f"{path} is not the file that iocast created", "look at it yourself")
+    descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _is_as_it_was(descriptor: int, then: os.stat_result) -> bool:
+    """Whether it is the file that was looked at, which stays open, and nobody wrote to it since. To move it aside has
+    changed the time of its last change.
+    """
+    now = os.fstat(descriptor)
+    if not os.path.samestat(now, then):
+        return False
+    return not stat.S_ISREG(now.st_mode) or (now.st_mtime_ns, now.st_size) == (then.st_mtime_ns, then.st_size)
 
 
 def unlink_mark(path: str) -> None:

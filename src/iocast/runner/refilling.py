@@ -7,6 +7,7 @@ from collections.abc import Callable
 from iocast.errors import IocastError
 from iocast.load import Layout, Loader, WorkFile
 from iocast.load.filling import check_filled, create, cut, fill_phase, finish, in_blocks, spoil
+from iocast.load.marks import rest, work_again
 from iocast.load.removal import remove
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan
@@ -52,6 +53,9 @@ class WorkFiles:
 
     def prepare(self, phases: tuple[Phase, ...]) -> None:
         """Before reads after trims: what was trimmed is written again, for reads of a hole reach no storage."""
+        if self._layout.own and any(phase.workload.writes for phase in phases):
+            for file in self._layout.files:
+                work_again(file.path)
         reads = any(item.op == "read" and not phase.as_it_is for phase in phases for item in phase.workload.mix)
         if self._layout.own and any(phase.from_nothing for phase in phases):
             cut(self._layout.files)
@@ -71,7 +75,12 @@ class WorkFiles:
         return plan
 
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
-        """Files that a phase leaves with holes, or with other than unique data, are laid out anew next time."""
+        """Files that a phase leaves with holes, or with other than unique data, are laid out anew next time; what is
+        written to them while phases only read is not ours.
+        """
+        if self._layout.own and not any(phase.workload.writes for phase in phases):
+            for file in self._layout.files:
+                rest(file.path)
         for phase in phases:
             workload = phase.workload
             if self._layout.own and workload.writes and (workload.trims or not isinstance(workload.payload, Unique)):

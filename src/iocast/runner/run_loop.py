@@ -276,6 +276,7 @@ class _Loop:
         """Reads back what was written so far with verify."""
         if not self.verifying.kept:
             return
+        self.files.note_changes_of((phase,))
         self._begin(self.verifying.shown(phase))
 
         def on_tick(elapsed_ns: int, bytes_read: int) -> bool:
