@@ -177,7 +177,7 @@ def test_a_confirmed_cap_is_told_without_what_else_it_might_have_been() -> None:
         code="throttle",
         severity="note",
         phase="r0 8x1",
-        says="It is level, as behind a rate limit, or at the full bandwidth of the device.",
+        says="It is level, as behind a rate limit or a link, or as at the full bandwidth of the device.",
         state="confirmed",
         evidence={"rate_per_s": 5000.0, "ratio": 1.0, "depth": 8, "from_depth": 1},
     )

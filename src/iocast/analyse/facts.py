@@ -20,6 +20,7 @@ from iocast.analyse.device_io import DeviceIo, device_io, under_filesystem
 from iocast.analyse.file_residency import Residency, residency
 from iocast.analyse.ladder import Curve, Point, closed_curves, kind, of_random
 from iocast.analyse.modes import Mode, modes
+from iocast.analyse.own_limits import OwnLimit, own_limits
 from iocast.analyse.places import Place, moved_share, passed_by_all, places
 from iocast.analyse.rate_drops import (
     Drop,
@@ -386,20 +387,15 @@ class RowFacts(_Kept):
         return None if share is None else share[0]
 
     @cached_property
-    def own_limits(self) -> tuple[tuple[tuple[str, str], float], ...]:
+    def own_limits(self) -> tuple[OwnLimit, ...]:
         """The I/O limits of the test's control group while it ran, by device and metric."""
-        limits = {
-            (each.subject, each.metric): each.value
-            for each in self.record.samples
-            if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED
-        }
-        return tuple(sorted(limits.items()))
+        return own_limits(self.record)
 
     @cached_property
-    def limits_of_its_ops(self) -> tuple[tuple[tuple[str, str], float], ...]:
+    def limits_of_its_ops(self) -> tuple[OwnLimit, ...]:
         """Those of them that its own operations come under."""
         ops = {item.op for item in self.workload.mix}
-        return tuple(each for each in self.own_limits if metrics.LIMITED[each[0][1]][0] in ops)
+        return tuple(each for each in self.own_limits if metrics.LIMITED[each.metric][0] in ops)
 
     @cached_property
     def residency(self) -> Residency | None:

@@ -144,6 +144,12 @@ EXPLAINS: tuple[Explains, ...] = (
     Explains("cache_in_the_storage", ("stalls",), (same_row, as_long_as_a_miss)),
     Explains("throttle", ("several_peaks",), (same_row, known_limit)),
     Explains("throttle", ("stalls",), (same_row, known_limit, within_slices)),
+    # A limit that was changed makes a rate that falls, or comes back.
+    Explains(
+        "throttle",
+        ("burst_credits", "rate_step", "maintenance", "write_cliff", "shared_drives"),
+        (same_row, known_limit),
+    ),
     Explains("coarse_clock", ("several_peaks",), (its_rows, steps_of_the_clock)),
     Explains("burst_credits", ("several_peaks",), (its_rows,)),
     Explains("burst_credits", ("stalls",), (its_rows, as_long_as_a_turn)),

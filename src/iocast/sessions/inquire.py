@@ -149,7 +149,7 @@ class _Asking:
             if done is None:
                 break
             step = self._judge(finding, attempt, done, name)
-            if self.stopped or step.outcome.verdict != "undecided":
+            if self.stopped or not next_step.worth_repeating(attempt, step.outcome):
                 break
         if step is not None:
             self.steps.append(step)

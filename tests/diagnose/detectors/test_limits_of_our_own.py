@@ -15,7 +15,7 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.limits.own_group import io_limits
 from iocast.diagnose.trust.components import load_achieved
 from iocast.model.measurement import Absence, Generator, SlowIo
-from iocast.model.run import PhaseRecord, Sample
+from iocast.model.run import PhaseRecord, Sample, Series
 
 MS = 1_000_000
 SECOND_NS = card_runs.SECOND_NS
@@ -125,3 +125,48 @@ def test_threads_of_the_test_are_in_each_others_way() -> None:
     assert run.host.cpus < 32
     (found,) = absent.detect(Facts(run))
     assert found.says.endswith("; other programs, or other threads of the test, had the processors.")
+
+
+def _changed(first: float | None, then: float, *rates: int) -> PhaseRecord:
+    """Reads at each rate for ten seconds; half way the limit of its group is changed, or set."""
+    ios = tuple(rate for rate in rates for _ in range(10))
+    times = card_runs.histogram((8 * SECOND_NS / (sum(rates) / len(rates)), sum(ios)))
+    record = card_runs.reads("randread 8k 8x1", times=times, users=8, elapsed_ns=len(ios) * SECOND_NS)
+    moved, waited = tuple(8192 * each for each in ios), (8 * SECOND_NS,) * len(ios)
+    series = Series(interval_ns=SECOND_NS, ios=ios, bytes=moved, response_ns=waited)
+    began = record.measurement.started_unix_ns
+    seen = tuple(
+        Sample(began + at * SECOND_NS, "limits", "vda1", "read_ios_per_s", limit)
+        for at in range(len(ios) + 1)
+        if (limit := first if at <= len(ios) // 2 else then) is not None
+    )
+    return replace(record, series=series, samples=(*record.samples, *seen))
+
+
+def test_a_limit_that_is_changed_is_named_in_place_of_credits() -> None:
+    """It said "burst credits" of a group whose limit went from 3,000 to 500 reads a second, which it can read."""
+    changed = _changed(3000.0, 500.0, 2990, 502)
+    found = examine(card_runs.run(changed)).findings
+    (throttled,) = (each for each in found if each.code == "throttle")
+    assert throttled.clause == (
+        "the cgroup's limit of reads on vda1 went from 3,000 IOPS to 500 IOPS at about t=11 s,"
+        " and the row did 502 IOPS from then on"
+    )
+    assert not {"burst_credits", "rate_step", "maintenance"} & {each.code for each in found}
+    unlimited = replace(changed, samples=tuple(each for each in changed.samples if each.observer != "limits"))
+    assert "burst_credits" in {each.code for each in examine(card_runs.run(unlimited)).findings}
+
+
+def test_a_limit_that_is_set_in_the_midst_is_named() -> None:
+    (found,) = throttle.detect(Facts(card_runs.run(_changed(None, 500.0, 4100, 498))))
+    assert "limit of reads on vda1 was set to 500 IOPS at about t=11 s" in found.says
+
+
+def test_a_changed_limit_that_is_not_reached_explains_nothing() -> None:
+    found = throttle.detect(Facts(card_runs.run(_changed(9000.0, 6000.0, 2990, 502))))
+    assert not [each for each in found if "limit" in each.evidence]
+
+
+def test_a_limit_that_was_raised_is_told_where_it_held_the_row() -> None:
+    (found,) = (each for each in throttle.detect(Facts(card_runs.run(_changed(500.0, 9000.0, 502, 4100)))))
+    assert "went from 500 IOPS to 9,000 IOPS at about t=11 s, and the row did 502 IOPS until then" in found.says

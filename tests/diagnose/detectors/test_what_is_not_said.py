@@ -24,7 +24,7 @@ from iocast.model.target import Target
 from iocast.model.workload import MixItem, Payload, Sequential, Unique, Workload, Zeros
 
 MS = 1_000_000
-BANDWIDTH = "as behind a rate limit, or at the full bandwidth of the device."
+BANDWIDTH = "as behind a rate limit or a link, or as at the full bandwidth of the device."
 SECOND_NS = card_runs.SECOND_NS
 
 

@@ -74,7 +74,7 @@ def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decide
     if ratio.low is None or ratio.high is None:
         return Decided(verdict="undecided", figures=figures, interval="", value=ratio.ratio, rounds=rounds)
     return Decided(
-        verdict=_of_interval(decision, ratio.low, ratio.high),
+        verdict=of_interval(decision, ratio.low, ratio.high),
         figures=figures,
         interval=f"95% interval {number(ratio.low)} to {number(ratio.high)}; {_limit(decision)}",
         value=ratio.ratio,
@@ -84,7 +84,8 @@ def _ratio(decision: Decision, first: list[float], other: list[float]) -> Decide
     )
 
 
-def _of_interval(decision: Decision, low: float, high: float) -> VerdictCode:
+def of_interval(decision: Decision, low: float, high: float) -> VerdictCode:
+    """On which side of its limit the interval of a ratio, or of a scatter, lies."""
     limit = decision.limit
     match decision.direction:
         case "below":
@@ -122,7 +123,7 @@ def _scatter(decision: Decision, values: list[float]) -> Decided:
     low, high = (math.sqrt(square / chi_square_quantile(q, free)) for q in (1 - TAIL, TAIL))
     steps = [after - before for before, after in pairwise(logs)]
     both_ways = max(steps) > decision.limit and min(steps) < -decision.limit
-    verdict = _of_interval(decision, low, high)
+    verdict = of_interval(decision, low, high)
     interval = (
         f"variation {brief_percent(spread)}, 95% interval {brief_percent(low)} to {brief_percent(high)};"
         f" {_limit(decision)}"

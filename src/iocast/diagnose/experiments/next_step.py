@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.diagnose.experiments.decisions import of_interval
 from iocast.diagnose.relations import CAPS
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.experiment import Arm, Diagnosis, DiagnosisStep, Experiment, Outcome
@@ -110,6 +111,18 @@ def _moved(arm: Arm, bytes_per_s: float) -> float:
     if not isinstance(arm.workload.arrival, Closed):
         bounds.append(arm.workload.arrival.rate_per_s * arm.seconds * largest)
     return min(bounds)
+
+
+def worth_repeating(experiment: Experiment, outcome: Outcome) -> bool:
+    """Whether more rounds may tell what these could not. Not where they told, and that rejects nothing; what comes and
+    goes may come meanwhile.
+    """
+    if outcome.verdict != "undecided":
+        return False
+    comes_and_goes = experiment.decision.direction in ("varies", "dips")
+    if experiment.absence_proves or comes_and_goes or outcome.low is None or outcome.high is None:
+        return True
+    return of_interval(experiment.decision, outcome.low, outcome.high) != "rejected"
 
 
 def longer(experiment: Experiment) -> Experiment:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast import metrics
 from iocast.analyse.facts import RowFacts, once
+from iocast.analyse.own_limits import OwnLimit, Stretch
 from iocast.model.view import views
 from iocast.text import brief_throughput, number
 
 REACHED = (0.90, 1.10)  # of a limit; cgroups of version 1 let 3 % more through (measured)
 QUOTA_USED = 0.05  # of its periods: from here on a CPU quota held the test back [J]
+
+
+class Change(Struct, frozen=True):
+    """From what to what a limit was changed, and about when; from None where there was none."""
+
+    at_ns: int
+    before: float | None
+    after: float
+
+    def follows(self, limit: float) -> bool:
+        """Whether it is the limit from then on, or until then."""
+        return limit == self.after
 
 
 class Reached(Struct, frozen=True):
@@ -22,6 +38,7 @@ class Reached(Struct, frozen=True):
     limit: float
     got: float
     became: float
+    changed: Change | None = None  # where somebody changed it, or set it, while the row ran
 
     @property
     def by_own_ios(self) -> bool:
@@ -43,19 +60,55 @@ def _words(what: str, per_s: float) -> str:
 
 @once
 def limits_reached(row: RowFacts) -> tuple[Reached, ...]:
-    """The I/O limits that a row has reached: what it waited for, whatever else was full."""
-    each = (_reached(row, subject, metric, limit) for (subject, metric), limit in row.own_limits)
-    return tuple(one for one in each if one.by_own_ios or _at(one.limit, one.became))
+    """The I/O limits that a row has reached: what it waited for, whatever else was full. Of one that was changed
+    meanwhile the last that it has reached.
+    """
+    return tuple(one for limit in row.own_limits if (one := _last_reached(row, limit)) is not None)
 
 
-def _reached(row: RowFacts, subject: str, metric: str, limit: float) -> Reached:
-    did, (op, what) = row.measurement, metrics.LIMITED[metric]
+def _last_reached(row: RowFacts, limit: OwnLimit) -> Reached | None:
+    whole = _reached(row, limit)
+    for at in range(len(limit.stretches) - 1, -1, -1):
+        stretch = limit.stretches[at]
+        got = _within(row, limit, stretch)
+        factor = whole.became / whole.got if whole.got else 0.0  # requests of larger I/Os
+        if got is not None and (_at(stretch.per_s, got) or _at(stretch.per_s, factor * got)):
+            return replace(whole, limit=stretch.per_s, got=got, became=factor * got, changed=_change(limit, at))
+    if limit.stretches:
+        return None
+    return whole if whole.by_own_ios or _at(whole.limit, whole.became) else None
+
+
+def _change(limit: OwnLimit, at: int) -> Change:
+    """The change that made a stretch what it is, or ended it."""
+    after = max(at, 1) if len(limit.stretches) > 1 else at
+    before = limit.stretches[after - 1].per_s if after else None
+    return Change(limit.stretches[after].start_ns, before, limit.stretches[after].per_s)
+
+
+def _within(row: RowFacts, limit: OwnLimit, stretch: Stretch) -> float | None:
+    """What a row did a second of what a limit counts, in the whole intervals within a stretch; None without any."""
+    series, (op, what) = row.record.series, metrics.LIMITED[limit.metric]
+    whole = sum(part.ios for part in row.measurement.classes)
+    if not series.interval_ns or not whole:
+        return None
+    first, last = -(-stretch.start_ns // series.interval_ns), stretch.end_ns // series.interval_ns
+    values = (series.bytes if what == metrics.BYTES else series.ios)[max(0, first) : max(0, last)]
+    if not values:
+        return None
+    done = sum(part.bytes if what == metrics.BYTES else part.ios for part in row.measurement.classes if part.op == op)
+    of_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in row.measurement.classes)
+    return done / of_all * fmean(values) * 1e9 / series.interval_ns if of_all else None
+
+
+def _reached(row: RowFacts, limit: OwnLimit) -> Reached:
+    did, (op, what) = row.measurement, metrics.LIMITED[limit.metric]
     done = sum(part.bytes if what == metrics.BYTES else part.ios for part in did.classes if part.op == op)
     if did.database is not None and did.database.below is not None and (op, what) == ("read", metrics.IOS):
         done = did.database.below.reads  # of statements the limit meets what the engine's cache has not
     got = done * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
-    became = _requests_per_s(row, subject, op) if what == metrics.IOS else got
-    return Reached(subject, op, what, limit, got, became)
+    became = _requests_per_s(row, limit.subject, op) if what == metrics.IOS else got
+    return Reached(limit.subject, op, what, limit.per_s, got, became)
 
 
 def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
@@ -74,9 +127,9 @@ def _requests_per_s(row: RowFacts, layer: str, op: str) -> float:
 def io_limits(row: RowFacts) -> tuple[str, ...]:
     """The limits set to the operations of a row, reached or not, in words."""
     texts = []
-    for (subject, metric), limit in row.limits_of_its_ops:
-        op, what = metrics.LIMITED[metric]
-        texts.append(f"{_words(what, limit)} of {op}s on {subject}")
+    for limit in row.limits_of_its_ops:
+        op, what = metrics.LIMITED[limit.metric]
+        texts.append(f"{_words(what, limit.per_s)} of {op}s on {limit.subject}")
     return tuple(texts)
 
 

@@ -61,6 +61,7 @@ ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO
 
 CODE: FindingCode = "serialised_direct_io"
 GAINS = 2.0  # times the IOPS of one outstanding I/O: the device serves several
+NO_ARM_GAINS = 3.0  # with eight at once: an arm that picks the nearest of them gains about half as much [J]
 LEAST_DEPTH, DEEP = 4, 8  # of so few a device that is quick now and then explains it [J]; what gains are taken from
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE, SLOW_NS = 2.0, 200_000  # the engine's time over the device's; quicker ones wait for processors [J]
@@ -185,7 +186,7 @@ def _commits_gain_nothing(facts: Facts) -> Iterator[Finding]:
         rates = [row.measurement.rate_per_s / one.measurement.rate_per_s for row in (*more, *scattered)]
         if (
             max(rates) <= DOUBLING_GAINS
-            and _too_quick_for_an_arm(reads[0])
+            and (_too_quick_for_an_arm(reads[0]) or gain[0] >= NO_ARM_GAINS)
             and not _of_other_kinds(one.record, gain[1])
         ):
             answer = _no_write_beside_another(one, more[-1], scattered[-1], gain[0])

@@ -12,7 +12,8 @@ nor are quick I/Os of which some take 100 ms; a limit of this process's cgroup t
 that stood still say nothing of a rate.
 How to confirm: run at half of that rate, evenly spaced: where each I/O then takes much less time than lies between
 two I/Os at full rate, the device is not the limit. Where one I/O at a time does not reach the rate, no experiment
-tells a cap from a device that is full: the row is then bound by one of the two.
+tells a cap from a device that is full: the row is then bound by one of the two. Of a limit in bytes a large I/O takes
+its share at any rate: a link, a cap and a full device stay possible.
 What to change: lift the cap (io.max, blkio.throttle, quality of service, a larger volume), or report the row as the
 rate that this machine is allowed.
 """
@@ -30,7 +31,7 @@ from iocast.analyse.facts import Facts, RowFacts, point
 from iocast.analyse.ladder import Curve, Point
 from iocast.analyse.levels import AT_LEVEL, as_fast
 from iocast.diagnose.evidence import row_of
-from iocast.diagnose.limits.own_group import Reached, limits_reached
+from iocast.diagnose.limits.own_group import Change, Reached, limits_reached
 from iocast.diagnose.preconditions import (
     ALONE,
     MEASURED_HERE,
@@ -52,7 +53,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Constant, Workload
-from iocast.text import brief_percent, brief_time, counted, number
+from iocast.text import brief_percent, brief_throughput, brief_time, counted, number
 
 NEEDS: tuple[str, ...] = ()  # with the observer of limits it sees our own cgroup's
 ONLY: Only = (MEASURED_HERE,)
@@ -147,6 +148,8 @@ def _told_of_all(level: list[RowFacts], kinds: int, least: int, most: int) -> It
 
 def _of_our_own(row: RowFacts, reached: Reached) -> Finding:
     """A limit of our own control group."""
+    if reached.changed is not None:
+        return _changed_meanwhile(row, reached, reached.changed)
     allows, got = reached.words(reached.limit), f"did {reached.words(reached.got)}"
     if not reached.by_own_ios:  # I/Os that are cut up count by their pieces
         got = f"did {reached.words(reached.got)} of larger I/Os, {reached.words(reached.became)} of requests there"
@@ -161,6 +164,25 @@ def _of_our_own(row: RowFacts, reached: Reached) -> Finding:
         clause=f"the cgroup allows {allows} of {reached.op}s on {reached.subject}, and the row {got}",
         evidence={"limit": reached.limit, "achieved": reached.got},
         remedy="Lift the cgroup limit, or report the row as the rate that this machine is allowed.",
+    )
+
+
+def _changed_meanwhile(row: RowFacts, reached: Reached, change: Change) -> Finding:
+    """A limit of our own control group that somebody set, or changed, while the row ran."""
+    before = "was set" if change.before is None else f"went from {reached.words(change.before)}"
+    went = (
+        f"limit of {reached.op}s on {reached.subject} {before} to {reached.words(change.after)} at about"
+        f" t={brief_time(change.at_ns)}, and the row did {reached.words(reached.got)}"
+        f" {'from then on' if change.follows(reached.limit) else 'until then'}"
+    )
+    return Finding(
+        code=CODE,
+        severity="warn",
+        phase=row.name,
+        says=f"Rate-limited by the cgroup: its {went}; it measures two settings.",
+        clause=f"the cgroup's {went}",
+        evidence={"limit": reached.limit, "achieved": reached.got, "changed_ns": float(change.at_ns)},
+        remedy="Measure again under one limit: ask who changes the limits of this cgroup, and when.",
     )
 
 
@@ -338,9 +360,14 @@ def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
             else f"go{'' if more else 'es'} at the same rate"
         )
         others = f"; {names[0]}{more} {same}, though the I/Os differ in kind or size"
+    reached, alone = (
+        (brief_throughput(deep.bytes_per_s), brief_throughput(least.bytes_per_s))
+        if level.bandwidth
+        else (f"{number(deep.rate_per_s)} IOPS", number(least.rate_per_s))
+    )
     return (
-        f"{deep.load} outstanding I/Os reached {number(deep.rate_per_s)} IOPS{where}, {least.load} reached"
-        f" {number(least.rate_per_s)}; {_evenly(deep, _spread(deep))}, as behind a rate"
+        f"{deep.load} outstanding I/Os reached {reached}{where}, {least.load} reached {alone};"
+        f" {_evenly(deep, _spread(deep))}, as behind a rate"
         f" limit{_or_else(level)}{others}."
     )
 
@@ -352,7 +379,7 @@ def _findings(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> 
         "ratio": deep.rate_per_s / least.rate_per_s,
         "depth": deep.load,
         "from_depth": least.load,
-        **({"bandwidth": 1.0} if level.bandwidth else {}),
+        **({"bandwidth": 1.0, "bytes_per_s": deep.bytes_per_s} if level.bandwidth else {}),
         **({"servers": level.servers} if level.servers else {}),
         **({"other_kinds": alike} if alike else {}),
     }
@@ -368,7 +395,7 @@ def _findings(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> 
 def _or_else(level: _Level) -> str:
     """What else would look the same."""
     if level.bandwidth:
-        return ", or at the full bandwidth of the device"
+        return " or a link, or as at the full bandwidth of the device"
     if level.servers:
         each = brief_time(level.servers / level.rate_per_s * 1e9)
         return f", or as of a device that serves {level.servers} at a time, each in {each}"
@@ -415,6 +442,12 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     full = replace(load, users=1, depth=1)
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
     seconds = max(LEAST_S, 60 / rate)
+    if_rejected = "Not rate-limited: the storage itself takes that long for each I/O."
+    if finding.evidence.get("bandwidth"):
+        if_rejected = (
+            f"{brief_throughput(finding.evidence['bytes_per_s'])} is a limit in bytes: a link, a cap that lets bytes"
+            " out one after the other, and the device's own bandwidth look the same from here."
+        )
     return Experiment(
         question="At half the rate, does an I/O take much less time than lies between two at full rate?",
         arms=(
@@ -423,7 +456,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         ),
         decision=Decision(statistic="mean", first="full rate", other="half the rate", limit=LONE, direction="below"),
         if_confirmed="Rate-limited: the storage answers faster than the rate that it is allowed.",
-        if_rejected="Not rate-limited: the storage itself takes that long for each I/O.",
+        if_rejected=if_rejected,
+        absence_proves=not finding.evidence.get("bandwidth"),
         # Credits that were spent then may be there again: that rejects nothing.
         seen_per_s=rate if record.measurement.asked_depth == 1 or "from_depth" in finding.evidence else None,
     )
