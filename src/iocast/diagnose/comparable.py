@@ -120,7 +120,7 @@ def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
     yield "host", host.name
     yield "kernel", host.kernel
     yield "processor", f"{host.cpus} x {host.cpu_model}"
-    yield "memory", capacity(host.memory_bytes)
+    yield "memory", capacity(host.usable_memory_bytes)
     yield "virtualisation", host.virtualisation or "none seen"
     yield "iocast", run.iocast_version
     yield "target", target.path

@@ -9,7 +9,7 @@ from iocast.diagnose.detectors import DETECTORS, codes, failure, module_name
 from iocast.diagnose.excluded_rows import excluded, rates_apart
 from iocast.diagnose.experiments.next_step import with_steps
 from iocast.diagnose.limits.by_findings import paced
-from iocast.diagnose.relations import busy_rows, not_suppressed, with_rivals
+from iocast.diagnose.relations import ANSWERS, busy_rows, not_suppressed, with_rivals
 from iocast.diagnose.trust import row_trust
 from iocast.model.codes import SeverityCode
 from iocast.model.experiment import Diagnosis
@@ -17,6 +17,11 @@ from iocast.model.finding import Examination, FailedDetector, Finding
 from iocast.model.run import Run
 
 SEVERITIES: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
+
+
+def _gravity(finding: Finding) -> tuple[int, bool]:
+    """The gravest first; of equal ones what certainly limits a row before what is only worth knowing."""
+    return SEVERITIES.index(finding.severity), not (finding.certain and finding.code in ANSWERS)
 
 
 def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination:
@@ -36,7 +41,7 @@ def examine(run: Run | Facts, diagnosis: Diagnosis | None = None) -> Examination
     if diagnosis is not None:
         all_findings = list(with_steps(tuple(all_findings), diagnosis, {row.name: row.kind for row in facts.rows}))
     said = not_suppressed(facts, all_findings)
-    findings = tuple(sorted(said, key=lambda finding: SEVERITIES.index(finding.severity)))
+    findings = tuple(sorted(said, key=_gravity))
     grades = {row.name: row_trust.judge(row, findings) for row in facts.rows}
     out = excluded(facts, findings, grades)
     void = frozenset(name for name, trust in grades.items() if trust.void)

@@ -26,6 +26,19 @@ class Host(Struct, frozen=True, kw_only=True):
     memory_bytes: int
     memory_bytes_per_s: int | None = None  # measured copy bandwidth, one core
     virtualisation: str | None = None
+    memory_limit_bytes: int | None = None  # of the process's control group, its page cache included; None without one
+
+    @property
+    def usable_memory_bytes(self) -> int:
+        """What may hold data of the process."""
+        limit = self.memory_limit_bytes
+        return self.memory_bytes if limit is None else min(limit, self.memory_bytes or limit)
+
+    @property
+    def whose_memory(self) -> str:
+        """Who sets that, fit to stand before "memory"."""
+        limited = self.memory_limit_bytes is not None and self.usable_memory_bytes == self.memory_limit_bytes
+        return "its control group's" if limited else "this machine's"
 
 
 class Sample(Struct, frozen=True):

@@ -11,6 +11,7 @@ from pathlib import Path
 from iocast import text
 from iocast._core import clock_set_by_ns
 from iocast.model.run import Host
+from iocast.observe.memory_left import memory_limit_bytes
 from iocast.observe.target.sysfs import read_text
 
 # What makers of virtual machines write into the firmware's tables, where they write nothing better.
@@ -47,6 +48,7 @@ def describe_host(root: Path = Path("/")) -> Host:
         cpu_model=cpu_model(cpuinfo),
         memory_bytes=memory_bytes(read_text(root / "proc/meminfo") or ""),
         virtualisation=virtualisation(cpuinfo, root),
+        memory_limit_bytes=memory_limit_bytes(str(root)),
     )
 
 

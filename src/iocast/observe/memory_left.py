@@ -28,6 +28,18 @@ def memory_left(root: str = "/") -> MemoryLeft | None:
     return min(known, default=None)
 
 
+def memory_limit_bytes(root: str = "/", process: str = "self") -> int | None:
+    """The least that a control group of a process allows it, page cache included; None where none sets a limit."""
+    folders = groups_of(process, root, "memory")
+    limits = (_limit_of(folder, limit_file) for folder in folders for limit_file, _ in _FILES)
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _limit_of(folder: str, limit_file: str) -> int | None:
+    limit = read_or_empty(f"{folder}/{limit_file}").strip()
+    return int(limit) if limit.isdigit() and int(limit) < _NO_LIMIT else None
+
+
 def _of_machine(root: str) -> MemoryLeft | None:
     for line in read_or_empty(os.path.join(root, "proc/meminfo")).splitlines():
         name, _, rest = line.partition(":")
@@ -38,9 +50,9 @@ def _of_machine(root: str) -> MemoryLeft | None:
 
 def _of_group(folder: str) -> MemoryLeft | None:
     for limit_file, used_file in _FILES:
-        limit, used = (read_or_empty(f"{folder}/{name}").strip() for name in (limit_file, used_file))
-        if limit.isdigit() and used.isdigit() and int(limit) < _NO_LIMIT:
-            return MemoryLeft(max(0, int(limit) - int(used) + _cached(folder)), f"its control group {folder}")
+        limit, used = _limit_of(folder, limit_file), read_or_empty(f"{folder}/{used_file}").strip()
+        if limit is not None and used.isdigit():
+            return MemoryLeft(max(0, limit - int(used) + _cached(folder)), f"its control group {folder}")
     return None
 
 

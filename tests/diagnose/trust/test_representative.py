@@ -65,6 +65,24 @@ def test_memory_is_written_in_the_unit_of_the_rest_of_the_card() -> None:
     assert "at least half of the 8.0 GiB of data fits into this machine's memory of 32.0 GiB" in reason
 
 
+@pytest.mark.parametrize(
+    ("limit_bytes", "said"),
+    [
+        (400 << 20, ""),
+        (2 << 30, "8.0 GiB of data is less than ten times its control group's memory of 2.0 GiB"),
+        (64 << 30, "fits into this machine's memory of 32.0 GiB"),
+    ],
+)
+def test_a_test_in_a_control_group_is_held_against_its_memory(limit_bytes: int, said: str) -> None:
+    """It said "at least half of the 8.0 GiB of data fits into this machine's memory" where 400 MiB may be used."""
+    record = card_runs.reads(direct=False)
+    run = card_runs.run(card_runs.fill(), record)
+    limited = replace(run, host=replace(run.host, memory_limit_bytes=limit_bytes))
+    reason = representative(Facts(limited).row(record)).reason
+    assert said in reason
+    assert ("memory of" in reason) is bool(said)
+
+
 def test_direct_asked_but_not_had() -> None:
     record = card_runs.reads()
     target = replace(card_runs.TARGET, direct=False)

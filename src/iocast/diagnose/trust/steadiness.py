@@ -230,8 +230,8 @@ def _cliffs(row: RowFacts, figures: dict[str, float]) -> Iterator[str]:
         figures |= {"read_bytes": read, "data_bytes": size}
         if read < size:
             yield "less than the whole of the data was read"
-        elif size < limits.DATA_OVER_MEMORY * row.run.host.memory_bytes:
-            yield "the data is less than ten times this machine's memory, and caches below may be as large"
+        elif size < limits.DATA_OVER_MEMORY * row.run.host.usable_memory_bytes:
+            yield f"the data is less than ten times {row.run.host.whose_memory} memory, and caches below may be as large"
 
 
 def _capacity(run: Run) -> int:

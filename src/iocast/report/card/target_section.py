@@ -144,10 +144,11 @@ def _place(target: Target, memory_bytes: int) -> str:
 def _machine(host: Host) -> str:
     cpus = f"{host.cpus} CPU" + ("s" if host.cpus != 1 else "")
     virtual = f", guest of {host.virtualisation}" if host.virtualisation else ""
-    memory = text.capacity(host.memory_bytes)
+    limit = host.memory_limit_bytes
+    group = "" if limit is None else f" ({text.capacity(limit)} for this test's control group)"
     model = f" ({host.cpu_model})" if host.cpu_model else ""
     system = f"{host.kernel}{virtual}"
-    return f"Machine {host.name}: {cpus}{model}, {memory} of memory, {system}."
+    return f"Machine {host.name}: {cpus}{model}, {text.capacity(host.memory_bytes)} of memory{group}, {system}."
 
 
 def _layers(layers: Sequence[LayerRow]) -> Table:

@@ -27,12 +27,14 @@ def find_database(url: str, ask: AskPassword | None = None) -> Target:
 
 def target_of(server: LoadServer, described: DatabaseServer) -> Target:
     """The Target of a server that is connected: with file system and devices where its folder is on this machine."""
+    from iocast.observe.memory_left import memory_limit_bytes
+
     pid = server.local_pid()
     folder = data_folder(pid)
     below = storage_of(folder) if folder else None
     notes = () if below else (_REMOTE,)
     if pid is not None:
-        described = replace(described, pid=_server(pid), memory_limit_bytes=_memory_limit(pid))
+        described = replace(described, pid=_server(pid), memory_limit_bytes=memory_limit_bytes(process=str(pid)))
     return replace(
         below or Target(path="", kind="database"),
         path=server.redacted,
@@ -72,15 +74,3 @@ def _server(pid: int) -> int:
     parent = int(words[1]) if len(words) > 1 else 0
     same = parent > 1 and read_or_empty(f"/proc/{parent}/comm") == read_or_empty(f"/proc/{pid}/comm") != ""
     return parent if same else pid
-
-
-def _memory_limit(pid: int) -> int | None:
-    """What the control groups of the server allow it, page cache included; None without a limit."""
-    from iocast.observe.limits import groups_of, read_or_empty
-
-    texts = (
-        read_or_empty(f"{folder}/{name}").strip()
-        for folder in groups_of(str(pid), controller="memory")
-        for name in ("memory.max", "memory.limit_in_bytes")
-    )
-    return min((int(text) for text in texts if text.isdecimal() and int(text) < 1 << 60), default=None)

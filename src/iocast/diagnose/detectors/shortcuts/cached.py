@@ -166,14 +166,14 @@ def _unseen(row: RowFacts) -> Iterator[Finding]:
     if row.device_share_of_reads is not None or not reads.total:
         return
     quick = record.measurement.asked_depth == 1 and reads.quantile_ns(0.5) < QUICK_NS
-    fits = 0 < data_bytes(record) < run.host.memory_bytes
+    fits = 0 < data_bytes(record) < run.host.usable_memory_bytes
     if not quick and not fits:
         return
     why = [f"p50 is {brief_time(reads.quantile_ns(0.5))}"] if quick else []
-    if data_bytes(record) and run.host.memory_bytes:  # neither of what another tool measured
+    if data_bytes(record) and run.host.usable_memory_bytes:  # neither of what another tool measured
         why.append(
-            f"{capacity(data_bytes(record))} of data {'fit into' if fits else 'exceed'} this machine's"
-            f" {capacity(run.host.memory_bytes)} of memory"
+            f"{capacity(data_bytes(record))} of data {'fit into' if fits else 'exceed'}"
+            f" {run.host.whose_memory} {capacity(run.host.usable_memory_bytes)} of memory"
         )
     yield Finding(
         code="page_cache",
