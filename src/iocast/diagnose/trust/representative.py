@@ -79,12 +79,13 @@ def _memory_of_database(row: RowFacts) -> Iterator[str]:
 def _memory_faults(row: RowFacts) -> Iterator[str]:
     host, size = row.run.host, row.data_bytes
     memory = host.usable_memory_bytes
+    words = f"{host.whose_memory} memory of {capacity(memory)}"
     if size >= limits.DATA_OVER_MEMORY * memory:
         return
     if size >= limits.DATA_BARELY_OVER_MEMORY * memory:
-        yield f"{capacity(size)} of data is less than ten times {host.whose_memory} memory of {capacity(memory)}"
+        yield f"{capacity(size)} of data is less than ten times {words}"
     else:
-        yield f"at least half of the {capacity(size)} of data fits into {host.whose_memory} memory of {capacity(memory)}"
+        yield f"at least half of the {capacity(size)} of data fits into {words}"
 
 
 def _seen_laid_out(row: RowFacts) -> bool:

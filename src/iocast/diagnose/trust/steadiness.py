@@ -226,12 +226,12 @@ def _cliffs(row: RowFacts, figures: dict[str, float]) -> Iterator[str]:
         elif written < limits.CLIFF_WRITES * capacity:
             yield "less than twice the size of the device was written"
     if "read" in ops:
-        size, read = row.data_bytes, row.bytes_read
+        size, read, host = row.data_bytes, row.bytes_read, row.run.host
         figures |= {"read_bytes": read, "data_bytes": size}
         if read < size:
             yield "less than the whole of the data was read"
-        elif size < limits.DATA_OVER_MEMORY * row.run.host.usable_memory_bytes:
-            yield f"the data is less than ten times {row.run.host.whose_memory} memory, and caches below may be as large"
+        elif size < limits.DATA_OVER_MEMORY * host.usable_memory_bytes:
+            yield f"the data is less than ten times {host.whose_memory} memory, and caches below may be as large"
 
 
 def _capacity(run: Run) -> int:
