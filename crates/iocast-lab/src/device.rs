@@ -34,6 +34,8 @@ pub struct Device {
     transport_ns: AtomicU64,
     /// Of its inode: another device that is served later at the same path has another one.
     generation: u32,
+    /// Whether writes of nothing but zeros are looked for.
+    knows_zeros: bool,
     /// While its transport is measured all reads take just that; 0 is not now.
     probe_ns: AtomicU64,
 }
@@ -48,6 +50,7 @@ impl Device {
             open_files: AtomicU64::new(0),
             transport_ns: AtomicU64::new(options.transport_ns.unwrap_or(0)),
             generation: generation(),
+            knows_zeros: options.zero_write_ns.is_some(),
             probe_ns: AtomicU64::new(0),
             schedule: Mutex::new(Schedule::new(options)),
         })
@@ -193,7 +196,7 @@ impl Filesystem for Served {
         if len == 0 {
             return reply.data(&[]);
         }
-        self.0.serve(Io { write: false, offset, len: len as u64 }, move |errno| match errno {
+        self.0.serve(Io { write: false, offset, len: len as u64, zeros: false }, move |errno| match errno {
             Some(errno) => reply.error(Errno::from_i32(errno)),
             None => reply.data(device.memory.slice(offset, len)),
         });
@@ -215,7 +218,8 @@ impl Filesystem for Served {
             return reply.error(Errno::ENOSPC);
         }
         let (device, data, number) = (Arc::clone(&self.0), data.to_vec(), self.0.lies.number());
-        self.0.serve(Io { write: true, offset, len: data.len() as u64 }, move |errno| match errno {
+        let zeros = self.0.knows_zeros && data.iter().all(|byte| *byte == 0);
+        self.0.serve(Io { write: true, offset, len: data.len() as u64, zeros }, move |errno| match errno {
             Some(errno) => reply.error(Errno::from_i32(errno)),
             None => {
                 device.lies.keep(number, &device.memory, offset, &data);
@@ -250,7 +254,7 @@ impl Filesystem for Served {
             return reply.error(Errno::EOPNOTSUPP);
         }
         let device = Arc::clone(&self.0);
-        self.0.serve(Io { write: true, offset, len: length }, move |errno| match errno {
+        self.0.serve(Io { write: true, offset, len: length, zeros: false }, move |errno| match errno {
             Some(errno) => reply.error(Errno::from_i32(errno)),
             None => {
                 device.memory.zero(offset, length);

@@ -32,6 +32,28 @@ pub struct Options {
     pub first_write_ns: u64,
     /// This share of all I/Os, at random, takes that time.
     pub tail: Option<(f64, u64)>,
+    /// Reads of the last `.0` bytes read, in blocks of 4 KiB, take `.1`.
+    pub recent: Option<(u64, u64)>,
+    /// Reads of the last `.0` bytes written, in blocks of 4 KiB, take `.1`.
+    pub fresh: Option<(u64, u64)>,
+    /// From byte `.0` on an I/O takes `.1`.
+    pub zone: Option<(u64, u64)>,
+    /// I/Os that touch a byte from `.0` to below `.1` take `.2`.
+    pub bad: Option<(u64, u64, u64)>,
+    /// Each piece of `.0` bytes after the first adds `.1`.
+    pub piece: Option<(u64, u64)>,
+    /// Time of a write of nothing but zeros.
+    pub zero_write_ns: Option<u64>,
+    /// Writes are served one at a time.
+    pub writes_in_turn: bool,
+    /// What ends does so at whole multiples of this.
+    pub tick_ns: Option<u64>,
+    /// From `.0` to `.1` all takes `.2` times as long.
+    pub slow: Option<(u64, u64, f64)>,
+    /// All takes longer and longer, after `.1` `.0` times as long, and stays so.
+    pub drift: Option<(f64, u64)>,
+    /// In the last `.0` of every `.1` all takes `.2` times as long.
+    pub busy: Option<(u64, u64, f64)>,
     /// Nothing ends in the last `.0` of every `.1`.
     pub stall: Option<(u64, u64)>,
     /// I/Os that touch a byte from `.0` to below `.1` fail.
@@ -70,6 +92,17 @@ impl Default for Options {
             tier_ns: None,
             first_write_ns: 0,
             tail: None,
+            recent: None,
+            fresh: None,
+            zone: None,
+            bad: None,
+            piece: None,
+            zero_write_ns: None,
+            writes_in_turn: false,
+            tick_ns: None,
+            slow: None,
+            drift: None,
+            busy: None,
             stall: None,
             error_range: None,
             error_share: 0.0,
@@ -123,6 +156,42 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
     ("tail", "2%:20ms", "this share of all I/Os, at random, takes that time", |o, v| {
         set(&mut o.tail, share_and_time(v).map(Some))
     }),
+    ("recent", "128MiB:200us", "reads of the last 128 MiB read take that time", |o, v| {
+        set(&mut o.recent, size_and_time(v).map(Some))
+    }),
+    ("fresh", "64MiB:12ms", "reads of the last 64 MiB written take that time", |o, v| {
+        set(&mut o.fresh, size_and_time(v).map(Some))
+    }),
+    ("zone", "512MiB:20ms", "I/Os from this byte on take that time", |o, v| {
+        set(&mut o.zone, size_and_time(v).map(Some))
+    }),
+    ("bad", "100MiB..104MiB:80ms", "I/Os that touch these bytes take that time", |o, v| {
+        set(&mut o.bad, bad(v).map(Some))
+    }),
+    ("piece", "64KiB:4ms", "each piece of this length after the first adds that time to an I/O", |o, v| {
+        set(&mut o.piece, size_and_time(v).map(Some))
+    }),
+    ("zero_write", "200us", "time of a write of nothing but zeros", |o, v| {
+        set(&mut o.zero_write_ns, units::time_ns(v).map(Some))
+    }),
+    ("serialised", "writes", "one write is served at a time", |o, v| {
+        set(&mut o.writes_in_turn, if v == "writes" { Ok(true) } else { Err("\"writes\"") })
+    }),
+    ("tick", "4ms", "what completes does so at whole multiples of this", |o, v| {
+        set(&mut o.tick_ns, units::time_ns(v).map(|ns| Some(ns).filter(|ns| *ns > 0)))
+    }),
+    ("slow", "8s..21s:3", "from the 8th to the 21st second all takes 3 times as long", |o, v| {
+        set(&mut o.slow, slow(v).map(Some))
+    }),
+    (
+        "drift",
+        "2.5:50s",
+        "all takes longer and longer, after 50 s 2.5 times as long, and stays so",
+        |o, v| set(&mut o.drift, drift(v).map(Some)),
+    ),
+    ("busy", "400ms/1.7s:4", "in the last 400 ms of every 1.7 s all takes 4 times as long", |o, v| {
+        set(&mut o.busy, busy(v).map(Some))
+    }),
     ("stall", "1s/5s", "no I/O completes in the last 1s of every 5s", |o, v| {
         set(&mut o.stall, stall(v).map(Some))
     }),
@@ -157,6 +226,11 @@ pub const OPTIONS: &[(&str, &str, &str, Set)] = &[
 const SIZE: &str = "a size of whole 4 KiB blocks, such as \"1GiB\"";
 const STALL: &str = "how long in how long, such as \"1s/5s\", the first below the second";
 const HIT: &str = "a share and a time, such as \"80%:200us\"";
+const SIZE_TIME: &str = "a size and a time, such as \"128MiB:200us\"";
+const BAD: &str = "a range and a time, such as \"100MiB..104MiB:80ms\"";
+const SLOW: &str = "from when to when, and a factor, such as \"8s..21s:3\"";
+const DRIFT: &str = "a factor and a time, such as \"2.5:50s\"";
+const BUSY: &str = "how long in how long, and a factor, such as \"400ms/1.7s:4\"";
 const ERRORS: &str = "a range such as \"1MiB..2MiB\", or a share such as \"0.1%\"";
 
 fn set<T>(place: &mut T, value: units::Read<T>) -> units::Read<()> {
@@ -175,6 +249,42 @@ fn every(text: &str) -> units::Read<Option<u64>> {
 fn share_and_time(text: &str) -> units::Read<(f64, u64)> {
     let (share, time) = text.split_once(':').ok_or(HIT)?;
     Ok((units::share(share)?, units::time_ns(time)?))
+}
+
+fn size_and_time(text: &str) -> units::Read<(u64, u64)> {
+    let (size, time) = text.split_once(':').ok_or(SIZE_TIME)?;
+    let size_bytes = Some(units::size_bytes(size)?).filter(|bytes| *bytes > 0).ok_or(SIZE_TIME)?;
+    Ok((size_bytes, units::time_ns(time)?))
+}
+
+fn bad(text: &str) -> units::Read<(u64, u64, u64)> {
+    let (range, time) = text.rsplit_once(':').ok_or(BAD)?;
+    let (low, high) = range.split_once("..").ok_or(BAD)?;
+    let (low, high) = (units::size_bytes(low)?, units::size_bytes(high)?);
+    if low < high { Ok((low, high, units::time_ns(time)?)) } else { Err(BAD) }
+}
+
+fn factor(text: &str, wanted: &'static str) -> units::Read<f64> {
+    text.parse().ok().filter(|times: &f64| times.is_finite() && *times > 0.0).ok_or(wanted)
+}
+
+fn slow(text: &str) -> units::Read<(u64, u64, f64)> {
+    let (span, times) = text.rsplit_once(':').ok_or(SLOW)?;
+    let (from, to) = span.split_once("..").ok_or(SLOW)?;
+    let (from, to) = (units::time_ns(from)?, units::time_ns(to)?);
+    if from < to { Ok((from, to, factor(times, SLOW)?)) } else { Err(SLOW) }
+}
+
+fn drift(text: &str) -> units::Read<(f64, u64)> {
+    let (times, time) = text.split_once(':').ok_or(DRIFT)?;
+    let ns = Some(units::time_ns(time)?).filter(|ns| *ns > 0).ok_or(DRIFT)?;
+    Ok((factor(times, DRIFT)?, ns))
+}
+
+fn busy(text: &str) -> units::Read<(u64, u64, f64)> {
+    let (span, times) = text.rsplit_once(':').ok_or(BUSY)?;
+    let (long, every) = stall(span).map_err(|_| BUSY)?;
+    Ok((long, every, factor(times, BUSY)?))
 }
 
 fn stall(text: &str) -> units::Read<(u64, u64)> {
@@ -299,6 +409,10 @@ mod tests {
             ("servers", "servers: not name=value", "--help"),
             ("stall=5s/1s", "stall=5s/1s: stall takes how long in how long", "stall=1s/5s"),
             ("errors=2MiB..1MiB", "errors=2MiB..1MiB: errors takes a range", "errors=1MiB..2MiB"),
+            ("slow=21s..8s:3", "slow=21s..8s:3: slow takes from when to when", "slow=8s..21s:3"),
+            ("bad=1MiB:80ms", "bad=1MiB:80ms: bad takes a range and a time", "bad=100MiB..104MiB:80ms"),
+            ("busy=400ms/1.7s:0", "busy=400ms/1.7s:0: busy takes how long", "busy=400ms/1.7s:4"),
+            ("zone=0:20ms", "zone=0:20ms: zone takes a size and a time", "zone=512MiB:20ms"),
             ("size=1000", "size=1000: size takes a size of whole 4 KiB blocks", "size=1GiB"),
             ("lose_every=0", "lose_every=0: lose_every takes a whole number", "lose_every=1000"),
             ("threads=0", "threads=0: threads takes a whole number", "threads=2"),

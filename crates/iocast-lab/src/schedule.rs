@@ -19,7 +19,9 @@ pub struct Schedule {
     paid_ns: f64,
     /// When all bytes so far have passed.
     moved_ns: f64,
-    /// Time 0 of the stalls: the first I/O since the file was opened by its only user.
+    /// When the write before is done, where they are served in turn.
+    written_ns: u64,
+    /// Time 0 of stalls and slow times: the first I/O since the file was opened by its only user.
     begun_ns: Option<u64>,
 }
 
@@ -31,12 +33,13 @@ impl Schedule {
             servers: idle_servers(&options),
             paid_ns: 0.0,
             moved_ns: 0.0,
+            written_ns: 0,
             begun_ns: None,
             options,
         }
     }
 
-    /// Lets the time of the stalls begin anew with the next I/O.
+    /// Lets the time of stalls and slow times begin anew with the next I/O.
     pub fn restart(&mut self) {
         self.begun_ns = None;
     }
@@ -44,12 +47,19 @@ impl Schedule {
     /// When an I/O that came at `arrived_ns` ends, and how it fails, if it does.
     pub fn end(&mut self, io: &Io, arrived_ns: u64) -> (u64, Option<i32>) {
         let work_ns = self.service.time_ns(io);
+        let work_ns = self.slowed(work_ns, arrived_ns);
         let at = self.servers_of(io);
         let free_ns = at.and_then(|at| self.servers[at].pop()).map_or(0, |Reverse(free_ns)| free_ns);
-        let ready_ns = self.after_stall(arrived_ns.max(free_ns));
+        let in_turn = io.write && self.options.writes_in_turn;
+        let turn_ns = if in_turn { self.written_ns } else { 0 };
+        let ready_ns = self.after_stall(arrived_ns.max(free_ns).max(turn_ns));
         let start_ns = self.let_in(ready_ns);
         let moved_ns = self.moved(io.len, start_ns);
         let end_ns = self.after_stall(moved_ns.max(start_ns + work_ns));
+        let end_ns = self.at_a_tick(end_ns);
+        if in_turn {
+            self.written_ns = end_ns;
+        }
         if let Some(at) = at {
             self.servers[at].push(Reverse(end_ns));
         }
@@ -65,8 +75,20 @@ impl Schedule {
 
     /// When an fsync that came at `arrived_ns` ends: it waits for nobody.
     pub fn end_of_sync(&mut self, arrived_ns: u64) -> u64 {
+        let work_ns = self.slowed(self.options.fsync_ns, arrived_ns);
         let start_ns = self.after_stall(arrived_ns);
-        self.after_stall(start_ns + self.options.fsync_ns)
+        let end_ns = self.after_stall(start_ns + work_ns);
+        self.at_a_tick(end_ns)
+    }
+
+    /// How long the device works on what comes now, in its slow times.
+    fn slowed(&mut self, work_ns: u64, arrived_ns: u64) -> u64 {
+        let begun_ns = *self.begun_ns.get_or_insert(arrived_ns);
+        (work_ns as f64 * times_slower(&self.options, arrived_ns.saturating_sub(begun_ns))).round() as u64
+    }
+
+    fn at_a_tick(&self, time_ns: u64) -> u64 {
+        self.options.tick_ns.map_or(time_ns, |tick_ns| time_ns.next_multiple_of(tick_ns))
     }
 
     /// When the cap lets an I/O start: as soon as those before it are paid for. An idle device saves nothing up.
@@ -94,6 +116,18 @@ impl Schedule {
     }
 }
 
+/// How many times as long all takes at this time since the begin.
+fn times_slower(options: &Options, time_ns: u64) -> f64 {
+    let slow =
+        options.slow.filter(|(from, to, _)| (*from..*to).contains(&time_ns)).map_or(1.0, |slow| slow.2);
+    let drift = options
+        .drift
+        .map_or(1.0, |(times, after_ns)| 1.0 + (times - 1.0) * (time_ns as f64 / after_ns as f64).min(1.0));
+    let busy =
+        options.busy.filter(|(long, every, _)| time_ns % every >= every - long).map_or(1.0, |busy| busy.2);
+    slow * drift * busy
+}
+
 /// All servers in one heap, or each in its own where I/Os are striped over them.
 fn idle_servers(options: &Options) -> Vec<BinaryHeap<Reverse<u64>>> {
     let servers = options.servers.unwrap_or(0);
@@ -113,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     const MS: u64 = 1_000_000;
-    const READ: Io = Io { write: false, offset: 0, len: 4096 };
+    const READ: Io = Io { write: false, offset: 0, len: 4096, zeros: false };
 
     fn schedule(change: impl FnOnce(&mut Options)) -> Schedule {
         let mut options = Options { read_ns: MS, ..Options::default() };
@@ -190,6 +224,39 @@ mod tests {
         stalled.end(&READ, 0);
         stalled.restart();
         assert_eq!(ends(&mut stalled, &[4500 * MS, 8400 * MS, 8600 * MS]), [4501 * MS, 8401 * MS, 9501 * MS]);
+    }
+
+    #[test]
+    fn slow_times_count_from_the_first_io() {
+        let at = [0, 999 * MS, 1000 * MS, 1999 * MS, 2000 * MS].map(|at| at + 5);
+        let mut slow = schedule(|o| o.slow = Some((1000 * MS, 2000 * MS, 3.0)));
+        let wanted = [1, 1000, 1003, 2002, 2001].map(|ms| ms * MS + 5);
+        assert_eq!(ends(&mut slow, &at), wanted);
+        let mut busy = schedule(|o| o.busy = Some((1000 * MS, 2000 * MS, 3.0)));
+        assert_eq!(ends(&mut busy, &at), wanted);
+        let mut drift = schedule(|o| o.drift = Some((3.0, 1000 * MS)));
+        assert_eq!(ends(&mut drift, &[0, 500 * MS, 4000 * MS]), [MS, 502 * MS, 4003 * MS]);
+    }
+
+    #[test]
+    fn an_fsync_is_slow_too() {
+        let mut slow = schedule(|o| (o.fsync_ns, o.slow) = (8 * MS, Some((0, 1000 * MS, 3.0))));
+        assert_eq!(slow.end_of_sync(5), 24 * MS + 5);
+    }
+
+    #[test]
+    fn writes_in_turn_wait_for_each_other_and_reads_for_nobody() {
+        let mut turns = schedule(|o| (o.write_ns, o.writes_in_turn) = (2 * MS, true));
+        let write = Io { write: true, ..READ };
+        let mut end = |io: &Io| turns.end(io, 0).0;
+        assert_eq!([end(&write), end(&READ), end(&write), end(&READ)], [2 * MS, MS, 4 * MS, MS]);
+    }
+
+    #[test]
+    fn what_ends_does_so_at_a_tick() {
+        let mut ticks = schedule(|o| (o.tick_ns, o.fsync_ns) = (Some(4 * MS), 5 * MS));
+        assert_eq!(ends(&mut ticks, &[0, 3 * MS, 3 * MS + 1]), [4 * MS, 4 * MS, 8 * MS]);
+        assert_eq!(ticks.end_of_sync(0), 8 * MS);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! How long the device works on one I/O, and whether it fails: the laws that know offsets and chance.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::options::Options;
@@ -18,6 +19,8 @@ pub struct Io {
     pub offset: u64,
     /// Bytes.
     pub len: u64,
+    /// Of a write: nothing but zeros.
+    pub zeros: bool,
 }
 
 /// See the module.
@@ -26,6 +29,9 @@ pub struct Service {
     chance: Chance,
     read_before: Extents,
     written_before: Extents,
+    /// What was read last, and written last.
+    recent: Recent,
+    fresh: Recent,
 }
 
 impl Service {
@@ -36,6 +42,8 @@ impl Service {
             chance: Chance(options.seed),
             read_before: Extents::new(if options.tier_ns.is_some() { extents } else { 0 }),
             written_before: Extents::new(if options.first_write_ns > 0 { extents } else { 0 }),
+            recent: Recent::new(options.recent.map(|recent| recent.0), options.size_bytes),
+            fresh: Recent::new(options.fresh.map(|fresh| fresh.0), options.size_bytes),
             options,
         }
     }
@@ -44,6 +52,8 @@ impl Service {
     pub fn time_ns(&mut self, io: &Io) -> u64 {
         let told = Arc::clone(&self.options);
         let mut time_ns = if io.write { told.write_ns } else { told.read_ns };
+        time_ns = placed_ns(&told, io, time_ns);
+        time_ns = self.remembered_ns(io, time_ns);
         if let Some((share, hit_ns)) = told.hit.filter(|(share, _)| !io.write && hits(io.offset, *share)) {
             debug_assert!(share > 0.0);
             time_ns = hit_ns;
@@ -65,6 +75,23 @@ impl Service {
         }
     }
 
+    /// The time of what was read or written last, and what will be; `else_ns` of the others.
+    fn remembered_ns(&mut self, io: &Io, else_ns: u64) -> u64 {
+        let mut time_ns = else_ns;
+        match self.options.fresh {
+            Some(_) if io.write => self.fresh.add(io),
+            Some((_, fresh_ns)) if self.fresh.holds(io) => time_ns = fresh_ns,
+            _ => {}
+        }
+        if let Some((_, recent_ns)) = self.options.recent.filter(|_| !io.write) {
+            if self.recent.holds(io) {
+                time_ns = recent_ns;
+            }
+            self.recent.add(io);
+        }
+        time_ns
+    }
+
     /// The errno it ends with, if it fails.
     pub fn errno(&mut self, io: &Io) -> Option<i32> {
         let touched = |(low, high): (u64, u64)| io.offset < high && io.offset + io.len > low;
@@ -72,6 +99,19 @@ impl Service {
             || (self.options.error_share > 0.0 && self.chance.next() < self.options.error_share);
         fails.then_some(self.options.errno)
     }
+}
+
+/// The time by where it lies, how large it is, and of zeros; of all others `else_ns`.
+fn placed_ns(told: &Options, io: &Io, else_ns: u64) -> u64 {
+    if let Some(zero_write_ns) = told.zero_write_ns.filter(|_| io.write && io.zeros) {
+        return zero_write_ns;
+    }
+    if let Some(bad) = told.bad.filter(|bad| io.offset < bad.1 && io.offset + io.len > bad.0) {
+        return bad.2;
+    }
+    let time_ns = told.zone.filter(|zone| io.offset >= zone.0).map_or(else_ns, |zone| zone.1);
+    let more_ns = told.piece.map_or(0, |(bytes, each_ns)| (io.len.div_ceil(bytes).max(1) - 1) * each_ns);
+    time_ns + more_ns
 }
 
 /// Whether the block at `offset` is one of the share that always hits.
@@ -91,6 +131,42 @@ impl Chance {
         mixed ^= mixed >> 31;
         (mixed >> 11) as f64 / (1u64 << 53) as f64
     }
+}
+
+/// The last blocks of a kind, so many of them.
+struct Recent {
+    most: usize,
+    order: VecDeque<u32>,
+    times: Vec<u32>,
+}
+
+impl Recent {
+    fn new(bytes: Option<u64>, size_bytes: u64) -> Recent {
+        let most = bytes.map_or(0, |bytes| (bytes / BLOCK_BYTES).max(1) as usize);
+        let blocks = if most > 0 { size_bytes.div_ceil(BLOCK_BYTES) as usize } else { 0 };
+        Recent { most, order: VecDeque::new(), times: vec![0; blocks] }
+    }
+
+    /// Whether all of the I/O is among them.
+    fn holds(&self, io: &Io) -> bool {
+        blocks(io).all(|block| self.times[block as usize] > 0)
+    }
+
+    fn add(&mut self, io: &Io) {
+        for block in blocks(io) {
+            self.order.push_back(block);
+            self.times[block as usize] += 1;
+            if self.order.len() > self.most {
+                if let Some(oldest) = self.order.pop_front() {
+                    self.times[oldest as usize] -= 1;
+                }
+            }
+        }
+    }
+}
+
+fn blocks(io: &Io) -> impl Iterator<Item = u32> {
+    (io.offset / BLOCK_BYTES) as u32..=((io.offset + io.len.max(1) - 1) / BLOCK_BYTES) as u32
 }
 
 /// One bit an extent.
@@ -125,11 +201,11 @@ mod tests {
     }
 
     fn read(offset: u64) -> Io {
-        Io { write: false, offset, len: 4096 }
+        Io { write: false, offset, len: 4096, zeros: false }
     }
 
     fn write(offset: u64) -> Io {
-        Io { write: true, offset, len: 4096 }
+        Io { write: true, offset, len: 4096, zeros: false }
     }
 
     #[test]
@@ -170,7 +246,7 @@ mod tests {
         assert_eq!(service.time_ns(&read(60 << 10)), 3);
         assert_eq!(service.time_ns(&read(64 << 10)), 1_000);
         // Over the end of an extent read before, into a fresh one.
-        assert_eq!(service.time_ns(&Io { write: false, offset: 126 << 10, len: 4096 }), 1_000);
+        assert_eq!(service.time_ns(&read(126 << 10)), 1_000);
     }
 
     #[test]
@@ -179,6 +255,39 @@ mod tests {
         let times = [0, 4096, 65_536, 0].map(|offset| service.time_ns(&write(offset)));
         assert_eq!(times, [7_000, 2_000, 7_000, 2_000]);
         assert_eq!(service.time_ns(&read(1 << 20)), 1_000);
+    }
+
+    #[test]
+    fn where_an_io_lies_and_how_large_it_is_decide() {
+        let mut service = service(|o| {
+            (o.zone, o.bad) = (Some((1 << 20, 5_000)), Some((8192, 12_288, 9_000)));
+            o.piece = Some((4096, 10));
+        });
+        let large = Io { len: 16_384, ..read(1 << 20) };
+        let times = [read(0), read(1 << 20), read(8192), Io { len: 16_384, ..read(0) }, large]
+            .map(|io| service.time_ns(&io));
+        assert_eq!(times, [1_000, 5_000, 9_000, 9_000, 5_030]);
+    }
+
+    #[test]
+    fn what_was_read_or_written_last_has_its_own_time() {
+        let mut service = service(|o| (o.recent, o.fresh) = (Some((8192, 7)), Some((4096, 8_000))));
+        let mut read_at = |block: u64| service.time_ns(&read(block * 4096));
+        assert_eq!(
+            [read_at(0), read_at(0), read_at(1), read_at(2), read_at(0)],
+            [1_000, 7, 1_000, 1_000, 1_000]
+        );
+        service.time_ns(&write(5 * 4096));
+        assert_eq!(service.time_ns(&read(5 * 4096)), 8_000);
+        service.time_ns(&write(6 * 4096));
+        assert_eq!(service.time_ns(&read(5 * 4096)), 7, "read before, and no more fresh");
+    }
+
+    #[test]
+    fn zeros_are_written_in_their_own_time() {
+        let mut service = service(|o| o.zero_write_ns = Some(5));
+        let zeros = Io { zeros: true, ..write(0) };
+        assert_eq!((service.time_ns(&zeros), service.time_ns(&write(0))), (5, 2_000));
     }
 
     #[test]
@@ -192,8 +301,8 @@ mod tests {
         let mut service = service(|o| o.error_range = Some((8192, 12_288)));
         let failed = [4096, 8192, 12_288].map(|offset| service.errno(&read(offset)));
         assert_eq!(failed, [None, Some(libc::EIO), None]);
-        assert_eq!(service.errno(&Io { write: true, offset: 8191, len: 1 }), None);
-        assert_eq!(service.errno(&Io { write: true, offset: 8191, len: 2 }), Some(libc::EIO));
+        assert_eq!(service.errno(&Io { len: 1, ..write(8191) }), None);
+        assert_eq!(service.errno(&Io { len: 2, ..write(8191) }), Some(libc::EIO));
     }
 
     #[test]
