@@ -368,7 +368,7 @@ def _says(level: _Level, alike: list[RowFacts], beside: list[_Level]) -> str:
     return (
         f"{deep.load} outstanding I/Os reached {reached}{where}, {least.load} reached {alone};"
         f" {_evenly(deep, _spread(deep))}, as behind a rate"
-        f" limit{_or_else(level)}{others}."
+        f" limit{_or_else(level, bool(alike))}{others}."
     )
 
 
@@ -392,13 +392,15 @@ def _findings(level: _Level, says: str, alike: int, rows: list[PhaseRecord]) -> 
         yield replace(suspicion, severity="note") if explained else suspicion
 
 
-def _or_else(level: _Level) -> str:
+def _or_else(level: _Level, of_all_kinds: bool) -> str:
     """What else would look the same."""
     if level.bandwidth:
         return " or a link, or as at the full bandwidth of the device"
     if level.servers:
         each = brief_time(level.servers / level.rate_per_s * 1e9)
         return f", or as of a device that serves {level.servers} at a time, each in {each}"
+    if level.from_one and not of_all_kinds:
+        return f", or as of a device that serves one at a time, each in {brief_time(1e9 / level.points[0].rate_per_s)}"
     return ""
 
 
@@ -443,6 +445,8 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
     seconds = max(LEAST_S, 60 / rate)
     if_rejected = "Not rate-limited: the storage itself takes that long for each I/O."
+    if "from_depth" in finding.evidence:
+        if_rejected = "Not rate-limited: the storage serves one of these at a time, and takes that long for it."
     if finding.evidence.get("bandwidth"):
         if_rejected = (
             f"{brief_throughput(finding.evidence['bytes_per_s'])} is a limit in bytes: a link, a cap that lets bytes"
