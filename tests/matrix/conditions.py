@@ -12,6 +12,7 @@ from making import (
     file_of,
     image,
     lab,
+    lowered,
     own_disk,
     raw,
     scrubbed,
@@ -301,6 +302,14 @@ REAL = (
         also=(STALLS,),
         job="large",
         own_disk=True,
+    ),
+    _real(
+        "throttle of a cgroup that is lowered",
+        "3000 reads a second by blkio, 500 after 7 s",
+        lowered("read_iops 3000", 500, 7, image(below="read_latency=500us write_latency=500us servers=8")),
+        THROTTLE,
+        also=(STALLS,),
+        job="steady",
     ),
     _real(
         "lab: cap on I/Os",

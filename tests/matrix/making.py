@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
+from threading import Timer
 
 from makers.lab_process import NoLab, lab_process
 
@@ -144,6 +145,25 @@ def throttled(limit: str, inner: Place) -> Place:
                 (home / "cgroup.procs").write_text(str(os.getpid()))
                 _until(lambda: not (group / "cgroup.procs").read_text().strip())
                 group.rmdir()
+
+    return make
+
+
+def lowered(limit: str, then: int, after_s: float, inner: Place) -> Place:
+    """The place under such a limit, which somebody lowers after a while."""
+
+    @contextmanager
+    def make(scratch: Path) -> Iterator[str]:
+        with throttled(limit, inner)(scratch) as path:
+            number = os.stat(path).st_dev
+            file = CGROUP / f"iocast-matrix-{os.getpid()}" / f"blkio.throttle.{limit.split()[0]}_device"
+            lower = Timer(after_s, file.write_text, [f"{os.major(number)}:{os.minor(number)} {then}"])
+            lower.start()
+            try:
+                yield path
+            finally:
+                lower.cancel()
+                lower.join()
 
     return make
 
