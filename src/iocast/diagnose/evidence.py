@@ -17,6 +17,7 @@ MEMORY_FILESYSTEMS = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 MEMORY_KINDS = frozenset({"zram", "ram", "pmem", "brd"})
 VOLATILE_KINDS = MEMORY_KINDS - {"pmem"}  # what they hold is gone when the machine stops
 
+SMALL_BYTES = 64 << 10  # larger ones may fill the bandwidth alone [J]
 ARM_NS = 1_000_000  # a random read of a disk takes longer: what is quicker is no arm [J]
 CPU_FREE = 0.15  # of all processor time; with less, what is ready waits for a processor [J]
 NO_TIME = 0.005  # of all processor time
@@ -44,12 +45,14 @@ def has_an_arm(facts: Facts) -> bool:
     not there, and nobody says anything of a simulated device.
     """
     target = facts.run.plan.target
-    reads = [row for row in facts.rows if row.only_reads and row.measurement.asked_depth == 1]
+    single = [row for row in facts.rows if row.only_reads and row.measurement.asked_depth == 1]
+    # To move a large I/O may take as long as an arm does.
+    small = [row for row in single if max(item.size_bytes for item in row.workload.mix) <= SMALL_BYTES]
     # The median service: a stall, or a wait for what was due before, makes a mean of any length. A row that waited for
     # a processor took as long as that.
     slow = any(
         row.measurement.ios and row.service().quantile_ns(0.5) > ARM_NS and not waited_for_a_processor(row)
-        for row in reads
+        for row in small or single
     )
     return slow and (facts.simulated or any(layer.rotational for layer in target.layers))
 

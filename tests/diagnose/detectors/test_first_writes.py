@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from makers import planted
 
+from iocast.analyse.facts import Facts
+from iocast.diagnose.evidence import has_an_arm
 from iocast.model.run import Run
 
 
@@ -44,3 +46,11 @@ def test_a_second_pass_that_came_further_is_not_all_second_writes(tmp_path: Path
         " of which 58% were written again, others first."
     )
     assert "compression_or_deduplication" not in found
+
+
+def test_a_large_read_that_takes_long_is_no_arm(tmp_path: Path) -> None:
+    """A read of 1 MiB takes 2 ms on a SATA SSD: it was taken for a disk, whose peaks say nothing of first writes."""
+    run = planted.survey("sim:sata-ssd,first_write=6ms", tmp_path, "card-quick", seed=5)
+    assert not has_an_arm(Facts(run))
+    assert "first_write_penalty" in planted.confirmed(run, tmp_path)
+    assert has_an_arm(Facts(planted.card("sim:hdd", tmp_path, seconds=1)))

@@ -25,7 +25,7 @@ from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.ladder import Curve, of_random
 from iocast.analyse.levels import level_of
-from iocast.diagnose.evidence import ARM_NS, row_of
+from iocast.diagnose.evidence import ARM_NS, SMALL_BYTES, row_of
 from iocast.diagnose.limits.device_queue import queue_verdict
 from iocast.diagnose.preconditions import (
     ALONE,
@@ -65,7 +65,7 @@ NO_ARM_GAINS = 3.0  # with eight at once: an arm that picks the nearest of them 
 LEAST_DEPTH, DEEP = 4, 8  # of so few a device that is quick now and then explains it [J]; what gains are taken from
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE, SLOW_NS = 2.0, 200_000  # the engine's time over the device's; quicker ones wait for processors [J]
-SMALL_BYTES, UNLIKE = 64 << 10, 1.5  # larger ones may fill the bandwidth alone; rates so far apart are no cap's [J]
+UNLIKE = 1.5  # rates so far apart are no cap's [J]
 SAME = 0.01  # of the rate: no gain worth a figure
 ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
 LAY_OUT = "Overwrite files that are laid out in full, use more files, XFS or a raw device."
