@@ -317,15 +317,23 @@ def take_up(path: str, writing: bool = True, touched: bool = False) -> None:
 
 
 def work_again(path: str) -> None:
-    """Takes up a file that this process let rest. Raises TargetError where another program wrote to it meanwhile."""
+    """Takes up a file that this process let rest. Raises TargetError where another program wrote to it meanwhile. What
+    took its place by then is found by who opens it.
+    """
     if is_changed_by_others(path):
         raise TargetError(f"{path} {WRITTEN_BY_OTHERS}", _KEEP_AWAY)
-    _renew(path, lambda mark, file: mark if _is_ours_now(mark) else _taken_up_and_touched(mark, file), durable=False)
+    with suppress(OSError):
+        _renew(
+            path, lambda mark, file: mark if _is_ours_now(mark) else _taken_up_and_touched(mark, file), durable=False
+        )
 
 
 def rest(path: str) -> None:
-    """Notes how the file is left while this process only reads it. A flush would change what is measured next."""
-    _renew(path, lambda mark, file: _left(mark, file) if _is_ours_now(mark) else mark, durable=False)
+    """Notes how the file is left while this process only reads it, if it can. A flush would change what is measured
+    next.
+    """
+    with suppress(OSError, TargetError):
+        _renew(path, lambda mark, file: _left(mark, file) if _is_ours_now(mark) else mark, durable=False)
 
 
 def _is_ours_now(mark: Mark) -> bool:
@@ -404,7 +412,9 @@ def unlink_work_file(path: str) -> None:
         with _opened(path) as known:
             then = os.fstat(known)
             if mark is None or not is_named(mark, path, known):
-                raise TargetError(f"{path} is not the file that iocast created", "look at it yourself")
+                raise TargetError(
+                    f"{path} was replaced while iocast removed it", "it was left there: look at it yourself"
+                )
             remove_ours(path, lambda descriptor: _is_as_it_was(descriptor, then))
     if os.path.lexists(held_path(mark_path(path))):
         unlink_mark(path)
@@ -414,7 +424,7 @@ def unlink_work_file(path: str) -> None:
 def _opened(path: str) -> Iterator[int]:
     """Raises TargetError for what is no file or directory: to open that may do something to it."""
     if stat.S_IFMT(os.lstat(held_path(path)).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
-        raise TargetError(f"{path} is not the file that iocast created", "look at it yourself")
+        raise TargetError(f"{path} was replaced while iocast removed it", "it was left there: look at it yourself")
     descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
     try:
         yield descriptor
