@@ -106,6 +106,21 @@ def test_what_another_program_writes_after_a_kill_stays(tmp_path: Path, content:
     refused(work)
 
 
+@pytest.mark.parametrize("content", [b"hello\n", b"2026-11-27 backup done\n" * 40])
+def test_what_is_appended_right_after_a_kill_stays(tmp_path: Path, content: bytes) -> None:
+    """It was longer than iocast makes it, and its end was in no sample."""
+    work = killed(tmp_path)
+    with work.open("ab") as file:
+        file.write(content)
+    refused(work)
+
+
+def test_a_note_in_place_of_all_right_after_a_kill_stays(tmp_path: Path) -> None:
+    work = killed(tmp_path)
+    work.write_text("password=abc\n")
+    refused(work)
+
+
 def test_what_is_written_right_after_a_kill_is_told_by_what_it_is(tmp_path: Path) -> None:
     work = killed(tmp_path)
     written(work, b"accounts,balances\n1,20\n2,30\n" * 200)

@@ -237,6 +237,23 @@ def test_what_somebody_writes_while_a_run_only_reads_stays(tmp_path: Path, laid_
     assert load.clean(str(tmp_path)).left == ((str(work), WRITTEN_BY_OTHERS),)
 
 
+def test_what_somebody_writes_while_results_are_saved_stays(tmp_path: Path) -> None:
+    """The load has ended, and the storage of the results takes its time."""
+    made, work = plan(tmp_path, 2 * MIB, 1, WRITES), tmp_path / "iocast-work.0.dat"
+
+    class Slow(Meddler):
+        def end(self, record: PhaseRecord) -> None:
+            if record.phase.role != "fill":
+                work.write_bytes(PRECIOUS)
+
+    done = runner.run(runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), Slow(lambda: None), lambda: False)
+    assert done.error is None
+    with pytest.raises(TargetError, match=WRITTEN_BY_OTHERS):
+        load.lay_out(made)
+    assert load.clean(str(tmp_path)).left == ((str(work), WRITTEN_BY_OTHERS),)
+    assert work.read_bytes() == PRECIOUS
+
+
 def test_a_run_that_writes_between_reads_leaves_its_file_to_the_next(tmp_path: Path) -> None:
     made = plan(tmp_path, 2 * MIB, 1, READS, WRITES, READS, WRITES, READS)
     for _ in range(2):

@@ -242,7 +242,7 @@ def _is_changed_since_its_end(mark: Mark, path: str, descriptor: int) -> bool:
         return False
     touched_ns = _look(mark_path(path), _changed_ns if path in _held_here else _touched_ns, None)
     same_boot = mark.left_boot == _boot() != ""
-    return touched_ns is not None and is_changed_since(touched_ns, descriptor, same_boot=same_boot)
+    return touched_ns is not None and is_changed_since(touched_ns, descriptor, mark.size_bytes, same_boot=same_boot)
 
 
 def _touched_ns(descriptor: int) -> int | None:

@@ -75,18 +75,20 @@ class WorkFiles:
         return plan
 
     def note_changes_of(self, phases: tuple[Phase, ...]) -> None:
-        """Files that a phase leaves with holes, or with other than unique data, are laid out anew next time; what is
-        written to them while phases only read is not ours.
-        """
-        if self._layout.own and not any(phase.workload.writes for phase in phases):
-            for file in self._layout.files:
-                rest(file.path)
+        """Files that a phase leaves with holes, or with other than unique data, are laid out anew next time."""
+        if not any(phase.workload.writes for phase in phases):
+            self.rest()
         for phase in phases:
             workload = phase.workload
             if self._layout.own and workload.writes and (workload.trims or not isinstance(workload.payload, Unique)):
                 self._trimmed |= workload.trims
                 for file in self._layout.files:
                     spoil(file)
+
+    def rest(self) -> None:
+        """Notes how the files were left: what is written to them before the next phase that writes is not ours."""
+        for file in self._layout.files if self._layout.own else ():
+            rest(file.path)
 
 
 def _remove_unfinished(file: WorkFile) -> None:

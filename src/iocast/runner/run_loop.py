@@ -249,6 +249,8 @@ class _Loop:
 
             measured = self.loader.measure(PlannedGroup(plans, group.until, opened, spool), on_tick)
             end = observing.end()
+        if group.phases[0].role != "fill" and isinstance(self.files, WorkFiles):
+            self.files.rest()
         return self.saving.keep(group.phases, measured, end, group.until.end if group.until else None, self.progress)
 
     def _opened(self, plans: tuple[PhasePlan, ...]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_bas
 from iocast.archive.writing.whole_files import NEW
 from iocast.errors import ArchiveError
 
+_TRIES = 1000  # another process removes what is not locked yet, seldom twice
 _FILES = "|".join(map(re.escape, (*DOCUMENTS, *PROFILE_FILES)))
 _OURS = re.compile(rf"(?:{_FILES})(?:{re.escape(NEW)})?|\.(?:{_FILES})\.[0-9a-f]{{8}}{re.escape(NEW)}")
 _UNBORN = re.compile(r"\.\d{4}-\d\d-\d\dT\d{6}-[a-z0-9-]{1,40}\.\d+\.new")
@@ -76,13 +77,14 @@ def _remove_room(folder: HeldFolder, name: str) -> None:
 
 
 def _begun(above: HeldFolder, name: str, private: bool) -> HeldFolder:
-    while True:
+    for _ in range(_TRIES):
         try:
             return make_folder(above, name, private=private)
         except FileExistsError:  # of a second thread of this process
             name = f"{name.removesuffix(NEW).rpartition('.')[0]}.{time.monotonic_ns()}{NEW}"
         except FileNotFoundError:  # taken for a leftover before it was locked
             continue
+    raise FileNotFoundError(errno.ENOENT, "no folder can be made there")
 
 
 def _appear(folder: HeldFolder, names: Iterable[str]) -> None:
