@@ -30,12 +30,12 @@ class OwnLimit(Struct, frozen=True):
 def own_limits(record: PhaseRecord) -> tuple[OwnLimit, ...]:
     """All that were seen, in order of device and metric."""
     began_ns, late_ns = record.measurement.started_unix_ns, 2 * record.series.interval_ns
-    seen: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    looks_of: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for each in record.samples:
         if each.observer == metrics.LIMITS and each.metric in metrics.LIMITED:
-            seen.setdefault((each.subject, each.metric), []).append((each.time_ns - began_ns, each.value))
+            looks_of.setdefault((each.subject, each.metric), []).append((each.time_ns - began_ns, each.value))
     limits = []
-    for (subject, metric), looks in sorted(seen.items()):
+    for (subject, metric), looks in sorted(looks_of.items()):
         stretches = tuple(_stretch(list(same)) for _, same in groupby(looks, key=lambda look: look[1]))
         changed = len(stretches) > 1 or (late_ns and stretches[0].start_ns > late_ns)
         limits.append(OwnLimit(subject, metric, looks[-1][1], stretches if changed else ()))
