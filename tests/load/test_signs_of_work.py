@@ -82,7 +82,7 @@ def test_the_next_run_takes_up_what_a_killed_one_left(tmp_path: Path) -> None:
 
 
 def test_clean_removes_what_a_killed_one_left_whenever_it_comes(tmp_path: Path) -> None:
-    """To move a file aside changes the time of its last change: that is iocast's own doing."""
+    """It took its own move of the file, which changes its ctime, for another program's."""
     killed(tmp_path)
     time.sleep(1.2)
     cleaned = load.clean(str(tmp_path))

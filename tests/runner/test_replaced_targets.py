@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from makers.work_files import MIB, lay, phase, plan
@@ -261,6 +262,30 @@ def test_a_run_that_writes_between_reads_leaves_its_file_to_the_next(tmp_path: P
         assert runner.run(asked, Meddler(lambda: None), lambda: False).error is None
         assert not load.lay_out(made).fill_bytes
     assert len(load.clean(str(tmp_path)).removed) == 1
+
+
+def test_storage_has_the_last_mark_when_a_run_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mark that is written while the run goes on is not flushed then."""
+    calls: list[str] = []
+
+    def recorded(name: str) -> Callable[..., Any]:
+        call = getattr(os, name)
+
+        def record(descriptor: int, *arguments: Any) -> Any:
+            if os.readlink(f"/proc/self/fd/{descriptor}").endswith(marks.MARK_SUFFIX):
+                calls.append(name)
+            return call(descriptor, *arguments)
+
+        return record
+
+    for name in ("pwrite", "fsync"):
+        monkeypatch.setattr(os, name, recorded(name))
+    made = plan(tmp_path, 2 * MIB, 1, WRITES)
+    assert runner.run(
+        runner.Work(made, load.lay_out(made), str(tmp_path / "runs")), Meddler(lambda: None), lambda: False
+    )
+    assert "pwrite" in calls
+    assert calls[-1] == "fsync"
 
 
 def test_after_a_kill_a_work_file_is_still_ours(tmp_path: Path) -> None:

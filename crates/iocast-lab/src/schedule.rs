@@ -116,7 +116,7 @@ impl Schedule {
     }
 }
 
-/// How many times as long all takes at this time since the begin.
+/// How many times as long everything takes at this time since the start.
 fn times_slower(options: &Options, time_ns: u64) -> f64 {
     let slow =
         options.slow.filter(|(from, to, _)| (*from..*to).contains(&time_ns)).map_or(1.0, |slow| slow.2);

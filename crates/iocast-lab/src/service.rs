@@ -75,7 +75,7 @@ impl Service {
         }
     }
 
-    /// The time of what was read or written last, and what will be; `else_ns` of the others.
+    /// The time of a read of what was read or written last, else `else_ns`; remembers this I/O.
     fn remembered_ns(&mut self, io: &Io, else_ns: u64) -> u64 {
         let mut time_ns = else_ns;
         match self.options.fresh {
@@ -101,7 +101,7 @@ impl Service {
     }
 }
 
-/// The time by where it lies, how large it is, and of zeros; of all others `else_ns`.
+/// The time by the place and the size of an I/O, or that of a write of zeros; else `else_ns`.
 fn placed_ns(told: &Options, io: &Io, else_ns: u64) -> u64 {
     if let Some(zero_write_ns) = told.zero_write_ns.filter(|_| io.write && io.zeros) {
         return zero_write_ns;
@@ -133,32 +133,33 @@ impl Chance {
     }
 }
 
-/// The last blocks of a kind, so many of them.
+/// The blocks that were used last, up to a fixed number of uses.
 struct Recent {
     most: usize,
     order: VecDeque<u32>,
-    times: Vec<u32>,
+    /// How often each block is in `order`.
+    uses: Vec<u32>,
 }
 
 impl Recent {
     fn new(bytes: Option<u64>, size_bytes: u64) -> Recent {
         let most = bytes.map_or(0, |bytes| (bytes / BLOCK_BYTES).max(1) as usize);
         let blocks = if most > 0 { size_bytes.div_ceil(BLOCK_BYTES) as usize } else { 0 };
-        Recent { most, order: VecDeque::new(), times: vec![0; blocks] }
+        Recent { most, order: VecDeque::new(), uses: vec![0; blocks] }
     }
 
     /// Whether all of the I/O is among them.
     fn holds(&self, io: &Io) -> bool {
-        blocks(io).all(|block| self.times[block as usize] > 0)
+        blocks(io).all(|block| self.uses[block as usize] > 0)
     }
 
     fn add(&mut self, io: &Io) {
         for block in blocks(io) {
             self.order.push_back(block);
-            self.times[block as usize] += 1;
+            self.uses[block as usize] += 1;
             if self.order.len() > self.most {
                 if let Some(oldest) = self.order.pop_front() {
-                    self.times[oldest as usize] -= 1;
+                    self.uses[oldest as usize] -= 1;
                 }
             }
         }
@@ -280,7 +281,7 @@ mod tests {
         service.time_ns(&write(5 * 4096));
         assert_eq!(service.time_ns(&read(5 * 4096)), 8_000);
         service.time_ns(&write(6 * 4096));
-        assert_eq!(service.time_ns(&read(5 * 4096)), 7, "read before, and no more fresh");
+        assert_eq!(service.time_ns(&read(5 * 4096)), 7, "read before, and no longer fresh");
     }
 
     #[test]

@@ -46,7 +46,7 @@ def has_an_arm(facts: Facts) -> bool:
     """
     target = facts.run.plan.target
     single = [row for row in facts.rows if row.only_reads and row.measurement.asked_depth == 1]
-    # To move a large I/O may take as long as an arm does.
+    # The transfer of a large I/O may take as long as a seek.
     small = [row for row in single if max(item.size_bytes for item in row.workload.mix) <= SMALL_BYTES]
     # The median service: a stall, or a wait for what was due before, makes a mean of any length. A row that waited for
     # a processor took as long as that.

@@ -144,7 +144,7 @@ EXPLAINS: tuple[Explains, ...] = (
     Explains("cache_in_the_storage", ("stalls",), (same_row, as_long_as_a_miss)),
     Explains("throttle", ("several_peaks",), (same_row, known_limit)),
     Explains("throttle", ("stalls",), (same_row, known_limit, within_slices)),
-    # A limit that was changed makes a rate that falls, or comes back.
+    # Under a limit of our own the rate goes as that does, and falls or rises where somebody changes it.
     Explains(
         "throttle",
         ("burst_credits", "rate_step", "maintenance", "write_cliff", "shared_drives"),

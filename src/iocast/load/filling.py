@@ -31,14 +31,13 @@ from iocast.load.marks import (
     write_mark,
 )
 from iocast.load.os_refusals import refusal, way_out
-from iocast.load.signs_of_work import touching
+from iocast.load.signs_of_work import LAYOUT_BYTES, in_whole_writes, touching
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Length, Phase
 from iocast.model.workload import MixItem, Sequential, Workload
 from iocast.text import capacity
 
-BLOCK_BYTES = 1 << 20
 DEPTH = 8
 # Without O_DIRECT the page cache would take it all, and one fsync at the end could not be interrupted.
 BUFFERED_FSYNC_EVERY = 32
@@ -166,7 +165,7 @@ def fill_phase(file: WorkFile, direct: bool) -> Phase:
         test="layout",
         role="fill",
         workload=Workload(
-            mix=(MixItem("write", BLOCK_BYTES),),
+            mix=(MixItem("write", LAYOUT_BYTES),),
             locality=Sequential(),
             depth=DEPTH,
             direct=direct,
@@ -178,7 +177,7 @@ def fill_phase(file: WorkFile, direct: bool) -> Phase:
 
 def in_blocks(file: WorkFile) -> WorkFile:
     """The file as large as whole blocks make it."""
-    return replace(file, size_bytes=-(-file.size_bytes // BLOCK_BYTES) * BLOCK_BYTES)
+    return replace(file, size_bytes=in_whole_writes(file.size_bytes))
 
 
 def check_filled(measurement: Measurement, path: str) -> None:
@@ -251,7 +250,7 @@ def cut(files: tuple[WorkFile, ...]) -> None:
 @contextmanager
 def trial_file(directory: str) -> Iterator[str]:
     """A marked file of one MiB that is there while entered, to try things on. Raises TargetError."""
-    file = WorkFile(str(Path(directory) / "iocast-work.trial.dat"), BLOCK_BYTES, fill=True)
+    file = WorkFile(str(Path(directory) / "iocast-work.trial.dat"), LAYOUT_BYTES, fill=True)
     with claimed_file(file):
         create(file)
         try:

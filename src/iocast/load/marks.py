@@ -357,7 +357,8 @@ def leave(path: str, written: bool = True) -> None:
     """Notes how the file of a mark is left: what another program writes to it afterwards is not ours. What was only
     read is as it was left before.
     """
-    _renew(path, lambda mark, descriptor: _left(mark, descriptor) if written or mark.nonce is not None else mark)
+    _renew(path, lambda mark, file: _left(mark, file) if written or mark.nonce is not None else mark, durable=False)
+    _look(mark_path(path), os.fsync, None)  # what was noted while the run went on, too
 
 
 def _left(mark: Mark, descriptor: int) -> Mark:
@@ -408,38 +409,30 @@ def unlink_work_file(path: str) -> None:
     OSError.
     """
     if os.path.lexists(held_path(path)):
-        mark = read_mark(path)
-        with _opened(path) as known:
-            then = os.fstat(known)
-            if mark is None or not is_named(mark, path, known):
-                raise TargetError(
-                    f"{path} was replaced while iocast removed it", "it was left there: look at it yourself"
-                )
-            remove_ours(path, lambda descriptor: _is_as_it_was(descriptor, then))
+        mark, kind = read_mark(path), stat.S_IFMT(os.lstat(held_path(path)).st_mode)
+
+        def remove(descriptor: int) -> bool:
+            known = os.fstat(descriptor)
+            if mark is None or not is_named(mark, path, descriptor):
+                return False
+            remove_ours(path, lambda moved: _is_as_it_was(moved, known))
+            return True
+
+        # To open anything else may do something to it.
+        if kind not in (stat.S_IFREG, stat.S_IFDIR) or not _look(path, remove, False):
+            raise TargetError(f"{path} was replaced while iocast removed it", "it was left there: look at it yourself")
     if os.path.lexists(held_path(mark_path(path))):
         unlink_mark(path)
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[int]:
-    """Raises TargetError for what is no file or directory: to open that may do something to it."""
-    if stat.S_IFMT(os.lstat(held_path(path)).st_mode) not in (stat.S_IFREG, stat.S_IFDIR):
-        raise TargetError(f"{path} was replaced while iocast removed it", "it was left there: look at it yourself")
-    descriptor = os.open(held_path(path), os.O_RDONLY | _SAFELY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _is_as_it_was(descriptor: int, then: os.stat_result) -> bool:
-    """Whether it is the file that was looked at, which stays open, and nobody wrote to it since. To move it aside has
-    changed the time of its last change.
+def _is_as_it_was(descriptor: int, known: os.stat_result) -> bool:
+    """Whether it is the file with that status, which stays open, and nobody has written to it since. Its ctime does not
+    count: moving the file aside changed that.
     """
     now = os.fstat(descriptor)
-    if not os.path.samestat(now, then):
+    if not os.path.samestat(now, known):
         return False
-    return not stat.S_ISREG(now.st_mode) or (now.st_mtime_ns, now.st_size) == (then.st_mtime_ns, then.st_size)
+    return not stat.S_ISREG(now.st_mode) or (now.st_mtime_ns, now.st_size) == (known.st_mtime_ns, known.st_size)
 
 
 def unlink_mark(path: str) -> None:

@@ -22,7 +22,7 @@ _LATE_NS = 1_000_000_000  # by which a touch may be late on a busy machine
 _STORED_LATE_NS = 60_000_000_000  # what storage kept of one when it went without a word
 _HEAD_BYTES, _BLOCK_BYTES = 64 << 10, 4096  # of the sample of a file
 _PARTS = 64
-_LAYOUT_BYTES = 1 << 20  # a write of the layout
+LAYOUT_BYTES = 1 << 20  # of a write that lays a file out
 _SECTOR_BYTES = 512  # the smallest I/O: each may have the same random bytes
 _RANDOM_SHARE = 0.9  # random bytes do not become smaller than that
 _TOO_FEW_BYTES = 64  # to tell whether they are random
@@ -61,15 +61,21 @@ def is_changed_since(touched_ns: int, descriptor: int, size_bytes: int, *, same_
     """Whether another program wrote to a file on which an iocast worked that ended without a word.
 
     `touched_ns`: when its mark was touched last; after another start of the machine that may be what storage had of it.
-    `size_bytes`: its size when it is whole. While it is laid out it is as long as whole blocks make it.
+    `size_bytes`: its size when it is whole. While it is laid out it may be longer.
     No program sets the time of the last change, and a mark may be touched by others later: then the content tells.
     """
     status = os.fstat(descriptor)
-    longest = -(-size_bytes // _LAYOUT_BYTES) * _LAYOUT_BYTES
-    if status.st_size > longest or (status.st_size % _SECTOR_BYTES and status.st_size != size_bytes):
+    if status.st_size > in_whole_writes(size_bytes) or (
+        status.st_size % _SECTOR_BYTES and status.st_size != size_bytes
+    ):
         return True
     changed_ns = max(status.st_mtime_ns, status.st_ctime_ns)
     return changed_ns > touched_ns + (_LATE_NS if same_boot else _STORED_LATE_NS) or not is_random_or_zero(descriptor)
+
+
+def in_whole_writes(size_bytes: int) -> int:
+    """The size that a file has while it is laid out: a multiple of LAYOUT_BYTES."""
+    return -(-size_bytes // LAYOUT_BYTES) * LAYOUT_BYTES
 
 
 def is_random_or_zero(descriptor: int) -> bool:

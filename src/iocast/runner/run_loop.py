@@ -249,7 +249,7 @@ class _Loop:
 
             measured = self.loader.measure(PlannedGroup(plans, group.until, opened, spool), on_tick)
             end = observing.end()
-        if group.phases[0].role != "fill" and isinstance(self.files, WorkFiles):
+        if group.phases[0].role != "fill":  # of these the mark is written when they are whole
             self.files.rest()
         return self.saving.keep(group.phases, measured, end, group.until.end if group.until else None, self.progress)
 
@@ -278,7 +278,6 @@ class _Loop:
         """Reads back what was written so far with verify."""
         if not self.verifying.kept:
             return
-        self.files.note_changes_of((phase,))
         self._begin(self.verifying.shown(phase))
 
         def on_tick(elapsed_ns: int, bytes_read: int) -> bool:

@@ -50,6 +50,9 @@ class TreeFiles:
         for tree, own in self._by_tree(phases).items():
             self._trees[tree.name].note_changes_of(own)
 
+    def rest(self) -> None:
+        """Nothing: what somebody writes into the files of a tree is not told from the test's own writes."""
+
     def adapted(self, phase: Phase, plan: PhasePlan) -> PhasePlan:
         """What the core is told of a phase, with what is there when it begins."""
         tree = self._plan.tree_of(phase)

@@ -135,24 +135,24 @@ def _changed(first: float | None, then: float, *rates: int) -> PhaseRecord:
     moved, waited = tuple(8192 * each for each in ios), (8 * SECOND_NS,) * len(ios)
     series = Series(interval_ns=SECOND_NS, ios=ios, bytes=moved, response_ns=waited)
     began = record.measurement.started_unix_ns
-    seen = tuple(
+    limits = tuple(
         Sample(began + at * SECOND_NS, "limits", "vda1", "read_ios_per_s", limit)
         for at in range(len(ios) + 1)
         if (limit := first if at <= len(ios) // 2 else then) is not None
     )
-    return replace(record, series=series, samples=(*record.samples, *seen))
+    return replace(record, series=series, samples=(*record.samples, *limits))
 
 
 def test_a_limit_that_is_changed_is_named_in_place_of_credits() -> None:
     """It said "burst credits" of a group whose limit went from 3,000 to 500 reads a second, which it can read."""
     changed = _changed(3000.0, 500.0, 2990, 502)
-    found = examine(card_runs.run(changed)).findings
-    (throttled,) = (each for each in found if each.code == "throttle")
+    findings = examine(card_runs.run(changed)).findings
+    (throttled,) = (each for each in findings if each.code == "throttle")
     assert throttled.clause == (
         "the cgroup's limit of reads on vda1 went from 3,000 IOPS to 500 IOPS at about t=11 s,"
         " and the row did 502 IOPS from then on"
     )
-    assert not {"burst_credits", "rate_step", "maintenance"} & {each.code for each in found}
+    assert not {"burst_credits", "rate_step", "maintenance"} & {each.code for each in findings}
     unlimited = replace(changed, samples=tuple(each for each in changed.samples if each.observer != "limits"))
     assert "burst_credits" in {each.code for each in examine(card_runs.run(unlimited)).findings}
 
@@ -163,8 +163,8 @@ def test_a_limit_that_is_set_in_the_midst_is_named() -> None:
 
 
 def test_a_changed_limit_that_is_not_reached_explains_nothing() -> None:
-    found = throttle.detect(Facts(card_runs.run(_changed(9000.0, 6000.0, 2990, 502))))
-    assert not [each for each in found if "limit" in each.evidence]
+    findings = throttle.detect(Facts(card_runs.run(_changed(9000.0, 6000.0, 2990, 502))))
+    assert not [each for each in findings if "limit" in each.evidence]
 
 
 def test_a_limit_that_was_raised_is_told_where_it_held_the_row() -> None:

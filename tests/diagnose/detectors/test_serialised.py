@@ -26,7 +26,7 @@ def test_no_lock_is_suspected_of_others(target: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("each", ["constant:1ms", "exponential:2ms"])
 def test_writes_one_at_a_time_are_seen_in_a_quick_card(each: str, tmp_path: Path) -> None:
-    """Reads that gain four times are no arm's: only a rate limit was suspected, and rejected."""
+    """Only a rate limit was suspected, and rejected, although reads gained four times, more than one disk arm can."""
     run = planted.survey(f"sim:nvme,servers=4,service={each},serialised=writes", tmp_path, "card-quick", seed=5)
     assert "serialised_direct_io" in planted.confirmed(run, tmp_path)
 

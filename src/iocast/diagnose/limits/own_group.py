@@ -89,21 +89,23 @@ def _change(limit: OwnLimit, at: int) -> Change:
 def _within(row: RowFacts, limit: OwnLimit, stretch: Stretch) -> float | None:
     """What a row did a second of what a limit counts, in the whole intervals within a stretch; None without any."""
     series, (op, what) = row.record.series, metrics.LIMITED[limit.metric]
-    whole = sum(part.ios for part in row.measurement.classes)
-    if not series.interval_ns or not whole:
+    of_all = _done(row, what)
+    if not series.interval_ns or not of_all:
         return None
     first, last = -(-stretch.start_ns // series.interval_ns), stretch.end_ns // series.interval_ns
     values = (series.bytes if what == metrics.BYTES else series.ios)[max(0, first) : max(0, last)]
-    if not values:
-        return None
-    done = sum(part.bytes if what == metrics.BYTES else part.ios for part in row.measurement.classes if part.op == op)
-    of_all = sum(part.bytes if what == metrics.BYTES else part.ios for part in row.measurement.classes)
-    return done / of_all * fmean(values) * 1e9 / series.interval_ns if of_all else None
+    return _done(row, what, op) / of_all * fmean(values) * 1e9 / series.interval_ns if values else None
+
+
+def _done(row: RowFacts, what: str, op: str = "") -> int:
+    """The bytes or I/Os of a row, of one operation or of all."""
+    parts = [part for part in row.measurement.classes if not op or part.op == op]
+    return sum(part.bytes if what == metrics.BYTES else part.ios for part in parts)
 
 
 def _reached(row: RowFacts, limit: OwnLimit) -> Reached:
     did, (op, what) = row.measurement, metrics.LIMITED[limit.metric]
-    done = sum(part.bytes if what == metrics.BYTES else part.ios for part in did.classes if part.op == op)
+    done = _done(row, what, op)
     if did.database is not None and did.database.below is not None and (op, what) == ("read", metrics.IOS):
         done = did.database.below.reads  # of statements the limit meets what the engine's cache has not
     got = done * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0

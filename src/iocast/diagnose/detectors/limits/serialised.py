@@ -61,11 +61,11 @@ ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO
 
 CODE: FindingCode = "serialised_direct_io"
 GAINS = 2.0  # times the IOPS of one outstanding I/O: the device serves several
-NO_ARM_GAINS = 3.0  # with eight at once: an arm that picks the nearest of them gains about half as much [J]
+NO_ARM_GAINS = 3.0  # times, with eight at once: one arm gains less, even where it takes the nearest first [J]
 LEAST_DEPTH, DEEP = 4, 8  # of so few a device that is quick now and then explains it [J]; what gains are taken from
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE, SLOW_NS = 2.0, 200_000  # the engine's time over the device's; quicker ones wait for processors [J]
-UNLIKE = 1.5  # rates so far apart are no cap's [J]
+UNLIKE = 1.5  # times: rates so far apart do not come from one cap [J]
 SAME = 0.01  # of the rate: no gain worth a figure
 ALIKE = 10.0  # one write may take so many times as long as one read; beyond that reads say nothing of writes [J]
 LAY_OUT = "Overwrite files that are laid out in full, use more files, XFS or a raw device."

@@ -435,6 +435,18 @@ def _suspicion(record: PhaseRecord, says: str, evidence: dict[str, float], *, co
     )
 
 
+def _if_rejected(evidence: dict[str, float]) -> str:
+    """What follows when an I/O takes as long at half of the rate."""
+    if evidence.get("bandwidth"):
+        return (
+            f"{brief_throughput(evidence['bytes_per_s'])} is a limit in bytes: a link, a cap that lets bytes"
+            " out one after the other, and the device's own bandwidth look the same from here."
+        )
+    if "from_depth" in evidence:
+        return "Not rate-limited: the storage serves one of these at a time, and takes that long for it."
+    return "Not rate-limited: the storage itself takes that long for each I/O."
+
+
 def confirm(run: Run, finding: Finding) -> Experiment | None:
     """One at once as fast as it goes, and the same at half of that rate."""
     if finding.evidence.get("from_depth", 1) > 1:
@@ -444,14 +456,6 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     full = replace(load, users=1, depth=1)
     half: Workload = replace(load, users=1, depth=8, arrival=Constant(rate / 2))
     seconds = max(LEAST_S, 60 / rate)
-    if_rejected = "Not rate-limited: the storage itself takes that long for each I/O."
-    if "from_depth" in finding.evidence:
-        if_rejected = "Not rate-limited: the storage serves one of these at a time, and takes that long for it."
-    if finding.evidence.get("bandwidth"):
-        if_rejected = (
-            f"{brief_throughput(finding.evidence['bytes_per_s'])} is a limit in bytes: a link, a cap that lets bytes"
-            " out one after the other, and the device's own bandwidth look the same from here."
-        )
     return Experiment(
         question="At half the rate, does an I/O take much less time than lies between two at full rate?",
         arms=(
@@ -460,7 +464,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         ),
         decision=Decision(statistic="mean", first="full rate", other="half the rate", limit=LONE, direction="below"),
         if_confirmed="Rate-limited: the storage answers faster than the rate that it is allowed.",
-        if_rejected=if_rejected,
+        if_rejected=_if_rejected(finding.evidence),
         absence_proves=not finding.evidence.get("bandwidth"),
         # Credits that were spent then may be there again: that rejects nothing.
         seen_per_s=rate if record.measurement.asked_depth == 1 or "from_depth" in finding.evidence else None,
