@@ -15,7 +15,7 @@ from iocast.tools.line_problems import meant
 
 _DEFAULT_BS = read_size(OPTIONS["bs"].default)
 _ZIPF_THETA = 1.1  # fio's own default
-_RANGE = re.compile(r"([0-9]+[kmg]?)[-:]([0-9]+[kmg]?)", re.IGNORECASE)
+_RANGE = re.compile(r"^([0-9]{1,19}[kmg]?)[-:]([0-9]{1,19}[kmg]?)", re.IGNORECASE)
 _TWO_ZONES = re.compile(r"([0-9]{1,3})/([0-9]{1,3}):([0-9]{1,3})/([0-9]{1,3})")
 
 Sizes = dict[str, dict[int, float]]  # of each operation: size in bytes -> per cent

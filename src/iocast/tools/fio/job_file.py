@@ -15,7 +15,7 @@ _SECTION = re.compile(r"^\[(.*)\]$")
 _INCLUDE = re.compile(r"include\s")
 # What an iocast job file may begin with by mistake; a fio job of that name says rw, without quotes.
 _TABLES = ("files", "defaults", "tree", "database")
-_HEADLESS = re.compile(r"^\s*(?:rw|readwrite)\s*=\s*[a-z]", re.MULTILINE)  # TOML would have quotes
+_HEADLESS = re.compile(r"^[^\S\n]*(?:rw|readwrite)[^\S\n]*=[^\S\n]*[a-z]", re.MULTILINE)  # TOML would have quotes
 ONLY_JOB = "job"  # what a job without the head of a section is called
 
 

@@ -35,7 +35,7 @@ _RANGE = re.compile(
     rf"(\d{{1,15}}) -> (\d{{1,15}}) {{1,60}}{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}([A-Za-z]\S.{{0,160}})$"
 )
 _OLD_ROW = re.compile(r"(\d{1,15}) {1,60}(\d{1,15}) {1,60}([A-Za-z]\S.{0,160})$")
-_MEAN = re.compile(rf"{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}([A-Za-z]\S.{{0,160}})$")
+_MEAN = re.compile(rf"^{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}{_NUMBER} {{1,60}}([A-Za-z]\S.{{0,160}})$")
 _STAMP = re.compile(r" {1,60}\d{1,2}-[A-Z]{3}-\d\d [\d.: APM+-]{8,50}$")
 _RULE = re.compile(r"[- ]{10,}")
 

@@ -17,7 +17,7 @@ _ELAPSED = re.compile(r"Elapsed: {0,80}([\d,]{1,12}\.\d{1,2}) \(mins\)")
 _TAG = re.compile(r"<[^<>]{0,400}>")
 _H3 = re.compile(r"<h3[^<>]{0,200}>([^<>]{1,120})</h3>")
 _DASHES = re.compile(r"-{2,}")
-_RULE = re.compile(r"[- ]{10,}$")
+_RULE = re.compile(r"^[- ]{10,}$")
 _PAGE = re.compile(r" {2,}DB/Inst: ")
 
 
@@ -158,7 +158,7 @@ def _plain(cell: str) -> str:
 
 NAMES: Final = ("Tablespace", "Filename")
 _SECTION_RULE = re.compile(r"^-[- ]{9,}$")
-_END = re.compile(r" {4,}-{20,}$")
+_END = re.compile(r"^ {4,}-{20,}$")
 _FIGURE = re.compile(r"[\d,.#]*")
 
 
