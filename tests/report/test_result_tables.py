@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Struct
 
 from iocast.model.report import Chart, Column, Report, Section
-from iocast.model.results.shown import Number, shown
+from iocast.model.results.shown import Number, shown, shown_below
 from iocast.report.renderers import csv_table
 from iocast.report.result_tables import chart_table, result_table, tip
 
@@ -23,7 +23,7 @@ class Line(Struct, frozen=True, kw_only=True):
     high: Number | None = None
     kept: Annotated[tuple[Number | None, ...], shown("kept", "relative")] = ()
     runs: Annotated[int, shown("runs", "count", spare=1)] = 3
-    why_not: Annotated[str | None, shown("", below=True)] = None
+    why_not: Annotated[str | None, shown_below()] = None
 
 
 LINES = (
@@ -151,7 +151,7 @@ def test_a_tip_says_what_is_shown_and_known() -> None:
         depth: int
         p50_ns: Annotated[float | None, shown("p50", "duration")]
         p99_ns: Annotated[float | None, shown("in\ntwo lines", "duration")]
-        note: Annotated[str, shown("", below=True)]
+        note: Annotated[str, shown_below()]
 
     load = Load(4, 16, None, 9_000_000.0, "too few")
     assert tip(load, "users") == "4x16: in two lines 9.00ms"

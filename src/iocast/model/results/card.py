@@ -28,7 +28,7 @@ from iocast.model.results.database import (
 from iocast.model.results.experiments import ExperimentRow
 from iocast.model.results.layers import DeviceRow, LayerRow, RowLayersRow, TimeRow
 from iocast.model.results.replay import Replayed
-from iocast.model.results.shown import Duration, Number, shown
+from iocast.model.results.shown import Duration, Number, shown, shown_below
 from iocast.model.workload import Op
 
 
@@ -205,7 +205,7 @@ class TestedRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     verdict: Annotated[VerdictCode | Literal["not_tested"], shown("verdict", "code")]
     says: Annotated[str, shown("evidence")]
     phase: str | None = None
-    question: Annotated[str | None, shown("", below=True)] = None
+    question: Annotated[str | None, shown_below()] = None
     ratio: Number | None = None
     low: Number | None = None
     high: Number | None = None

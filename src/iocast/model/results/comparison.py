@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.model.codes import ComparisonCode, DifferenceCode, RepeatsCode, StatisticCode
 from iocast.model.results.calibration import RepeatedMaximumRow
-from iocast.model.results.shown import Number, shown
+from iocast.model.results.shown import Number, shown, shown_below
 
 INTERVAL = ("ratio_low", "ratio_high")
 
@@ -57,7 +57,7 @@ class Compared(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = None
     verdict: Annotated[ComparisonCode, shown("verdict", "code")]
-    why_not: Annotated[str | None, shown("", below=True)] = None
+    why_not: Annotated[str | None, shown_below()] = None
     within_tenth: bool | None = None
     first_repeats: int | None = None
     other_repeats: int | None = None

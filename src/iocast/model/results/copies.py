@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.model.codes import CopyRemarkCode, SeverityCode
 from iocast.model.copy_trials import MethodCode
-from iocast.model.results.shown import Number, shown
+from iocast.model.results.shown import Number, shown, shown_below
 
 
 class CopiedWay(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ class CopyRemark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     code: Annotated[CopyRemarkCode, shown("remark", "code")]
     methods: Annotated[tuple[MethodCode, ...], shown("ways", "names")]
     says: Annotated[str, shown("evidence")]
-    remedy: Annotated[str, shown("", below=True)]
+    remedy: Annotated[str, shown_below()]
 
 
 class Copies(Struct, frozen=True, kw_only=True):

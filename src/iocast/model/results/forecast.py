@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from iocast.model.finding import Grade
-from iocast.model.results.shown import Number, shown
+from iocast.model.results.shown import Number, shown, shown_below
 
 Given = Literal["ok", "marginal", "at_risk", "not_ok", "unknown"]
 
@@ -73,7 +73,7 @@ class WhatIfRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     low_ns: Annotated[Number | None, shown("from", "duration")] = None
     high_ns: Annotated[Number | None, shown("to", "duration")] = None
     ok_rate_per_s: Annotated[Number | None, shown("OK up to\nIOPS", "rate", spare=1)] = None
-    says: Annotated[str | None, shown("", below=True)] = None
+    says: Annotated[str | None, shown_below()] = None
 
 
 class LadderRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ class OpenLoopRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     low_ns: Annotated[Number | None, shown("forecast\nfrom", "duration")] = None
     high_ns: Annotated[Number | None, shown("to", "duration")] = None
     held: Annotated[Literal["yes", "within error", "no"] | None, shown("inside")] = None
-    says: Annotated[str | None, shown("", below=True)] = None
+    says: Annotated[str | None, shown_below()] = None
 
 
 class ArithmeticLevel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

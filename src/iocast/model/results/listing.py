@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
-from iocast.model.results.shown import Number, shown
+from iocast.model.results.shown import Number, shown, shown_below
 
 
 class ListedRun(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -30,7 +30,7 @@ class ListedRun(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     trust: Annotated[Grade | None, shown("trust", "grade")] = None
     status: Annotated[str, shown("status")]
     verdict: str | None = None
-    why: Annotated[str | None, shown("", below=True)] = None
+    why: Annotated[str | None, shown_below()] = None
     tags: Annotated[tuple[str, ...] | None, shown("tags", "names", spare=3)] = None
     note: Annotated[str | None, shown("note", spare=5)] = None
 

@@ -48,8 +48,12 @@ def shown(
     once: bool = False,
     interval: tuple[str, str] | None = None,
     pair: str = "",
-    below: bool = False,
 ) -> Meta:
     """For Annotated: how the field is shown. `explain` says what it is, in the page and in the schema."""
-    column_of = Shown(heading, kind, explain, spare, column, once, interval, pair, below)
+    column_of = Shown(heading, kind, explain, spare, column, once, interval, pair, below=False)
     return Meta(description=explain or None, extra={"shown": column_of})
+
+
+def shown_below() -> Meta:
+    """For Annotated: the field is a sentence under its row."""
+    return Meta(extra={"shown": Shown("", "text", "", 0, "", once=False, interval=None, pair="", below=True)})

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from iocast import text
 from iocast.analyse.statistics import bucket_shares, published
 from iocast.model.report import Chart
-from iocast.model.results.shown import shown
+from iocast.model.results.shown import shown, shown_below
 from iocast.report.charts.families import Family, Member
 from iocast.report.charts.latency_buckets import Bucket, bucket_colour, bucket_legend, buckets_of
 from iocast.report.charts.loads import AtLoad, loads_axis
@@ -46,7 +46,7 @@ class LoadTimes(AtLoad, frozen=True):
     fast_share: Annotated[float, shown("up to 1 ms", "share")]
     middling_share: Annotated[float, shown("1 to 10 ms", "share")]
     slow_share: Annotated[float, shown("above 10 ms", "share")]
-    note: Annotated[str, shown("", below=True)]
+    note: Annotated[str, shown_below()]
 
 
 class LatencyByLoad(Chart, frozen=True, kw_only=True):
