@@ -6,6 +6,7 @@ import os
 
 from msgspec.structs import replace
 
+from iocast.archive.file_names import ROWS_FILE, RUN_FILE, SUMMARY_FILE
 from iocast.errors import SpecError, TargetError
 from iocast.load.database.servers import is_database
 from iocast.load.work_files import own_file
@@ -69,6 +70,7 @@ def _find(path: str) -> Target:
     if os.path.lexists(path):
         target = describe(path)
         _refuse_devices_home(target)
+        _refuse_run_folder(target)
         return replace(target, size_bytes=None) if target.kind == "file" and own_file(target.path) else target
     absolute = os.path.abspath(path)
     parent = os.path.dirname(absolute)
@@ -91,6 +93,16 @@ def _refuse_devices_home(target: Target) -> None:
         raise TargetError(
             f"{target.path} is on devtmpfs: files there are in memory",
             "give a block device (`lsblk` lists them), or a directory on a disk file system",
+        )
+
+
+def _refuse_run_folder(target: Target) -> None:
+    names = {name for name in (RUN_FILE, SUMMARY_FILE, ROWS_FILE) if os.path.lexists(os.path.join(target.path, name))}
+    if RUN_FILE in names and len(names) > 1:
+        raise TargetError(
+            f"{target.path} is a run folder: no work files are laid out in it",
+            f"to see that run, `iocast report {target.path}`; to test its findings, `iocast diagnose --for "
+            f"{target.path}`; to measure, give the directory of the storage",
         )
 
 
