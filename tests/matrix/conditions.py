@@ -118,6 +118,7 @@ STEP = "rate_step"
 SHARED, LINK, MERGED, SPLIT = "shared_drives", "link_limit", "consolidation", "splitting"
 MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised_direct_io", "several_peaks", "throttle"
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse_clock", "retrograde_scaling", "stalls", "page_cache"
+SLOW_REGION = "slow_region"
 POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache_pollution", "round_trip_floor", "generator_bound", "too_few_in_flight"
 HOLES = "has holes"  # in the words of the refusal
 # A thread: a process of its own would leave the group in which it is ended.
@@ -488,6 +489,22 @@ DRAWN = (
         "misaligned",
         also=(SPLIT, PEAKS),
         job="reads",
+    ),
+    _drawn_lab(
+        "bad blocks",
+        "ext4 on a loop device over a lab device of which a few megabytes take long",
+        "read_latency=300us write_latency=300us jitter=30us bad={}MiB..700MiB:{}ms",
+        ((600, 696), (20, 100)),
+        SLOW_REGION,
+        job="card-quick",
+    ),
+    _drawn_lab(
+        "slow zone",
+        "ext4 on a loop device over a lab device whose later part is slower",
+        "read_latency=1ms write_latency=1ms jitter=100us zone={}MiB:{}ms",
+        ((600, 900), (3, 8)),
+        SLOW_REGION,
+        job="card-quick",
     ),
     _drawn_lab(
         "free flushes",

@@ -15,6 +15,7 @@ from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.preconditions import NOT_SHORT_OF_CPU, meets
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
+from iocast.model.workload import Sequential
 
 AS_LONG = 1.5  # times the longest stall of other rows [J]
 PASSES, LONGER = 3.0, 1.2  # over the blocks of a row; times the p50: neither is that of first writes [J]
@@ -103,6 +104,11 @@ def steps_of_the_clock(both: Both) -> bool:
     return both.effect.evidence["widest_gap_ns"] <= STEPS_APART * both.cause.evidence["step_ns"]
 
 
+def passed_through(both: Both) -> bool:
+    """A sequential row comes to the place at some time."""
+    return both.row is not None and isinstance(both.row.workload.locality, Sequential)
+
+
 class Explains(NamedTuple):
     """A finding that is not rejected explains others where all of this holds: these are not told then."""
 
@@ -152,6 +158,14 @@ EXPLAINS: tuple[Explains, ...] = (
     ),
     Explains("coarse_clock", ("several_peaks",), (its_rows, steps_of_the_clock)),
     Explains("burst_credits", ("several_peaks",), (its_rows,)),
+    # A slow place: reads at random meet it now and then, sequential ones all at once.
+    Explains("slow_region", ("several_peaks", "long_tail"), (same_row,)),
+    Explains("slow_region", ("several_peaks", "long_tail"), (certain_cause,)),
+    Explains("slow_region", ("cache_in_the_storage",), (suspected, same_row)),
+    Explains("slow_region", ("stalls",), (same_row, as_long_as_a_miss)),
+    Explains(
+        "slow_region", ("rate_step", "maintenance", "burst_credits", "shared_drives"), (suspected, passed_through)
+    ),
     Explains("burst_credits", ("stalls",), (its_rows, as_long_as_a_turn)),
 )
 
@@ -181,6 +195,9 @@ RIVALS: tuple[Rivals, ...] = (
     Rivals("cache_pollution", ("shared_drives", "maintenance", "write_cliff")),
     Rivals("asynchronous_timing", ("too_few_in_flight",)),
 )
+
+
+BY_PLACE: frozenset[FindingCode] = frozenset({"slow_region"})  # no wait for a CPU knows the place
 
 
 class Disturbs(NamedTuple):
@@ -242,7 +259,7 @@ def not_suppressed(facts: Facts, findings: Sequence[Finding]) -> list[Finding]:
     return [
         each
         for each in findings
-        if not (each.state == "suggested" and each.phase in busy)
+        if not (each.state == "suggested" and each.phase in busy and each.code not in BY_PLACE)
         and not any(_explains(cause, each, rows.get(each.phase)) for cause in findings if cause.state != "rejected")
     ]
 

@@ -51,6 +51,7 @@ FindingCode = Literal[
     "too_few_in_flight",
     "throttle",
     "retrograde_scaling",
+    "slow_region",
     # Other load on the same storage.
     "stalls",
     "shared_drives",

@@ -162,6 +162,7 @@ FINDINGS: dict[FindingCode, str] = {
     "too_few_in_flight": "too few outstanding I/Os",
     "throttle": "throttling",
     "retrograde_scaling": "retrograde scaling",
+    "slow_region": "slow region",
     "stalls": "stalls",
     "shared_drives": "shared drives",
     "consolidation": "consolidation",

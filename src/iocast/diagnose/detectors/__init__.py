@@ -30,6 +30,7 @@ from iocast.diagnose.detectors.limits import (
     round_trip,
     serialised,
     shallow,
+    slow_region,
     throttle,
     write_cliff,
 )
@@ -113,6 +114,7 @@ DETECTORS: tuple[Detector, ...] = (
     coarse_clock,
     generator_bound,
     retrograde,
+    slow_region,
     layer_losses,
 )
 
