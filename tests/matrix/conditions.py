@@ -496,7 +496,7 @@ DRAWN = (
         "read_latency=300us write_latency=300us jitter=30us bad={}MiB..700MiB:{}ms",
         ((600, 696), (20, 100)),
         SLOW_REGION,
-        job="card-quick",
+        job="survey",
     ),
     _drawn_lab(
         "slow zone",
@@ -504,7 +504,7 @@ DRAWN = (
         "read_latency=1ms write_latency=1ms jitter=100us zone={}MiB:{}ms",
         ((600, 900), (3, 8)),
         SLOW_REGION,
-        job="card-quick",
+        job="survey",
     ),
     _drawn_lab(
         "free flushes",
