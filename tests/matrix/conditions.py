@@ -118,7 +118,7 @@ STEP = "rate_step"
 SHARED, LINK, MERGED, SPLIT = "shared_drives", "link_limit", "consolidation", "splitting"
 MAINTENANCE, SERIALISED, PEAKS, THROTTLE = "maintenance", "serialised_direct_io", "several_peaks", "throttle"
 TICK, RETROGRADE, STALLS, PAGE_CACHE = "coarse_clock", "retrograde_scaling", "stalls", "page_cache"
-SLOW_REGION = "slow_region"
+SLOW_REGION, FRESH = "slow_region", "fresh_writes"
 POLLUTED, ROUND_TRIP, GENERATOR, SHALLOW = "cache_pollution", "round_trip_floor", "generator_bound", "too_few_in_flight"
 HOLES = "has holes"  # in the words of the refusal
 # A thread: a process of its own would leave the group in which it is ended.
@@ -504,6 +504,14 @@ DRAWN = (
         "read_latency=1ms write_latency=1ms jitter=100us zone={}MiB:{}ms",
         ((600, 900), (3, 8)),
         SLOW_REGION,
+        job="survey",
+    ),
+    _drawn_lab(
+        "reads of fresh writes",
+        "ext4 on a loop device over a lab device that reads what was written last more slowly",
+        "read_latency=2ms write_latency=1ms jitter=100us fresh={}MiB:{}ms",
+        ((48, 96), (8, 20)),
+        FRESH,
         job="survey",
     ),
     _drawn_lab(

@@ -161,6 +161,7 @@ EXPLAINS: tuple[Explains, ...] = (
     # A slow place: reads at random meet it now and then, sequential ones all at once.
     Explains("slow_region", ("several_peaks", "long_tail"), (same_row,)),
     Explains("slow_region", ("several_peaks", "long_tail"), (certain_cause,)),
+    Explains("fresh_writes", ("slow_region", "several_peaks"), (certain_cause,)),
     Explains("slow_region", ("cache_in_the_storage",), (suspected, same_row)),
     Explains("slow_region", ("stalls",), (same_row, as_long_as_a_miss)),
     Explains(
@@ -190,6 +191,8 @@ RIVALS: tuple[Rivals, ...] = (
     Rivals("tier_migration", ("cache_in_the_storage", "read_ahead", "elided_reads", "maintenance", "shared_drives")),
     Rivals("elided_reads", ("cache_in_the_storage", "tier_migration")),
     Rivals("read_ahead", ("cache_in_the_storage", "tier_migration")),
+    Rivals("slow_region", ("fresh_writes",)),
+    Rivals("fresh_writes", ("slow_region",)),
     Rivals("maintenance", ("shared_drives",)),
     Rivals("shared_drives", ("maintenance", "stalls")),
     Rivals("cache_pollution", ("shared_drives", "maintenance", "write_cliff")),
@@ -197,7 +200,7 @@ RIVALS: tuple[Rivals, ...] = (
 )
 
 
-BY_PLACE: frozenset[FindingCode] = frozenset({"slow_region"})  # no wait for a CPU knows the place
+BY_PLACE: frozenset[FindingCode] = frozenset({"slow_region", "fresh_writes"})  # no wait for a CPU knows the place
 
 
 class Disturbs(NamedTuple):

@@ -52,6 +52,7 @@ FindingCode = Literal[
     "throttle",
     "retrograde_scaling",
     "slow_region",
+    "fresh_writes",
     # Other load on the same storage.
     "stalls",
     "shared_drives",

@@ -163,6 +163,7 @@ FINDINGS: dict[FindingCode, str] = {
     "throttle": "throttling",
     "retrograde_scaling": "retrograde scaling",
     "slow_region": "slow region",
+    "fresh_writes": "slow reads of fresh writes",
     "stalls": "stalls",
     "shared_drives": "shared drives",
     "consolidation": "consolidation",

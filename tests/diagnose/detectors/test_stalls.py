@@ -24,7 +24,8 @@ MS_NS = 1_000_000
 
 def _slow(at_ns: float, service_ns: float, *, response_ns: float | None = None) -> SlowIo:
     response = service_ns if response_ns is None else response_ns
-    return SlowIo(round(at_ns), "read", 0, 0, 8192, round(response), round(service_ns))
+    anywhere = round(at_ns) * 7919 % card_runs.GIB // 8192 * 8192
+    return SlowIo(round(at_ns), "read", 0, anywhere, 8192, round(response), round(service_ns))
 
 
 def _phase(*slow: SlowIo, median_ns: float = 240_000, name: str = "randread 8k", users: int = 8) -> PhaseRecord:

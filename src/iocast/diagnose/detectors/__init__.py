@@ -25,6 +25,7 @@ from iocast.diagnose.detectors.interference import (
 )
 from iocast.diagnose.detectors.limits import (
     credits,
+    fresh_writes,
     link_limit,
     retrograde,
     round_trip,
@@ -114,6 +115,7 @@ DETECTORS: tuple[Detector, ...] = (
     coarse_clock,
     generator_bound,
     retrograde,
+    fresh_writes,
     slow_region,
     layer_losses,
 )

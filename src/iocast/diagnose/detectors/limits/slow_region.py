@@ -7,7 +7,8 @@ either part, and a sequential row that comes to it looks as if the storage had b
 How it shows: the slowest reads of a row at random places lie close together, closer than chance puts them once in a
 million rows. Slow times put them anywhere, and so do caches that hold single blocks; a disk's long seeks put them at
 both ends.
-How to confirm: the same reads within that stretch and within one of the same length elsewhere, in turns.
+How to confirm: the same reads within that stretch and within one of the same length elsewhere, in turns. After a
+run that wrote, the other one is written first: if what was written last is slow, that one is slow now.
 What to change: look at the error counters of the drive (`smartctl -x`), at what lies below that part of the volume
 (`lvs -o +devices`, `mdadm --detail`); keep logs and hot files off it.
 """
@@ -18,6 +19,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.load_kind import region
@@ -35,7 +38,7 @@ from iocast.model.experiment import Arm, Decision, Experiment
 from iocast.model.finding import Finding
 from iocast.model.measurement import SlowIo
 from iocast.model.run import Run
-from iocast.model.workload import MixItem, Uniform, Workload
+from iocast.model.workload import MixItem, Sequential, Uniform, Workload
 from iocast.text import brief_percent, brief_time, capacity
 
 NEEDS: tuple[str, ...] = ()
@@ -48,6 +51,7 @@ NUMBERS = (8, 16, 32, 64)  # of slowest reads that are looked at; few slow place
 MOST_OF_THEM = 0.8  # lie there: of the long seeks of a disk, half lie at either end [J]
 BY_CHANCE = 1e-6  # in a row; a run has tens of them [J]
 SLOWER = 1.5  # than elsewhere, at least [J]
+WRITTEN_BYTES = 1 << 20
 FEWEST_BLOCKS = 16  # of a stretch, for reads at random within it [J]
 
 
@@ -65,11 +69,20 @@ class Stretch(NamedTuple):
 
 def detect(facts: Facts) -> Iterator[Finding]:
     """Rows that read at random places, and whose slowest reads lie close together."""
+    for row, stretch in slow_stretches(facts):
+        yield _finding(row, stretch)
+
+
+def slow_stretches(facts: Facts) -> Iterator[tuple[RowFacts, Stretch]]:
+    """Where reads at random places were much slower than elsewhere, of each row that shows it."""
     for row in rows_for(facts, ONLY):
         if isinstance(row.workload.locality, Uniform) and any(item.op == "read" for item in row.workload.mix):
             stretch = _stretch(row)
-            if stretch is not None:
-                yield from _finding(row, stretch)
+            if stretch is None:
+                continue
+            there_ns, elsewhere_ns = _medians_ns(row, stretch)
+            if there_ns > TWICE * elsewhere_ns:
+                yield row, stretch
 
 
 def _stretch(row: RowFacts) -> Stretch | None:
@@ -109,28 +122,29 @@ def _chance(places: int, within: int, share: float) -> float:
     return min(1.0, places * places * math.exp(-others * apart))
 
 
-def _finding(row: RowFacts, stretch: Stretch) -> Iterator[Finding]:
-    """None where reads there are not much slower: the medians there and elsewhere are those of the slowest part of all
-    reads, as large as the stretch's share of the data, and of the rest."""
-    elsewhere_ns, slow_ns = (
-        row.service("read").quantile_ns(q) for q in ((1 - stretch.share) / 2, 1 - stretch.share / 2)
-    )
-    if slow_ns <= TWICE * elsewhere_ns:
-        return
-    yield Finding(
+def _medians_ns(row: RowFacts, stretch: Stretch) -> tuple[float, float]:
+    """There and elsewhere: of the slowest part of all reads, as large as the stretch's share of the data, and of the
+    rest."""
+    reads = row.service("read")
+    return reads.quantile_ns(1 - stretch.share / 2), reads.quantile_ns((1 - stretch.share) / 2)
+
+
+def _finding(row: RowFacts, stretch: Stretch) -> Finding:
+    there_ns, elsewhere_ns = _medians_ns(row, stretch)
+    return Finding(
         code=CODE,
         severity="warn",
         phase=row.name,
         says=(
             f"{stretch.within} of the {stretch.slow} slowest reads lie within"
             f" {capacity(stretch.end_bytes - stretch.start_bytes)} ({brief_percent(stretch.share)} of the data), from"
-            f" {capacity(stretch.start_bytes)} to {capacity(stretch.end_bytes)}: about {brief_time(slow_ns)}"
+            f" {capacity(stretch.start_bytes)} to {capacity(stretch.end_bytes)}: about {brief_time(there_ns)}"
             f" there, {brief_time(elsewhere_ns)} elsewhere."
         ),
         evidence={
             "start_bytes": float(stretch.start_bytes),
             "end_bytes": float(stretch.end_bytes),
-            "slow_ns": slow_ns,
+            "slow_ns": there_ns,
             "elsewhere_ns": elsewhere_ns,
             "by_chance": stretch.by_chance,
         },
@@ -146,7 +160,8 @@ def _finding(row: RowFacts, stretch: Stretch) -> Iterator[Finding]:
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """The same reads there and elsewhere; None where there is no room for both."""
+    """The same reads there and elsewhere; None where there is no room for both. What the run wrote last may be the slow
+    part: after a run that wrote, the other one is written first."""
     size = max(item.size_bytes for item in row_of(run, finding).phase.workload.mix if item.op == "read")
     start, end = (int(finding.evidence[name]) // size * size for name in ("start_bytes", "end_bytes"))
     room = target_bytes(run)
@@ -154,16 +169,22 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
     length = min(end - start, max(before, after)) // size * size
     if length < FEWEST_BLOCKS * size:
         return None
-    elsewhere = (before - length) // 2 if before >= after else end + (after - length) // 2
-    reads = Workload(mix=(MixItem("read", size),))
-    arms = tuple(
-        Arm(name=name, workload=reads, region_start_bytes=at // size * size, region_size_bytes=length)
-        for name, at in (("elsewhere", elsewhere), ("there", start + (end - start - length) // 2))
+    there = Arm(
+        name="there",
+        workload=Workload(mix=(MixItem("read", size),)),
+        region_start_bytes=start + (end - start - length) // 2 // size * size,
+        region_size_bytes=length,
     )
+    at = (before - length) // 2 if before >= after else end + (after - length) // 2
+    elsewhere = replace(there, name="elsewhere", region_start_bytes=at // size * size)
+    writes = Workload(mix=(MixItem("write", WRITTEN_BYTES),), locality=Sequential(), depth=4)
+    written = replace(elsewhere, name="writing", workload=writes, seconds=10.0, bytes=length, measured=False)
+    wrote = any(record.phase.workload.writes for record in run.phases) and length >= WRITTEN_BYTES
     return Experiment(
         question=f"Do reads from {capacity(start)} to {capacity(end)} take longer than reads of as much elsewhere?",
-        arms=arms,
+        prepare=(written,) if wrote else (),
+        arms=(elsewhere, there),
         decision=Decision(statistic="mean", first="elsewhere", other="there", limit=SLOWER, direction="above"),
         if_confirmed="It is the place: reads there take {ratio} times as long, whenever they are done.",
-        if_rejected="It is not the place: the slow reads were slow for another cause, at that time.",
+        if_rejected="It is not the place: the slow reads were slow for another cause, or had been written last.",
     )
