@@ -20,7 +20,7 @@ from iocast.model.workload import Closed, Hotspot, Locality, MixItem, Op, Sequen
 from iocast.report.card import target_section
 from iocast.report.card.card_report import card
 from iocast.report.card.headline import figures
-from iocast.report.card.summary_sentences import sentences, takes
+from iocast.report.card.summary_sentences import MET, sentences, takes
 from iocast.report.card.verdict import verdict
 from iocast.report.tested_section import conclusion
 
@@ -329,3 +329,13 @@ def test_what_is_open_of_a_confirmed_kind_is_said_of_its_other_rows(golden: Gold
     confirmed = Finding(code=one.code, severity="warn", phase="r", says="", state="confirmed")
     said = conclusion((confirmed, *others), Diagnosis())
     golden(said)
+
+
+def test_what_all_rows_met_is_said_once() -> None:
+    run = card_runs.quick_card()
+    facts, busy = Facts(run), MET["short of CPU"]
+    once = sentences(facts, list(run.measured), state=lambda _: f", {busy}")
+    assert once[-1] == f"All of this was measured {busy}."
+    assert " ".join(once).count(busy) == 1
+    scans_only = sentences(facts, list(run.measured), state=lambda row: f", {busy}" * (row.phase.test == "read"))
+    assert not any(each.startswith("All of this") for each in scans_only)

@@ -50,12 +50,21 @@ def sentences(
     closed = [each for each in records if _can_be_told(each)]
     scans = [each for each in rates_only or () if _can_be_told(each)]
     reads = [*_random_reads(facts, closed, state)] or [*_read_rates(records, state)]
-    return [
+    said = [
         *reads,
         *_scans(closed, scans, records if every is None else every, state),
         *_commits(closed, state),
         *_mixes(closed, state),
     ]
+    return _met_once(said)
+
+
+def _met_once(said: list[str]) -> list[str]:
+    """What all of these say that their rows met is said once."""
+    for words in dict.fromkeys(MET.values()):
+        if len(said) > 1 and all(each.endswith(f", {words}.") for each in said):
+            return [*(each.replace(f", {words}", "") for each in said), f"All of this was measured {words}."]
+    return said
 
 
 def _can_be_told(record: PhaseRecord) -> bool:
