@@ -61,6 +61,22 @@ def test_the_suffix_says_the_form(runs: Path, tmp_path: Path, name: str, start: 
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_a_ticket_has_the_head_alone(runs: Path, tmp_path: Path) -> None:
+    folder = run_folder(runs / "iocast-runs")
+    done = iocast("report", folder, "--brief", "-o", "ticket.md", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ticket = (tmp_path / "ticket.md").read_text()
+    assert len(ticket.splitlines()) <= 25
+    assert ticket.startswith("# card quick · sim:hdd\n")
+    assert "**Random 8k read: " in ticket
+    assert "**Bottleneck:**" in ticket
+    assert "## Results" not in ticket
+    printed = iocast("report", folder, "--brief", cwd=tmp_path)
+    assert len(printed.stdout.splitlines()) <= 25
+    refused = iocast("report", folder, "--brief", "--format", "csv", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+
+
 def test_a_json_file_has_the_charts(runs: Path, tmp_path: Path) -> None:
     iocast("report", run_folder(runs / "iocast-runs"), "-o", "card.json", cwd=tmp_path)
     charts = json.loads((tmp_path / "card.json").read_text())["charts"]

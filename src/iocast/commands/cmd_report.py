@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option(
     "--files", metavar="DIR", default="", help="Write ORION's files of a run of `iocast matrix` into DIR instead."
 )
+@click.option("--brief", is_flag=True, help="Only the head, for a ticket: verdict, figures, worst finding, next steps.")
 @anonymous_option
 @grading
 def report(
@@ -33,6 +34,7 @@ def report(
     force: bool,
     form: str,
     files: str,
+    brief: bool,
     grade_request: GradeRequest,
     names: Pseudonyms | None,
 ) -> int:
@@ -48,6 +50,8 @@ def report(
     listener, folders = TerminalListener(form), tuple(find_run(directory, run) for run in runs)
     if files and into is not None:
         raise SpecError("--files and -o together", "give one of them: -o writes the card, --files ORION's files")
+    if brief and (files or form not in ("terminal", "markdown", "json")):
+        raise SpecError(f"--brief with {'--files' if files else f'--format {form}'}", "--brief is for people: omit it")
     if files:
         from iocast.sessions.anonymous.anonymous_copies import copies_of
         from iocast.sessions.forecasting.matrix import write_again_for_orion
@@ -56,7 +60,7 @@ def report(
             write_again_for_orion(copied.folders, files, listener, force=force)
         return 0
     if into is None:
-        passed = [show_again(folder, grade_request, listener, names) for folder in folders]
+        passed = [show_again(folder, grade_request, listener, names, brief=brief) for folder in folders]
     else:
-        passed = write_again(folders, ReportFile(into.path, into.theme, force), grade_request, listener, names)
+        passed = write_again(folders, ReportFile(into.path, into.theme, force, brief), grade_request, listener, names)
     return int(not all(passed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.model.codes import BadgeCode, ConclusionCode, FindingCode, ReportCode, SectionCode, VerdictCode
 from iocast.model.finding import FailedDetector, Finding
@@ -197,6 +198,10 @@ class Report(Struct, frozen=True):
     conclusions: tuple[Conclusion, ...] = ()
     failed: tuple[FailedDetector, ...] = ()  # detectors whose findings are missing
     result: Struct | None = None  # of model/results: what JSON says beside the head
+
+    def brief(self) -> Report:
+        """Its head alone: what, where, when, the verdict, the figures, the worst finding, the next steps."""
+        return replace(self, sections=())
 
     @property
     def charts(self) -> tuple[Chart, ...]:

@@ -37,11 +37,19 @@ class ReportFile(Struct, frozen=True):
     path: Path
     theme: str = "light"
     force: bool = False
+    brief: bool = False
 
 
-def show_again(folder: str, grade_request: GradeRequest, listener: Listener, names: Pseudonyms | None = None) -> bool:
+def show_again(
+    folder: str,
+    grade_request: GradeRequest,
+    listener: Listener,
+    names: Pseudonyms | None = None,
+    *,
+    brief: bool = False,
+) -> bool:
     """Tells the card of a run, or the report of a group of runs, with `names` without any name; returns whether it
-    earned the grade asked for.
+    earned the grade asked for. `brief`: its head alone.
 
     Raises ArchiveError.
     """
@@ -49,9 +57,11 @@ def show_again(folder: str, grade_request: GradeRequest, listener: Listener, nam
         (place,) = copied.folders
         card = _card(place, grade_request)
         if card is None:
-            listener.tell(AnswerReady(copied.without_rooms(_report(place, grade_request))))
+            report = copied.without_rooms(_report(place, grade_request))
+            listener.tell(AnswerReady(report.brief() if brief else report))
             return True
-        listener.tell(CardReady(card, copied.without_rooms(card.report())))
+        report = copied.without_rooms(card.report())
+        listener.tell(CardReady(card, report.brief() if brief else report))
         return check_floor(card, grade_request.floor, listener)
 
 
@@ -78,6 +88,7 @@ def write_again(
                 listener.tell(FileWritten(file))
             else:
                 report = card.report(charts=True) if card else _report(folder, grade_request, charts=True)
+                report = report.brief() if into.brief else report
                 for written in write_file(copied.without_rooms(report), file, into.theme, force=into.force):
                     listener.tell(FileWritten(written))
             if card is not None:
