@@ -177,8 +177,9 @@ def _mixes(records: list[PhaseRecord], state: State) -> Iterator[str]:
         best = _least_load(rows, _rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
-        rate = text.rate(_rate_of_data(best))
-        yield f"A {_split(best)} mix of {blocks} reaches {rate} IOPS at {who(best)}{state(best)}."
+        rate, split = text.rate(_rate_of_data(best)), _split(best)
+        mix = f"{text.article(split).capitalize()} {split} mix of {blocks}"
+        yield f"{mix} reaches {rate} IOPS at {who(best)}{state(best)}."
 
 
 def _least_load(records: list[PhaseRecord], speed: Callable[[PhaseRecord], float]) -> PhaseRecord:
