@@ -86,7 +86,7 @@ def card(
 
 def run(
     job: str | Job,
-    path: str = ".",
+    path: str = "",
     *,
     size: str | None = None,
     time: str | None = None,

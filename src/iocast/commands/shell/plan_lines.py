@@ -119,8 +119,10 @@ def totals(plan: Plan, layout: Layout, make_seconds: float | None = None) -> Ite
         for file in layout.files:
             yield f"target  {file.path}, {capacity(file.size_bytes)}, used as it is"
         return
-    for file in layout.files:
-        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be filled' if file.fill else 'already filled'}"
+    for number, file in enumerate(layout.files):
+        name = f", for {plan.files.names[number]}" if len(plan.files.names) > 1 else ""
+        state = "to be filled" if file.fill else "already filled"
+        yield f"file    {file.path}, {capacity(file.size_bytes)}, {state}{name}"
 
 
 def image_line(images: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     """A job (a preset's name, the path of a job file, or a Job) on a path, and what is made of its run."""
 
     job: Annotated[Job | str, argument("The name of a preset, the path of a job file, or a Job.")]
-    path: Annotated[str, argument("A directory, a file, a block device, or a simulated device such as sim:hdd.")] = "."
+    path: Annotated[str, argument("A directory, a file, a block device, or a simulated device such as sim:hdd.")] = ""
     diagnosing: Annotated[bool, option("Test findings by experiment after the measurement.", spelt="--diagnose")] = (
         False
     )
