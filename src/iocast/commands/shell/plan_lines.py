@@ -196,7 +196,14 @@ def _mix(workload: Workload) -> str:
     if len(words) > 1:
         shares = [percent(item.weight / weights) for item in workload.mix]
         words = [f"{share} {word}" for share, word in zip(shares, words, strict=True)]
-    return " + ".join(words) + (f", {workload.fsync_op} every {workload.fsync_every}" if workload.fsync_every else "")
+    return " + ".join(words) + _syncs(workload)
+
+
+def _syncs(workload: Workload) -> str:
+    if not workload.fsync_every:
+        return ""
+    often = f"{workload.fsync_every} writes" if workload.fsync_every > 1 else "write"
+    return f", {workload.fsync_op} after every {often}"
 
 
 def _where(locality: Locality) -> str:

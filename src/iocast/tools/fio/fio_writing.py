@@ -255,7 +255,7 @@ def _arrival(load: Workload) -> dict[str, str]:
         return {"thinktime": time_of(load.arrival.think_ns)}
     if isinstance(load.arrival, RecordedTimes):
         raise SpecError(
-            "a replay is no fio job: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
+            "a replay cannot be a fio job: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
         )
     if isinstance(load.arrival, Bursts):
         raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
