@@ -86,7 +86,7 @@ def card(
 
 def run(
     job: str | Job,
-    path: str = ".",
+    path: str = "",
     *,
     size: str | None = None,
     time: str | None = None,
@@ -431,7 +431,7 @@ def capture(
     pids: System calls of this process; repeatable.
     path: Only system calls on files below DIR; of all processes, or of those that pids or COMMAND names.
     command: A command to start and to follow.
-    seconds: Stop after so long; otherwise at Ctrl-C.
+    seconds: Stop after this time, e.g. 30s, or that many seconds; otherwise at Ctrl-C.
     """
     from iocast.sessions import public
 

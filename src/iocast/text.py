@@ -170,6 +170,13 @@ def percent(share: float | None) -> str:
     return f"{share:.1%}" if 0 < share < 0.0995 else f"{share:.0%}"
 
 
+def share_of(ratio: float) -> str:
+    """What stands before a figure: "97% of", and from twice on "2.4 times", "49 times"."""
+    if ratio < 2:
+        return f"{percent(ratio)} of"
+    return f"{ratio:.1f} times" if ratio < 9.95 else f"{ratio:,.0f} times"
+
+
 def brief_percent(share: float) -> str:
     """A share in a sentence: "0.4%", "12%", "0.005%", "below 0.001%"."""
     if 0 < share < 0.0005:

@@ -55,6 +55,31 @@ def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Pat
     assert json.loads(again.stdout)["pairs"][0]["rows"] == pair["rows"]
 
 
+def test_outcomes_that_fail_are_chosen(job: Path, tmp_path: Path) -> None:
+    """A script learns from the exit code whether the storage became slower."""
+    for path in ("sim:nvme", "sim:hdd"):
+        iocast("repeat", "3", str(job), path, "--out", str(tmp_path / path[4:]), cwd=tmp_path)
+    fast, slow = (str(_only(tmp_path / name)) for name in ("nvme", "hdd"))
+    codes = {
+        (first == fast, fails): iocast("compare", first, other, *fails, cwd=tmp_path).returncode
+        for first, other in ((fast, slow), (slow, fast))
+        for fails in ((), ("--fail-on", "worse"), ("--fail-on", "undecided,refused"))
+    }
+    assert codes == {
+        (True, ()): 0,
+        (True, ("--fail-on", "worse")): 1,
+        (True, ("--fail-on", "undecided,refused")): 0,
+        (False, ()): 0,
+        (False, ("--fail-on", "worse")): 0,
+        (False, ("--fail-on", "undecided,refused")): 0,
+    }
+    single = [str(next(Path(folder).iterdir())) for folder in (fast, slow)]
+    assert iocast("compare", *single, "--fail-on", "worse", cwd=tmp_path).returncode == 0, "one run proves nothing"
+    assert iocast("compare", *single, "--fail-on", "undecided", cwd=tmp_path).returncode == 1
+    wrong = iocast("compare", fast, slow, "--fail-on", "slower", cwd=tmp_path)
+    assert (wrong.returncode, "worse, undecided, refused" in wrong.stderr) == (2, True)
+
+
 def test_a_device_against_itself_is_equivalent(job: Path, tmp_path: Path) -> None:
     done = iocast(
         "ab", str(job), "sim:nvme", "sim:nvme", "--rounds", "5", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path

@@ -34,6 +34,15 @@ def test_the_verdict_is_the_first_line_after_the_head(place: Path) -> None:
     assert "NOT OK: 8,000 IOPS is 100% of the" in done.stdout
 
 
+def test_verdicts_that_fail_are_chosen(place: Path) -> None:
+    """Without --fail-on every verdict is an answer: 0."""
+    beyond = ("forecast", "--on", "last", "--iops", "80000", "--slo", "p99=8ms")
+    done = iocast(*beyond, cwd=place)
+    assert (done.returncode, "NOT OK: 80,000 IOPS is 10 times the" in done.stdout) == (0, True)
+    assert iocast(*beyond, "--fail-on", "not-ok,unknown", cwd=place).returncode == 1
+    assert iocast(*beyond, "--fail-on", "unknown", cwd=place).returncode == 0
+
+
 def test_forms(place: Path) -> None:
     told = json.loads(iocast("forecast", "--on", "last", *ASKED, "--json", cwd=place).stdout)
     assert told["kind"] == "forecast"

@@ -49,6 +49,21 @@ def test_a_grade_that_is_missed_says_so_and_exits_with_one(folder: Path) -> None
     assert "Service level" in (folder / "x.md").read_text()
 
 
+def test_of_several_service_levels_the_worst_counts(folder: Path) -> None:
+    kept, both = ("--slo", "p50<1s"), ("--slo", "p50<1s", "--slo", "p99<1us")
+    assert iocast("report", folder, *kept, "--fail-on", "slo", cwd=folder).returncode == 0
+    assert iocast("report", folder, *both, cwd=folder).returncode == 0, "no outcome fails unless it is asked for"
+    missed = iocast("report", folder, *both, "--fail-on", "slo", "--json", cwd=folder)
+    assert missed.returncode == 1
+    assert "service level missed: The p99 of" in missed.stderr
+    letters = [row["letter"] for row in json.loads(missed.stdout)["grades"] if row["code"] == "service_level"]
+    assert letters == ["A+", "F"]
+    unknown = iocast("report", folder, "--slo", "p99<1s", "--slo", "p99.9999<1s", "--fail-on", "slo", cwd=folder)
+    assert unknown.returncode == 1
+    alone = iocast("report", folder, "--fail-on", "slo", cwd=folder)
+    assert (alone.returncode, "--slo 'p99<5ms' --fail-on slo" in alone.stderr) == (2, True)
+
+
 def test_a_service_level_that_cannot_be_read_is_refused(folder: Path) -> None:
     refused = iocast("report", folder, "--slo", "fast", cwd=folder)
     assert refused.returncode == 2

@@ -142,3 +142,32 @@ def test_the_virtualisation_study_has_96_cells_and_288_runs(tmp_path: Path) -> N
     small = iocast("plan", "virtualisation", ".", "--size", "900TiB", cwd=tmp_path)
     assert "288 runs" in small.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+TWO = "[global]\nbs=8k\ndirect=1\nruntime=2\ntime_based\n{}[data]\nrw=randread\nsize=8m\n[log]\nrw=write\nsize=4m\n"
+
+
+def test_a_fio_job_says_where_each_of_its_files_goes(tmp_path: Path) -> None:
+    (job := tmp_path / "two.fio").write_text(TWO.format(""))
+    out = iocast("plan", str(job), str(tmp_path), cwd=tmp_path).stdout
+    assert "/iocast-work.0.dat, 8.0 MiB, to be filled, for data.0.0" in out
+    assert "/iocast-work.1.dat, 4.0 MiB, to be filled, for log.0.0" in out
+    larger = iocast("plan", str(job), str(tmp_path), "--size", "16MiB", cwd=tmp_path)
+    assert "iocast-work.1.dat, 16.0 MiB" in larger.stdout
+    assert "size=8m, size=4m: each file has 16.0 MiB instead, as --size says" in larger.stderr
+
+
+def test_a_fio_job_runs_in_the_directory_that_it_names(tmp_path: Path) -> None:
+    (place := tmp_path / "data").mkdir()
+    (job := tmp_path / "two.fio").write_text(TWO.format(f"directory={place}\n"))
+    planned = iocast("plan", str(job), cwd=tmp_path)
+    assert f"file    {place}/iocast-work.0.dat" in planned.stdout
+    assert f"note: it runs in {place}, the directory that it names" in planned.stderr
+    elsewhere = iocast("plan", str(job), str(tmp_path), cwd=tmp_path)
+    assert f"file    {tmp_path}/iocast-work.0.dat" in elsewhere.stdout
+    assert f"note: it runs on {tmp_path}, not in {place}, which it names" in elsewhere.stderr
+    place.rmdir()
+    missing = iocast("plan", str(job), cwd=tmp_path)
+    assert missing.returncode == 2
+    assert f"directory={place} does not exist" in missing.stderr
+    assert "iocast run JOB PATH" in missing.stderr

@@ -35,7 +35,7 @@ def test_a_replay_is_a_run_whose_verdict_begins_with_it(tmp_path: Path) -> None:
         (("capture", "--iostat", "--pid", "1"), "--iostat logs disk counters"),
         (("capture", "--device", "vda", "--interval", "1s"), "--interval needs --iostat"),
         (("capture", "--path", "no-such-folder"), "no-such-folder does not exist"),
-        (("capture", "--seconds", "-1", "--", "true"), "--seconds -1 is not above 0"),
+        (("capture", "--seconds", "-1", "--", "true"), "--time -1 is not above 0"),
     ],
 )
 def test_mistakes_are_refused_with_a_way_out(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_capture_of_a_client_alone_says_where_the_io_of_its_server_is(tmp_path
 
 
 def test_counters_are_logged_for_as_long_as_asked_and_imported(tmp_path: Path) -> None:
-    done = iocast("capture", "--iostat", "--interval", "50ms", "--seconds", "0.2", "-o", "week.log", cwd=tmp_path)
+    done = iocast("capture", "--iostat", "--interval", "50ms", "--time", "200ms", "-o", "week.log", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "week.log").read_text()
     assert text.count("TS ") == 5

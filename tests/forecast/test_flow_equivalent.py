@@ -56,7 +56,7 @@ def test_vectors(vector: dict[str, Any]) -> None:
 @pytest.mark.parametrize("vector", vectors("forecast.refuse"))
 def test_refusals(vector: dict[str, Any]) -> None:
     asked = vector["in"]
-    with pytest.raises(TooClose, match=r"of the .* demonstrated: no forecast above 95%"):
+    with pytest.raises(TooClose, match=r"the .* measured: no forecast above 95%"):
         expected(ladder(asked["N"], asked["X"]), asked["lambda_per_s"], RANDOM)
 
 
@@ -105,12 +105,12 @@ def test_95_percent_of_what_was_demonstrated_is_not_too_close() -> None:
     assert expected(measured, 380.0, RANDOM).base_s > 0.01
     with pytest.raises(TooClose) as refused:
         expected(measured, 400.0, RANDOM)
-    assert str(refused.value) == "400 I/Os a second is 100% of the 400 demonstrated: no forecast above 95%"
+    assert str(refused.value) == "400 I/Os a second is 100% of the 400 measured: no forecast above 95%"
     assert refused.value.hint == "measure more load, or plan for less"
 
 
 def test_a_hair_beyond_95_percent_does_not_read_as_95_percent() -> None:
-    with pytest.raises(TooClose, match=r"^381 I/Os a second is more than 95% of the 400 demonstrated: "):
+    with pytest.raises(TooClose, match=r"^381 I/Os a second is more than 95% of the 400 measured: "):
         expected(ladder((1, 2, 4), (100.0, 200.0, 400.0)), 381.0, RANDOM)
 
 

@@ -107,7 +107,7 @@ def test_the_report_says_what_it_stands_on(facts: Facts) -> None:
     assert basis.paragraphs[0].startswith("12k was not measured: each load is read between its rows of 8k and 16k.")
     (steps,) = (each for each in report.sections if each.code == "arithmetic")
     assert steps.paragraphs[0].startswith("0. The size lies between two measured ones, 8192 and 16384 bytes, 0.5 of")
-    assert "demonstrated" not in report.verdict
+    assert "IOPS measured" not in report.verdict
 
 
 def test_more_than_the_larger_size_did_is_unknown(facts: Facts, between: MeasuredLadder) -> None:

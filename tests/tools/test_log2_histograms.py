@@ -13,6 +13,14 @@ from iocast.tools import importers, log2_histograms
 from iocast.tools.source_files import Head
 
 Reader = Callable[..., Run]
+BANNER = "Tracing block device I/O... Hit Ctrl-C to end.\n"
+BCC = "     usecs : count     distribution\n 4 -> 7 : 3 |***|\n\n"
+FTRACE = """
+  >=(ms) .. <(ms)   : I/O      |Distribution                          |
+       0 -> 1       : 0        |                                      |
+       4 -> 8       : 3        |######################################|
+
+"""
 
 
 def rows(run: Run) -> list[tuple[str, str, int]]:
@@ -70,6 +78,8 @@ def test_a_cut_histogram_is_left_out(read_all: Reader, fixtures: Path) -> None:
     ("text", "says", "way_out"),
     [
         ("@usecs:\n[1, 2)  7 |@@@|\n\n", "do not say whether they count reads or writes", "biolatency -F"),
+        (f"Tracing run queue latency... Hit Ctrl-C to end.\n{BCC}", "do not say whether they count", "biolatency -F"),
+        (f"flags = Flush\n{BCC}", "do not say whether they count reads or writes", "biolatency -F"),
         ("@read:\n[1, 2)  7 |@@@|\n\n", 'bad.txt:1: the histogram "@read" does not state its unit', "@read_us"),
         ("flags = Read\n Kbytes : count distribution\n 4 -> 7 : 3 |***|\n\n", '"Kbytes" is not a unit of time', ""),
         ("@read_us:\n[1, 3)  7 |@@@|\n\n", "bad.txt:2: a bucket from 1 that is not one of powers", "hist()"),
@@ -91,11 +101,33 @@ def test_what_cannot_be_read_is_refused(read_all: Reader, text: str, says: str, 
     assert way_out in (refused.value.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("head", "names", "unit_ns"),
+    [
+        (f"{BANNER}^C\n{BCC}", ["all I/O"], 1_000),
+        (f"{BANNER}\n06:20:16\n{BCC}\n06:20:17\n{BCC}", ["all I/O 06:20:16", "all I/O 06:20:17"], 1_000),
+        (BCC.replace("usecs", "msecs"), ["all I/O"], 1_000_000),
+        (f"{BANNER}\ndisk = b'sda'\n{BCC}\nBucket disk = 'sdb'\n{BCC}", ["sda", "sdb"], 1_000),
+        (f"Attaching 3 probes...\n{BANNER}\n@usecs:\n[4, 8)  3 |@@@|\n\n", ["@usecs"], 1_000),
+        (f"Tracing block I/O. Output every 1 seconds. Ctrl-C to end.\n{FTRACE}", ["all I/O"], 1_000_000),
+    ],
+)
+def test_i_os_of_an_unknown_direction_are_rows(read_all: Reader, head: str, names: list[str], unit_ns: int) -> None:
+    """What biolatency, biolatency.bt and iolatency print without options: no reads and no writes, but I/Os."""
+    run = read_all(("a.txt", head))
+    assert rows(run) == [(name, "io", 3) for name in names]
+    assert run.phases[0].measurement.service("io").quantile_bounds_ns(0.5) == (4 * unit_ns, 8 * unit_ns)
+    assert log2_histograms.EITHER in run.warnings
+    assert run.phases[0].measurement.service("read").total == 0
+
+
+def test_one_histogram_has_the_mean_of_the_line_below_it(read_all: Reader) -> None:
+    (record,) = read_all(("a.txt", f"{BANNER}{BCC}\navg = 5 usecs, total: 15 usecs, count: 3\n")).phases
+    assert record.measurement.service("io").mean_ns == 5_000
+
+
 def test_the_way_out_for_bcc_works(read_all: Reader) -> None:
-    text = "\n     usecs : count     distribution\n 4 -> 7 : 3 |***|\n\n"
-    with pytest.raises(SourceError, match="do not say"):
-        read_all(("a.txt", text))
-    assert rows(read_all(("a.txt", f"operation = 'read'{text}"))) == [("read", "read", 3)]
+    assert rows(read_all(("a.txt", f"operation = 'read'\n{BCC}"))) == [("read", "read", 3)]
 
 
 def test_words_that_look_like_a_heading_are_no_histogram() -> None:

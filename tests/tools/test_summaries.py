@@ -38,3 +38,24 @@ def test_a_summary_is_named_and_the_way_out_is_a_trace(tmp_path: Path, says: str
         assert refusal.message.startswith(f"{path} is {says}")
         assert "capture" in refusal.hint or "blktrace" in refusal.hint
     assert not to.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says", "way_out"),
+    [
+        ("a.fio", b"[global]\nrw=randread\nbs=8k\n[a]\nsize=64m\n", "a job for fio, not its result", "iocast run {}"),
+        ("p.txt", b"sd=sd1,lun=/dev/sdb\nwd=w,sd=sd1,xfersize=8k\nrd=r,wd=w,elapsed=9\n", "a parameter file", "run {}"),
+        ("a.toml", b'[[phase]]\ntest = "r"\nop = "read"\n', "a job of iocast, not a result", "iocast run {}"),
+        ("sa27", b"\x96\xd5\x75\x21" + bytes(60), "the binary file that `sar -o` writes", "sar -d -f {} > sar.txt"),
+        ("sa28", b"\xd5\x96\x21\x75" + bytes(60), "the binary file that `sar -o` writes", "sar -d -f {} > sar.txt"),
+        ("f_lat.1.log.fz", b"\x78\x9c\x01\x02", "a compressed log of fio", "fio --inflate-log={} > "),
+    ],
+)
+def test_what_is_no_result_is_named_with_the_command_that_is_meant(
+    tmp_path: Path, name: str, content: bytes, says: str, way_out: str
+) -> None:
+    (path := tmp_path / name).write_bytes(content)
+    with pytest.raises(SourceError) as refused:
+        importers.read((str(path),))
+    assert f"{path} is {says}" in refused.value.message
+    assert way_out.format(path) in (refused.value.hint or "")

@@ -56,7 +56,7 @@ def test_tapes_play_in_the_browser_and_other_runs_do_not(tmp_path: Path) -> None
     assert (found.status, found.json["newest"]) == (200, 20)
     assert f'<a href="/watch/{tape}">Play</a>' in asker.get(f"/run/{tape}").text
     assert [asker.get(f"/api/watch/{name}").status for name in (other, "", "../..", "nothing")] == [404] * 4
-    assert "nothing is watched live" in asker.get("/api/watch/").json["error"]
+    assert "no live data" in asker.get("/api/watch/").json["error"]
     assert asker.get("/watch/").status == 200
     assert asker.get("/api/runs").json["live"] is False
 

@@ -54,7 +54,7 @@ from iocast.model.run import OpSeries, PhaseRecord, Run
 from iocast.model.view import View, views
 from iocast.model.workload import TREE_OPS, Op, Payload, Workload
 
-OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync", *TREE_OPS)
+OPS: tuple[Op, ...] = ("read", "write", "trim", "io", "fsync", "fdatasync", *TREE_OPS)
 
 T = TypeVar("T")
 Subject = TypeVar("Subject", "Facts", "RowFacts")

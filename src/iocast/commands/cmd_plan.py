@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @json_option
 @asked_by(PlanRequest)
 def plan(request: PlanRequest, schema: bool, as_json: bool) -> int:
-    """Show what JOB would do on PATH (default: the current directory) without running it.
+    """Show what JOB would do on PATH without running it (default: the directory that a fio job names, else the current
+    directory).
 
     Without JOB: list the presets.
     """

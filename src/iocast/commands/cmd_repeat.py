@@ -24,7 +24,7 @@ def repeat(request: RepeatRequest, into: Into | None, form: str) -> int:
     """
     if request.job == "calibrate":
         raise SpecError(
-            "calibrate is no job: which rows it runs is chosen as it goes on",
+            "calibrate is not a job: it chooses its rows as it runs",
             "for example iocast calibrate PATH --max-latency 10ms --repeat 3",
         )
     from iocast.sessions.comparing import repeat as measure_again

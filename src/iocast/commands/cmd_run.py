@@ -13,7 +13,8 @@ from iocast.sessions.requests.measure import MeasureRequest
 @click.command()
 @asked_by(MeasureRequest, without=("diagnosing", "server"), page=(full_option, showing_files))
 def run(request: MeasureRequest, form: str) -> int:
-    """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the current directory).
+    """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the directory that a fio job
+    names, else the current directory).
 
     Work files are laid out in PATH if it is a directory; a job of [[database]] tables takes the URL of a database.
     Jobs that write are refused on files that iocast did not create and on block devices that --destroy does not name.

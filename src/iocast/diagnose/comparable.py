@@ -130,7 +130,10 @@ def _of_run(run: Run, shared: Set[str]) -> Iterator[tuple[DifferenceCode, str]]:
     phases = [record.phase for record in run.measured if record.phase.name in shared]
     yield "length", ", ".join(dict.fromkeys(map(_length, phases))) or "none"
     yield "region", ", ".join(dict.fromkeys(map(_part, phases))) or "none"
-    yield "work_files", f"{plan.files.count} x {capacity(plan.files.size_bytes)}"
+    yield (
+        "work_files",
+        " + ".join(map(capacity, plan.files.sizes)) or f"{plan.files.count} x {capacity(plan.files.size_bytes)}",
+    )
     yield "engine", ", ".join(sorted({record.measurement.engine.name for record in run.measured}))
     yield "seed", str(plan.seed)
 

@@ -14,6 +14,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from iocast.errors import AnalysisError
+from iocast.text import share_of
 
 MOST_IN_SYSTEM = 6000
 NEGLIGIBLE = 1e-15  # of the chances so far: the tail beyond is left out
@@ -29,11 +30,11 @@ class TooClose(AnalysisError):
     """The load is nearer to the measured limit than a forecast can be trusted."""
 
     def __init__(self, rate_per_s: float, last_per_s: float) -> None:
-        highest, share = f"{HIGHEST_LOAD:.0%}", f"{rate_per_s / last_per_s:.0%}"
-        if share == highest:  # a hair beyond the limit must not read as the limit itself
-            share = f"more than {highest}"
+        highest, share = f"{HIGHEST_LOAD:.0%}", share_of(rate_per_s / last_per_s)
+        if share == f"{highest} of":  # a hair beyond the limit must not read as the limit itself
+            share = f"more than {highest} of"
         super().__init__(
-            f"{rate_per_s:g} I/Os a second is {share} of the {last_per_s:g} demonstrated: no forecast above {highest}",
+            f"{rate_per_s:g} I/Os a second is {share} the {last_per_s:g} measured: no forecast above {highest}",
             "measure more load, or plan for less",
         )
 

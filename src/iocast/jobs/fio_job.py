@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from iocast.jobs.toml.contradictions import find_conflicts
 from iocast.jobs.toml.expansion import expand
 from iocast.jobs.toml.verify_rules import order_conflict, reading_phase, reads_back, writing_conflicts
@@ -22,13 +24,16 @@ _TEST = re.compile(r"[^A-Za-z0-9_.+-]+")
 _OURS = {"users": "numjobs", "depth": "iodepth", "think": "thinktime", "size": "bs", "verify_block": "verify_interval"}
 
 
-def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None = None) -> Job:
+def parse_fio_job(
+    text: str, source: str, environment: Mapping[str, str] | None = None, size_bytes: int | None = None
+) -> Job:
     """The Job of a fio job file's text; `environment` has what ${NAME} stands for, by default that of the process.
+    `size_bytes`: of each file, instead of the sizes that it states.
 
     Raises SpecError that names `source` and the line of each problem.
     """
     problems = FioProblems(source)
-    read = read_fio(text, environment, problems)
+    read = read_fio(text, environment, problems, size_bytes)
     phases = [phase for cell in read.cells for phase in _phases(cell, read.engine, problems)]
     _check_verified(phases, read.requests, problems)
     problems.refuse()
@@ -36,8 +41,11 @@ def parse_fio_job(text: str, source: str, environment: Mapping[str, str] | None 
         name=_job_name(source),
         phases=unique_names(phases),
         description=read.description,
-        file_count=read.file_count,
-        file_size=FileSize(size_bytes=read.file_bytes) if read.file_bytes else None,
+        file_count=len(read.files.names),
+        file_size=FileSize(size_bytes=read.files.most_bytes) if read.files.most_bytes else None,
+        file_sizes=read.files.sizes,
+        file_names=read.files.names,
+        directory=read.directory,
         stripe_bytes=read.stripe_bytes,
         engine=read.engine,
         polling=read.polling,
@@ -67,7 +75,8 @@ def _phases(cell: Cell, engine: EngineName, problems: FioProblems) -> list[Phase
         )
         return []
     expanded = list(expand({**given, "test": "x"}))
-    return list(expand({**given, "test": _test_name(request.name, expanded[0].name)}))
+    phases = expand({**given, "test": _test_name(request.name, expanded[0].name)})
+    return [replace(phase, on_files=area.on_files) for phase in phases]
 
 
 def _check_verified(phases: list[Phase], cells: list[SectionRequest], problems: FioProblems) -> None:

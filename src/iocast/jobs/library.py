@@ -12,7 +12,7 @@ from iocast.archive.regular_file import written_text
 from iocast.errors import SpecError
 from iocast.jobs.fio_job import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
-from iocast.model.job import Job
+from iocast.model.job import MOST_WORK_FILES, Job
 from iocast.tools.fio.job_file import looks_like_fio
 from iocast.tools.line_problems import meant
 from iocast.tools.vdbench.parameter_file import looks_like_vdbench
@@ -23,27 +23,27 @@ _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "met
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
 _FITS_TARGET = frozenset({"card-quick", "card-standard", "card-full", "survey"})
 
-MOST_FILES = 100_000  # each is opened by every user, and named in the plan
-
 
 def presets() -> dict[str, str]:
     """The name of every preset with its description in one line."""
     return {name: str(tomllib.loads(_preset_text(name))["description"]) for name in _preset_names()}
 
 
-def load_job(path: str) -> Job:
+def load_job(path: str, size_bytes: int | None = None) -> Job:
     """The Job of a preset name or of the path of a job file (see `_read_job`). Raises SpecError."""
-    job = _read_job(path)
-    if job.file_count > MOST_FILES:
+    job = _read_job(path, size_bytes)
+    if job.file_count > MOST_WORK_FILES:
         raise SpecError(
-            f"{path}: {job.file_count} work files are too many", f"{MOST_FILES:,} at most; give fewer and larger ones"
+            f"{path}: {job.file_count} work files are too many",
+            f"{MOST_WORK_FILES:,} at most; give fewer and larger ones",
         )
     return job
 
 
-def _read_job(path: str) -> Job:
+def _read_job(path: str, size_bytes: int | None) -> Job:
     """The Job of a preset name or of the path of a job file, ours, fio's or vdbench's. Raises SpecError.
 
+    `size_bytes`: of the files of a fio job, instead of the sizes that it states.
     A name without a slash that is a preset is the preset: write ./hailey for a file of that name.
     """
     if path in _preset_names():
@@ -65,7 +65,7 @@ def _read_job(path: str) -> Job:
         hint = "give a preset, or a job file that is a regular file"
         raise SpecError(f"{path} cannot be read: {reason}", hint) from None
     if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
-        return parse_fio_job(text, path)
+        return parse_fio_job(text, path, size_bytes=size_bytes)
     if path.lower().endswith((".vdb", ".parm")) or looks_like_vdbench(text):
         return parse_vdbench_job(text, path)
     return parse_job(text, path)

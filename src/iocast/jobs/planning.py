@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from iocast.errors import SpecError, TargetError
 from iocast.jobs.toml.verify_rules import refuse_unverifiable
 from iocast.jobs.tree_phases import check_trees
@@ -43,6 +45,7 @@ def plan(
     """
     allowed = allowed or permission(target, own_file=target.size_bytes is None)
     read_only = job.fits_target and not allowed.may_write
+    job = _on_one_range(job, target)
     kept = [phase for phase in job.phases if not (read_only and phase.workload.writes)]
     omitted = [phase.name for phase in job.phases if read_only and phase.workload.writes]
     if not any(phase.role == "measure" for phase in kept):
@@ -72,6 +75,15 @@ def plan(
         tree=job.tree,
     )
     return planned, omitted
+
+
+def _on_one_range(job: Job, target: Target) -> Job:
+    """A fio job with files of its own on a target that has none for each: all of its sections use all of the target."""
+    count = len(target.members) or (job.file_count if target.kind == "directory" else 1)
+    if job.language != "fio" or job.file_count == count:
+        return job
+    phases = tuple(replace(phase, on_files=()) for phase in job.phases)
+    return replace(job, phases=phases, file_sizes=(), file_names=())
 
 
 def _check_polling(job: Job, phases: Iterable[Phase]) -> None:
@@ -126,7 +138,13 @@ def _files(job: Job, target: Target, memory_bytes: int) -> WorkFiles:
         size_bytes = max(int(memory_bytes * (size.memory_multiple or 0)) // _MIB, 1) * _MIB
     if target.kind != "directory":
         return WorkFiles(count=1, size_bytes=size_bytes)
-    return WorkFiles(count=job.file_count, size_bytes=size_bytes, stripe_bytes=job.stripe_bytes)
+    return WorkFiles(
+        count=job.file_count,
+        size_bytes=size_bytes,
+        stripe_bytes=job.stripe_bytes,
+        sizes=job.file_sizes,
+        names=job.file_names,
+    )
 
 
 def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
@@ -139,14 +157,15 @@ def _check_fit(phase: Phase, target: Target, files: WorkFiles) -> None:
         )
     count = len(phase.on_files) or files.count
     each = "each work file" if target.kind == "directory" else target.path
+    least = min(files.each_bytes[number] for number in phase.on_files or range(files.count))
     end = start + (size or 0)
     edge = f"ends at {_amount(end)}" if size else f"starts at {_amount(start)}"
-    if end > files.size_bytes or 0 < files.size_bytes <= start:
+    if end > least or 0 < least <= start:
         raise TargetError(
-            f'phase "{phase.name}": its region {edge}, but {each} holds {_amount(files.size_bytes)}',
+            f'phase "{phase.name}": its region {edge}, but {each} holds {_amount(least)}',
             "make the region smaller, or the files larger",
         )
-    room = (files.size_bytes - start if size is None else size) * count
+    room = (least - start if size is None else size) * count
     largest = max(item.size_bytes for item in phase.workload.mix)
     own_part = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.start == "own_region"
     parts = phase.workload.users if own_part else count

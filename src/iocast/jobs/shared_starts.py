@@ -11,16 +11,16 @@ from iocast.model.workload import Sequential
 def shared_starts(plan: Plan) -> tuple[str, ...]:
     """A sentence for each set of concurrent phases that start at the same byte (source row K16)."""
 
-    def first_byte(phase: Phase) -> tuple[bool, int]:
+    def first_byte(phase: Phase) -> tuple[tuple[int, ...], bool, int]:
         backwards = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.backwards
         start = phase.region_start_bytes
         size = plan.files.size_bytes - start if phase.region_size_bytes is None else phase.region_size_bytes
-        return backwards, start + size if backwards else start
+        return phase.on_files, backwards, start + size if backwards else start
 
     clashes = []
     for group in plan.groups:
         in_order = sorted((phase for phase in group if _sequential(phase)), key=first_byte)
-        for (_, at), same in groupby(in_order, key=first_byte):
+        for (*_, at), same in groupby(in_order, key=first_byte):
             sharing = tuple(same)
             if len(sharing) > 1:
                 clashes.append(_sentence(sharing, at))

@@ -91,7 +91,10 @@ def lay_out(plan: Plan) -> Layout:
     try:
         if permission_of(target).code == "foreign_file":
             return _foreign(target)
-        files = tuple(_work_file(path, wanted.size_bytes, writes) for path in work_paths(target, wanted.count))
+        paths = work_paths(target, wanted.count)
+        files = tuple(
+            _work_file(path, size_bytes, writes) for path, size_bytes in zip(paths, wanted.each_bytes, strict=True)
+        )
         layout = Layout(files, own=True, notes=_shared_notes(files))
     except OSError as error:
         raise refusal("cannot read", error.filename or target.path, error) from error
@@ -206,9 +209,11 @@ def _check_room(target: Target, layout: Layout) -> None:
     count = len(layout.files)
     most = _round_down((room + sum(allocated)) // count)
     less = f"reduce the size (--size {most // _MIB}MiB)" if most else "free some space"
+    sizes = [file.size_bytes for file in layout.files]
+    large = _mib(sizes[0]) if len({*sizes}) == 1 else f"{_mib(sum(sizes))} in all"
     files = f"{count} work files" if count > 1 else "a work file"
     raise TargetError(
-        f"{target.path}: {files} of {_mib(layout.files[0].size_bytes)} {'do' if count > 1 else 'does'} not fit: "
+        f"{target.path}: {files} of {large} {'do' if count > 1 else 'does'} not fit: "
         f"{_mib(target.free_bytes)} are free, of which {_mib(reserve)} must stay free",
         f"{less}, or give another path",
     )

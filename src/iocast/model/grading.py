@@ -12,6 +12,8 @@ from iocast.model.finding import Grade
 Letter = Literal["A+", "A", "A-", "B", "B-", "C", "C-", "D", "F"]
 LETTERS: tuple[Letter, ...] = ("A+", "A", "A-", "B", "B-", "C", "C-", "D", "F")  # the best first
 
+LEVEL_KEPT: Letter = "B-"  # the last letter of a service level that is kept: measured at most what is allowed
+
 Scale = Literal["modern", "hailey2012", "slo"]
 
 
@@ -27,7 +29,7 @@ class GradeRequest(Struct, frozen=True):
     """How a run is to be graded, and the letter below which it has failed (None: it cannot fail)."""
 
     scale: Scale = "modern"
-    level: ServiceLevel | None = None
+    levels: tuple[ServiceLevel, ...] = ()
     floor: Letter | None = None
 
 

@@ -12,6 +12,8 @@ from iocast.model.plan import EngineName, Phase, Polling
 from iocast.model.script import Share
 from iocast.model.tree import Tree
 
+MOST_WORK_FILES = 100_000  # each is opened by every user, and named in the plan
+
 
 class FileSize(Struct, frozen=True):
     """How large each work file is to be: bytes, or a multiple of the host's memory (exactly one is given)."""
@@ -32,6 +34,9 @@ class Job(Struct, frozen=True, kw_only=True):
     runs: int = 1  # runs of the whole job that its results need
     file_count: int = 1
     file_size: FileSize | None = None  # None: the job file does not say
+    file_sizes: tuple[int, ...] = ()  # of each work file, where they differ; `file_size` is that of the largest
+    file_names: tuple[str, ...] = ()  # what fio calls them: "data.0.0"
+    directory: str = ""  # where fio has them; it runs there where no PATH is given
     stripe_bytes: int = 0  # of the files; 0: one after the other
     tree: Tree | None = None  # the tree of files in which its phases work, instead of work files
     engine: EngineName = "auto"

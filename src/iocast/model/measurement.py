@@ -127,7 +127,7 @@ class ReplayFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 SYNCS = ("fsync", "fdatasync")
-DATA = ("read", "write", "trim")
+DATA = ("read", "write", "trim", "io")
 
 
 class Lateness(Struct, frozen=True, forbid_unknown_fields=True):

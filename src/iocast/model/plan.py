@@ -140,6 +140,13 @@ class WorkFiles(Struct, frozen=True, forbid_unknown_fields=True):
     count: int
     size_bytes: int
     stripe_bytes: int = 0  # 0: one after the other
+    sizes: tuple[int, ...] = ()  # bytes of each, where they differ; then `size_bytes` is the largest
+    names: tuple[str, ...] = ()  # what the job calls them: "data.0.0"
+
+    @property
+    def each_bytes(self) -> tuple[int, ...]:
+        """The size of each."""
+        return self.sizes or (self.size_bytes,) * self.count
 
 
 class Plan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -32,7 +32,8 @@ TreeOp = Literal[
     "getxattr",
     "statfs",
 ]
-Op = Literal["read", "write", "fsync", "fdatasync", "trim", TreeOp]
+# "io": reads or writes, an imported result does not say which. No job asks for it.
+Op = Literal["read", "write", "fsync", "fdatasync", "trim", "io", TreeOp]
 SyncOp = Literal["fsync", "fdatasync"]
 PLACED: Final[tuple[Op, ...]] = ("read", "write", "trim")  # what has a size and a place
 TREE_OPS: Final[tuple[Op, ...]] = get_args(TreeOp)

@@ -81,7 +81,7 @@ def _reflinks(by_cell: Sequence[CellFigures]) -> Iterator[CopyRemark]:
             methods=_unique([each.method for each in shared]),
             says=f"{text.percent(least)} of the copy shares its blocks with the source: no data was copied.",
             remedy=(
-                "Its rate is no rate of the storage. The first write to a shared block copies it then;"
+                "This rate says nothing about the storage. The first write to a shared block copies it then;"
                 " cp --reflink=never copies the data now."
             ),
         )

@@ -16,7 +16,7 @@ from iocast.report.wording import section as titled
 from iocast.results.row_layers import watched
 
 NOTE = (
-    "Block layer, request and device are all I/O of the devices below the load, whoever makes it; calls are those of"
+    "Block layer, request and device are all I/O of the devices below the load, from any process; calls are those of"
     " the load, or of the processes that were watched beside it."
 )
 LOST: dict[LostTimeCode, str] = {
@@ -56,7 +56,7 @@ def _sentences(verdicts: dict[str, LayersVerdict]) -> Iterator[str]:
         worst = max(names, key=lambda name: losing[name].lost_share or 0.0)
         times = losing[worst]
         more = f" The same on {text.counted(len(names) - 1, 'more row')}." if len(names) > 1 else ""
-        yield f"{worst}: {times.says} Refuted by: {times.refuted_by}. {times.remedy}{more}"
+        yield f"{worst}: {times.says} This is wrong if: {times.refuted_by}. {times.remedy}{more}"
     if not losing:
         codes = {times.code for times in verdicts.values()}
         yield "No layer loses time on any row." if codes == {"none"} else "Too little was seen to name a layer."

@@ -283,6 +283,9 @@ NEEDS: dict[NeedCode, str] = {
     "layout": "smallest layout",
 }
 
+# What limits a sizing, in a sentence.
+LIMITED: dict[NeedCode, str] = {**NEEDS, "failure": "surviving one failure"}
+
 # Where a code is a cell of a table. None has other words in one vocabulary than in another, but those of repeats.
 _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     FINDINGS,

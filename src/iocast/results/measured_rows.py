@@ -18,7 +18,7 @@ from iocast.model.results.shown import Duration
 from iocast.model.run import PhaseRecord, at_once
 from iocast.model.workload import TREE_OPS, Closed, Op
 
-OPS: tuple[Op, ...] = ("read", "write", "trim", "fsync", "fdatasync", *TREE_OPS)
+OPS: tuple[Op, ...] = ("read", "write", "trim", "io", "fsync", "fdatasync", *TREE_OPS)
 COMBINED, COMMIT, SERVICE = "combined", "commit", "service"  # tests of part rows
 
 PERCENTILES = (("p50", 0.50), ("p95", 0.95), ("p99", 0.99), ("p99_9", 0.999))

@@ -21,11 +21,13 @@ from iocast.load import lay_out
 from iocast.model.job import Job
 from iocast.model.permission import why_outdated
 from iocast.model.report import Report
+from iocast.model.results.comparison import Comparison as ComparedRuns
 from iocast.model.target import Target
 from iocast.observe.target.overwriting import held
 from iocast.report.comparison_report import compare as report_of
 from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
+from iocast.results.comparison import way
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
 from iocast.sessions.job_run import Ran, run_job
@@ -75,6 +77,21 @@ def compare(folders: tuple[str, ...]) -> Comparison:
     """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError."""
     named = zip(labels(folders), folders, strict=True)
     return Comparison(tuple(side(label, runs_in(folder)) for label, folder in named))
+
+
+def outcomes_of(result: Struct | None) -> frozenset[str]:
+    """What came of a comparison of runs: "worse", "undecided", "refused" for rows that are not compared. What only one
+    run of each side shows is undecided."""
+    rows = [row for pair in result.pairs for row in pair.rows] if isinstance(result, ComparedRuns) else []
+    outcomes = set()
+    for row in rows:
+        if row.verdict == "not_compared":
+            outcomes.add("refused")
+        elif row.verdict in ("inconclusive", "different_here"):
+            outcomes.add("undecided")
+        elif way(row) == "worse":
+            outcomes.add("worse")
+    return frozenset(outcomes)
 
 
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:

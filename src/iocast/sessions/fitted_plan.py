@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from iocast.sessions.database.database_rows import rows_of
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
 
+_ON_PATH = "iocast run JOB PATH"
 _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its own work files"
 
 
@@ -36,14 +39,30 @@ class Fitted(Struct, frozen=True):
 
 def asked_job(job: Job | str, options: RunOptions) -> Job:
     """The job with the size of its work files and the time of its rows changed. Raises SpecError."""
-    job = load_job(job) if isinstance(job, str) else job
+    job = load_job(job, options.size_bytes) if isinstance(job, str) else job
     if options.size_bytes is not None:
-        job = replace(job, file_size=FileSize(size_bytes=options.size_bytes))
+        job = replace(job, file_size=FileSize(size_bytes=options.size_bytes), file_sizes=())
     if options.duration_ns is not None:
         seconds = options.duration_ns / 1e9
         phases = tuple(_with_time(phase, seconds) for phase in job.phases)
         job = replace(job, phases=phases, database=tuple(_with_length(ramp, seconds) for ramp in job.database))
     return job
+
+
+def where(job: Job, path: str) -> tuple[Job, str]:
+    """Where a job runs: on the path that is given, else in the directory that it names itself, else in the current one.
+    The job says which of them it is, where it names one. Raises TargetError for a directory that cannot be used."""
+    directory = job.directory
+    if not directory:
+        return job, path or "."
+    if path:
+        other = [] if os.path.realpath(path) == os.path.realpath(directory) else [f"not in {directory}, which it names"]
+        return replace(job, notes=(*job.notes, *(f"it runs on {path}, {each}" for each in other))), path
+    if not os.path.isdir(directory):
+        raise TargetError(f"directory={directory} does not exist", f"create it, or give PATH: {_ON_PATH}")
+    if not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
+        raise TargetError(f"directory={directory} may not be written to", f"run as its owner, or give PATH: {_ON_PATH}")
+    return replace(job, notes=(*job.notes, f"it runs in {directory}, the directory that it names")), directory
 
 
 def _with_length(ramp: DatabaseRamp, seconds: float) -> DatabaseRamp:

@@ -16,7 +16,7 @@ from iocast.model.target import Target
 from iocast.sessions.anonymous.anonymous_copies import copies_of
 from iocast.sessions.card import Card
 from iocast.sessions.events import CardReady
-from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.fitted_plan import asked_job, where
 from iocast.sessions.inquire import diagnose_run
 from iocast.sessions.job_run import plan, run
 from iocast.sessions.listener import Listener
@@ -39,8 +39,8 @@ Beside = Callable[[Card], Section | None]
 
 def measure(request: MeasureRequest, listener: Listener) -> MeasuredJob:
     """A job on a path, with a database beside it where one is asked for. Raises IocastError."""
-    job = asked_job(request.job, request.options)
-    target = find_target(request.path, request.options.destroy)
+    job, path = where(asked_job(request.job, request.options), request.path)
+    target = find_target(path, request.options.destroy)
     if not request.server:
         return measure_job(job, target, request, listener)
     from iocast.sessions.database.with_server import plan_server

@@ -14,7 +14,7 @@ from iocast.model.job import Job
 from iocast.model.plan import Length, Plan
 from iocast.model.tree import Tree
 from iocast.runner.tree_keeping import make_phase
-from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan
+from iocast.sessions.fitted_plan import Fitted, asked_job, make_plan, where
 from iocast.sessions.requests.plan import PlanRequest, SpecRequest
 from iocast.sessions.target_finding import find_target
 from iocast.tools.fio.fio_writing import fio_text, notes_on
@@ -61,7 +61,8 @@ def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
 def plan_job(request: PlanRequest) -> Proposed:
     """The plan of a job on a path; nothing at all is tried there. Raises IocastError."""
     options = request.options
-    wanted, target = asked_job(request.job, options), find_target(request.path, options.destroy)
+    wanted, path = where(asked_job(request.job, options), request.path)
+    target = find_target(path, options.destroy)
     return Proposed(wanted, make_plan(wanted, target, options.seed, dry=True))
 
 
@@ -94,10 +95,11 @@ def write_job(request: SpecRequest) -> Written:
             f"{wanted.name}: rates that are shares of a maximum cannot be written as a job file",
             "run the file as it is; or give its rates as numbers",
         )
-    if any(phase.tree is not None or phase.on_files for phase in wanted.phases):
+    if any(phase.tree is not None or (phase.on_files and request.to != "fio") for phase in wanted.phases):
         raise SpecError(
-            f"{wanted.name}: phases in different trees, or on different work files, cannot be written as a job file",
-            "run the file as it is, or give each tree or storage a file of its own",
+            f"{wanted.name}: phases in different trees, or on different work files, cannot be written as a job file"
+            " of iocast",
+            "run the file as it is, give each tree or storage a file of its own, or write it --to fio",
         )
     if request.to == "fio":
         return Written(fio_text(wanted), (*wanted.notes, *notes_on(wanted)))

@@ -1,14 +1,15 @@
-"""Latency histograms in powers of two, as bcc, bpftrace, DTrace and SystemTap print them.
+"""Latency histograms in powers of two, as bcc, bpftrace, perf-tools, DTrace and SystemTap print them.
 
-What it is: the tables of biolatency and ext4dist (also of other file systems), of bpftrace's hist(), DTrace's
-quantize() and SystemTap's @hist_log(): a value, a count and a bar.
+What it is: the tables of biolatency and ext4dist (also of other file systems), of perf-tools' iolatency, bpftrace's
+hist(), DTrace's quantize() and SystemTap's @hist_log(): a value, a count and a bar.
 What is read: each histogram is a row, named by its disk, flags, operation, key and time. bcc states the unit above its
 column; in the others it is a word of the map's name, the key or the line above: ns, us, ms or s. Which operation it
-counts is a word of the same places. The sum of biolatency -e gives the mean.
+counts is a word of the same places; where biolatency, biolatency.bt or iolatency does not say it, the rows are of
+I/Os of either kind. The sum of biolatency -e gives the mean.
 What it cannot see: for how long was traced, users, sizes, and any mean without -e.
-What is refused: a histogram without a unit, or of sizes; linear ones; a file in which no histogram says whether it
-counts reads or writes. Histograms of other operations, and those that say none beside others that do, are left out
-and named.
+What is refused: a histogram without a unit, or of sizes; linear ones; a file of which neither a histogram says that it
+counts reads or writes, nor the first line that block I/O was traced. Histograms of other operations, and those that say
+none beside others that do, are left out and named.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from iocast.tools.foreign_numbers import whole
 from iocast.tools.source_files import Head, read_text, refuse
 from iocast.tools.stated_rows import SECOND_NS, OpFigures, Row, run, stated
 
-Drawn = Literal["bcc", "bpftrace", "dtrace", "systemtap"]
+Drawn = Literal["bcc", "iolatency", "bpftrace", "dtrace", "systemtap"]
 LONGEST_LINE = 400  # characters; what is longer is no line of a histogram
 _BCC_HEAD = re.compile(r"([A-Za-z]{1,20}) {0,40}: count {1,20}distribution$")
 _BCC_ROW = re.compile(r"(\d{1,18}) {1,20}-> (\d{1,18}) {0,20}: (\d{1,18}) {0,20}\|[*+ ]{0,200}\|$")
+_IOLATENCY_HEAD = re.compile(r">=\((us|ms)\) {0,20}\.\. {0,20}<\(\1\) {0,20}: {0,20}I/O {0,20}\|Distribution {0,60}\|$")
+_IOLATENCY_ROW = re.compile(r"(\d{1,18}) {1,20}-> (\d{1,18}) {0,20}: (\d{1,18}) {0,20}\|[# ]{0,200}\|$")
 _BPFTRACE_ROW = re.compile(
     r"\[(\d{1,18})([KMGTPE]?)(?:, (\d{1,18})([KMGTPE]?)\)|\]) {0,40}(\d{1,18}) {0,20}\|[@ ]{0,200}\|$"
 )
@@ -48,11 +51,12 @@ class Printed(Struct):
     line: int
     drawn: Drawn
     label: str  # what names it: the map, the key, the line above it
-    unit: str = ""  # bcc's own column; the others have it in the label, if at all
+    unit: str = ""  # the column of bcc and iolatency; the others have it in the label, if at all
     keys: dict[str, str] = {}  # bcc: disk, flags, operation
     clock: str = ""
     counts: list[tuple[int, int, int]] = []
     total: int | None = None  # of bcc's -e: the sum of all values
+    traced: str = ""  # the tool's first line: "Tracing block device I/O..."
 
 
 def begins_histogram(lines: Iterable[str]) -> bool:
@@ -111,7 +115,7 @@ class _Reading:
         self._path, self._found = path, histograms
         self._open: Printed | None = None
         self._summed = 0  # of the histograms, below which a sum stood
-        self._above = self._clock = ""
+        self._above = self._clock = self._traced = ""
         self._keys: dict[str, str] = {}
 
     def take(self, at: int, line: str, raw: str) -> None:
@@ -128,9 +132,9 @@ class _Reading:
             self._aside(at, line)
 
     def _begin(self, at: int, drawn: Drawn, raw: str) -> None:
-        unit = match[1] if (match := _BCC_HEAD.match(raw)) else ""
-        label = raw[:-1] if drawn == "bpftrace" else "" if drawn == "bcc" else self._above
-        self._open = Printed(at, drawn, label, unit, dict(self._keys), self._clock, [])
+        unit = match[1] if (match := _BCC_HEAD.match(raw) or _IOLATENCY_HEAD.match(raw)) else ""
+        label = raw[:-1] if drawn == "bpftrace" else "" if drawn in _IN_COLUMNS else self._above
+        self._open = Printed(at, drawn, label, unit, dict(self._keys), self._clock, [], traced=self._traced)
         self._keys = {}
         self._found.append(self._open)
 
@@ -166,6 +170,7 @@ class _Reading:
             self._clock = match[0]
         elif line.startswith(("Tracing ", "Attaching ")):
             self._clock = ""  # another command
+            self._traced = line if line.startswith("Tracing ") else self._traced
         if line:
             self._above = line
 
@@ -193,12 +198,12 @@ def _drawn(raw: str) -> Drawn | None:
             return "systemtap"
         if middle.startswith("---") and middle.strip("- ") == "Distribution":
             return "dtrace"
-    return "bcc" if _BCC_HEAD.match(raw) else None
+    return "bcc" if _BCC_HEAD.match(raw) else "iolatency" if _IOLATENCY_HEAD.match(raw) else None
 
 
 def _bucket(path: str, at: int, line: str, drawn: Drawn) -> tuple[int, int, int] | None:
     """The edges and the count of a row; None for any other line. Raises SourceError."""
-    row = {"bcc": _BCC_ROW, "bpftrace": _BPFTRACE_ROW}.get(drawn, _STARRED_ROW)
+    row = {"bcc": _BCC_ROW, "iolatency": _IOLATENCY_ROW, "bpftrace": _BPFTRACE_ROW}.get(drawn, _STARRED_ROW)
     if not (match := row.match(line)):
         return None
 
@@ -207,6 +212,8 @@ def _bucket(path: str, at: int, line: str, drawn: Drawn) -> tuple[int, int, int]
 
     if drawn == "bcc":
         return figure(1), figure(2) + 1, figure(3)
+    if drawn == "iolatency":
+        return figure(1), figure(2), figure(3)
     if drawn == "bpftrace":
         low = figure(1) << _SUFFIXES[match[2]]
         return low, low + 1 if match[3] is None else figure(3) << _SUFFIXES[match[4]], figure(5)
@@ -226,7 +233,14 @@ OPS: Final[dict[str, Op]] = {
     "fdatasync": "fdatasync",
     **dict.fromkeys(("discard", "trim"), "trim"),
 }
+_IN_COLUMNS: Final[tuple[Drawn, ...]] = ("bcc", "iolatency")  # their heading states the unit
 _WORD = re.compile(r"[A-Za-z]{1,40}")
+_BLOCK_IO = re.compile(r"\b(?:block|disk)\b.{0,20}\bI/O\b", re.IGNORECASE)
+EITHER = (
+    "These histograms do not say whether I/Os were reads or writes: each row counts both. biolatency -F counts them"
+    " apart."
+)
+ALL = "all I/O"  # a row of reads and writes together
 WHICH_OPERATION = (
     "trace reads and writes apart (bcc: biolatency -F, with -d for one disk; bpftrace: @read_usecs and @write_usecs);"
     " if all I/O was of one kind, write operation = 'read' above the table of bcc, or read into the name of another"
@@ -252,18 +266,22 @@ def read(paths: tuple[str, ...]) -> Run:
 def _rows(path: str, warnings: list[str]) -> list[Row]:
     every = printed(path, read_text(path), warnings)
     known = [(each, op) for each in every if (op := _op(each))]
+    if not known and (of_either := [each for each in every if _counts_block_io(each)]):
+        known = [(each, "io") for each in of_either]
+        warnings.append(EITHER)
     if not known:
         raise refuse(
             path, every[0].line, "its histograms do not say whether they count reads or writes", WHICH_OPERATION
         )
-    left = [each for each in every if _op(each) is None]
+    taken = {each.line for each, _ in known}
+    left = [each for each in every if each.line not in taken]
     if left:
         lines = ", ".join(str(each.line) for each in left[:8]) + (", ..." if len(left) > 8 else "")
         warnings.append(
             f"{path}: left out: {len(left)} of {len(every)} histograms, which do not count reads, writes, fsyncs or"
             f" discards by their name (lines {lines})"
         )
-    labels = [each.label for each, _ in known if each.drawn != "bcc"]
+    labels = [each.label for each, _ in known if each.drawn not in _IN_COLUMNS]
     if len(labels) > len(set(labels)):
         warnings.append(CUMULATIVE)
     return [_row(path, each, op) for each, op in known]
@@ -275,17 +293,24 @@ def _words(text: str) -> list[str]:
 
 def _op(each: Printed) -> Op | None:
     """The operation that its name says; None when it says none, or several."""
-    said = each.label if each.drawn != "bcc" else each.keys.get("operation") or each.keys.get("flags") or ""
+    said = each.label if each.drawn not in _IN_COLUMNS else each.keys.get("operation") or each.keys.get("flags") or ""
     ops = {OPS[word] for word in _words(said) if word in OPS}
     return ops.pop() if len(ops) == 1 else None
 
 
+def _counts_block_io(each: Printed) -> bool:
+    """Whether it counts I/Os of block devices, without a word of their operation."""
+    if each.keys.get("operation") or each.keys.get("flags"):
+        return False
+    return bool(_BLOCK_IO.search(each.traced)) or (each.drawn in _IN_COLUMNS and not each.traced)
+
+
 def _unit_ns(path: str, each: Printed) -> int:
-    words = [each.unit.lower()] if each.drawn == "bcc" else _words(each.label)
+    words = [each.unit.lower()] if each.drawn in _IN_COLUMNS else _words(each.label)
     units = {UNITS_NS[word] for word in words if word in UNITS_NS}
     if len(units) == 1:
         return units.pop()
-    if each.drawn == "bcc":
+    if each.drawn in _IN_COLUMNS:
         raise refuse(path, each.line, f'"{each.unit}" is not a unit of time', "give a histogram of latency")
     what = "states several units" if units else "does not state its unit"
     hint = "write ns, us or ms as a word into its name: @read_us of bpftrace, the key or the line above the others"
@@ -298,10 +323,10 @@ def _row(path: str, each: Printed, op: Op) -> Row:
     total = sum(count for _, _, count in each.counts)
     mean_ns = each.total * unit_ns / total if each.total is not None and total else None
     times = Coarse(total=total, mean_ns=mean_ns, buckets=buckets, whole=total)
-    said = " ".join(each.keys.values()) or each.label
+    said = " ".join(each.keys.values()) or each.label or ALL
     return Row(
         name=f"{said} {each.clock}".strip(),
-        test=op,
+        test=ALL if op == "io" else op,
         ops=(OpFigures(op=op, ios=total, bytes=0, times=stated(times)),),
         elapsed_ns=SECOND_NS,
         derived=("size", "length"),

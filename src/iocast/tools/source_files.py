@@ -25,6 +25,7 @@ LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # as splitlines() sees them
 GZIP = b"\x1f\x8b"
 _COLOURS = re.compile(r"\x1b\[[\d;]{0,20}[mK]")  # and ends of lines, as terminals are told
 WRONG_FILE = "give the file exactly as the tool wrote it"
+_SAR = (b"\x96\xd5", b"\xd5\x96")  # sysstat's magic number, of a machine of either byte order
 
 
 class Head(Struct, frozen=True):
@@ -90,6 +91,12 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 def _decoded(path: str, raw: bytes) -> str:
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # as a shell of Windows redirects it
         return raw.decode("utf-16", "replace")
+    if raw.startswith(_SAR):
+        hint = f"let sar print it: sar -d -f {path} > sar.txt (or sadf -j {path} -- -d)"
+        raise SourceError(f"{path} is the binary file that `sar -o` writes", hint)
+    if path.endswith(".log.fz"):
+        hint = f"let fio unpack it: fio --inflate-log={path} > {path.removesuffix('.fz')}"
+        raise SourceError(f"{path} is a compressed log of fio", hint)
     if b"\x00" in raw[:HEAD_CHARACTERS]:
         raise SourceError(f"{path} is not a text file", WRONG_FILE)
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""Files that hold sums, and neither single I/Os nor latencies: which tool wrote one, and what to give instead of it."""
+"""Files that are no results: sums without I/Os and latencies, and jobs; whose they are, and what to give instead."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import re
 from msgspec import Struct
 
 from iocast.errors import SourceError
+from iocast.tools.fio.job_file import looks_like_fio
 from iocast.tools.source_files import Head
+from iocast.tools.vdbench.parameter_file import looks_like_vdbench
 
+_OWN_JOB = re.compile(r"^\[(?:\[phase\]|files|defaults|tree|database)\]", re.MULTILINE)
 _CAPTURE = "trace single I/Os: `iocast capture`, or biosnoop"
 
 
@@ -65,6 +68,17 @@ SUMMARIES = (
 
 
 def refused_summary(path: str, head: Head) -> SourceError | None:
-    """The refusal of a summary, which names it; None for all other files."""
+    """The refusal of a summary or a job, which names it; None for all other files."""
+    if job := _job(head.text):
+        return SourceError(f"{path} is {job}", f"run it: iocast run {path} PATH")
     summary = next((each for line in head.lines() for each in SUMMARIES if each.heading.match(line)), None)
     return SourceError(f"{path} is {summary.says}", summary.instead) if summary else None
+
+
+def _job(text: str) -> str:
+    """What kind of job it is, "" where it is none."""
+    if looks_like_fio(text):
+        return "a job for fio, not its result"
+    if looks_like_vdbench(text):
+        return "a parameter file of vdbench, not its result"
+    return "a job of iocast, not a result" if _OWN_JOB.search(text) else ""

@@ -137,7 +137,7 @@ class _Pages:
             elif self.live is not None:
                 frames = self.live
             else:
-                raise SpecError("nothing is watched live", "start `iocast serve --watch`, or open a tape")
+                raise SpecError("no live data", "start `iocast serve --watch` to see live data, or open a tape")
             return frames.frame(after, at, width, parameters.get("chosen", ""))
 
         return await _answer(answer, request.path_params["name"])

@@ -366,14 +366,14 @@ def test_a_letter_that_chance_may_move_shows_its_range() -> None:
 
 def test_service_level_at_the_peak() -> None:
     level = parse_slo("p99<5ms@4000/s")
-    grades = _grade(*CURVE, level=level)
+    grades = _grade(*CURVE, levels=(level,))
     assert (grades.scale, grades.overall) == ("slo", "A+")  # eight users: 20,000/s at 0.4 ms
     assert grades.parts[0].phases == ("eight",)
-    assert _grade(*CURVE, level=parse_slo("p99 < 0.45ms")).overall == "B-"
+    assert _grade(*CURVE, levels=(parse_slo("p99 < 0.45ms"),)).overall == "B-"
 
 
 def test_a_peak_that_no_row_reaches_fails() -> None:
-    grades = _grade(*CURVE, level=parse_slo("p99<5ms@90000/s"))
+    grades = _grade(*CURVE, levels=(parse_slo("p99<5ms@90000/s"),))
     assert grades.overall == "F"
     assert "No row reached the peak of 90,000 IOPS" in grades.says
 

@@ -44,7 +44,9 @@ def test_threads_share_cpus_where_there_are_more_of_them(threads: int, cpus: int
     assert part.clause.endswith(why)
 
 
-@pytest.mark.parametrize(("half", "known"), [(1.0, "known to ±100%"), (1.5, "uncertain by a factor of 2.5")])
+@pytest.mark.parametrize(
+    ("half", "known"), [(1.0, "accurate to ±100%"), (1.5, "unknown (it may be off by a factor of 2.5)")]
+)
 def test_a_percentile_that_may_be_off_by_more_than_itself_is_uncertain_by_a_factor(
     half: float, known: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

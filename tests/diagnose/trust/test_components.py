@@ -169,7 +169,7 @@ def test_a_percentile_that_changed_within_a_row_is_known_as_far_as_it_changed(tm
 def test_no_percentile_is_known_better_than_its_bucket() -> None:
     sharp = QuantileEstimate(0.99, 1e6, 1e6, 1e6, 40_000, 40_000.0)
     part = _judged(sharp)
-    assert (part.grade, part.clause) == ("A", "the p99 of reads is known to ±0.1%")
+    assert (part.grade, part.clause) == ("A", "the p99 of reads is accurate to ±0.1%")
     assert part.evidence["half_width"] == 1 / 1024
 
 
@@ -199,12 +199,12 @@ def test_a_hundred_ios_beyond_earn_an_a_and_thirty_a_b(total: int, grade: str, n
 @pytest.mark.parametrize(
     ("half", "grade", "clause"),
     [
-        (0.05, "A", "known to ±5%"),
-        (0.08, "B", "known to ±8%; an A needs ±5%"),
-        (0.100000001, "C", "known to just over 10%; a B needs ±10%"),
-        (0.15, "C", "known to ±15%; a B needs ±10%"),
-        (0.4, "D", "known to ±40%; a C needs ±20%"),
-        (0.6, "F", "known to ±60%; a C needs ±20%"),
+        (0.05, "A", "accurate to ±5%"),
+        (0.08, "B", "accurate to ±8%; an A needs ±5%"),
+        (0.100000001, "C", "accurate to just over 10%; a B needs ±10%"),
+        (0.15, "C", "accurate to ±15%; a B needs ±10%"),
+        (0.4, "D", "accurate to ±40%; a C needs ±20%"),
+        (0.6, "F", "accurate to ±60%; a C needs ±20%"),
     ],
 )
 def test_the_width_of_the_interval_makes_the_letter_where_enough_lie_beyond(
@@ -220,7 +220,7 @@ def test_a_row_of_thirty_ios_has_a_median() -> None:
     record = card_runs.reads(times=card_runs.histogram((1_000_000, 30)))
     part = components.precision(_row(record))
     assert (part.grade, part.evidence["q"]) == ("C", 0.5)
-    assert part.clause.startswith("30 I/Os are too few for p99; the p50 of reads is known to ±")
+    assert part.clause.startswith("30 I/Os are too few for p99; the p50 of reads is accurate to ±")
 
 
 # Load.

@@ -218,9 +218,9 @@ def test_the_figures_behind_a_letter() -> None:
         ({"halves": -0.998}, "the rate was 500 times as high in the second half as in the first"),
         ({"change": Change(20, 499.0)}, "at t=20 s the rate rose to 500 times and stayed there"),
         ({"drift": -0.08, "half_width": 0.06}, "the rate drifted by 8%"),
-        ({"half_width": 0.06, "lag_1": 1.0}, "the rate varied: its mean is only known to ±6%"),
+        ({"half_width": 0.06, "lag_1": 1.0}, "the rate varied: its mean is only accurate to ±6%"),
         ({"lag_1": 0.7}, "the rate swung slowly (neighbouring intervals correlate by 0.7"),
-        ({"half_width": math.nan, "lag_1": 0.7}, "the rate varied: its mean is only known to ±"),
+        ({"half_width": math.nan, "lag_1": 0.7}, "the rate varied: its mean is only accurate to ±"),
     ],
 )
 def test_why_a_row_is_not_steady(change: dict[str, Any], why: str) -> None:

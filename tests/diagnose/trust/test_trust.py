@@ -161,8 +161,8 @@ def test_precision_of_the_headline(total: int, sigma: float, grade: str) -> None
     [
         (1_500, 0.001, "Only 15 I/Os lie beyond the p99 of reads; a B needs 30."),
         (5_000, 0.001, "Only 50 I/Os lie beyond the p99 of reads; an A needs 100."),
-        (40_000, 0.0, "The p99 of reads is known to ±0.1%."),
-        (40_000, 0.3, "The p99 of reads is known to ±1%."),
+        (40_000, 0.0, "The p99 of reads is accurate to ±0.1%."),
+        (40_000, 0.3, "The p99 of reads is accurate to ±1%."),
         (40_000, 3.0, "; a B needs ±10%."),
         (12_000, 3.9, "; a C needs ±20%."),
     ],
@@ -174,7 +174,7 @@ def test_precision_names_what_made_its_letter(total: int, sigma: float, says: st
 
 def test_a_hair_beyond_a_limit_does_not_read_as_the_limit() -> None:
     estimate = components.QuantileEstimate(0.99, 1e6, 1e6 - 101_000, 1e6 + 101_000, 40_000)
-    assert "known to just over 10%; a B needs ±10%" in components._precision_of(estimate, "read", estimate).reason
+    assert "accurate to just over 10%; a B needs ±10%" in components._precision_of(estimate, "read", estimate).reason
 
 
 def test_rates_are_written_out() -> None:
@@ -186,7 +186,7 @@ def test_rates_are_written_out() -> None:
 def test_precision_falls_back_to_what_the_row_still_prints() -> None:
     record = card_runs.reads(times=card_runs.lognormal(500, 1e6, 0.1))
     reason = components.precision(Facts(card_runs.run(record)).row(record)).reason
-    assert reason.startswith("500 I/Os are too few for p99; the p95 of reads is known to ±")
+    assert reason.startswith("500 I/Os are too few for p99; the p95 of reads is accurate to ±")
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_precision_names_clusters(effective: float, says: str) -> None:
     headline = components.QuantileEstimate(0.99, 2e6, 1e6, None, 40_000, effective)
     bounded = components.QuantileEstimate(0.95, 1e6, 0.99e6, 1.01e6, 40_000, effective)
     part = components._precision_of(bounded, "read", headline)
-    assert part.reason == f"{says[0].upper()}{says[1:]}; the p95 of reads is known to ±1%."
+    assert part.reason == f"{says[0].upper()}{says[1:]}; the p95 of reads is accurate to ±1%."
     assert part.grade == "C"
     assert part.evidence == {
         "q": 0.95,
@@ -349,7 +349,8 @@ def test_an_imported_row_is_judged_by_what_the_other_tool_states_and_by_its_find
 
 
 @pytest.mark.parametrize(
-    ("half", "says"), [(0.55, "known to ±55%"), (1.0, "known to ±100%"), (3.27, "uncertain by a factor of 4.27")]
+    ("half", "says"),
+    [(0.55, "accurate to ±55%"), (1.0, "accurate to ±100%"), (3.27, "unknown (it may be off by a factor of 4.27)")],
 )
 def test_beyond_100_percent_nothing_is_known(half: float, says: str) -> None:
     estimate = QuantileEstimate(0.5, 1e6, (1 - half) * 1e6, (1 + half) * 1e6, 10_000)

@@ -146,7 +146,7 @@ def test_a_measured_size_has_its_capacity_however_often_it_was_measured() -> Non
 
 def test_a_queue_that_cannot_be_is_refused_with_the_way_out() -> None:
     for servers, offered, message, hint in (
-        (0, 0.5, "0 servers serve nobody", "give 1 or more"),
+        (0, 0.5, "0 servers serve nothing", "give 1 or more"),
         (1, -0.5, "a load of -0.5 busy servers does not exist", "give a rate and a time above 0"),
         (1, math.inf, "a load of inf busy servers does not exist", "give a rate and a time above 0"),
         (1, math.nan, "a load of nan busy servers does not exist", "give a rate and a time above 0"),

@@ -152,7 +152,7 @@ def test_spares_cost_and_are_not_loaded() -> None:
         ({"read_fraction": 1.5}, {}, "a read share of 1.5 does not exist"),
         ({"iops": 0.0, "bytes_per_s": 1e6, "latency": LatencyLimit(0.01)}, {}, "a response time needs a load"),
         ({"latency": LatencyLimit(0.0)}, {}, "cannot be met"),
-        ({}, {"most_utilisation": 1.0}, "a utilisation of 100% is no plan"),
+        ({}, {"most_utilisation": 1.0}, "a utilisation of 100% is too high"),
         ({"growth": -0.1}, {}, "growth is 0% or more"),
         ({}, {"level": "raid5", "group": 2}, "a group of 2 devices does not go with raid5"),
         ({}, {"level": "raid10", "group": 4}, "a group of 4 devices does not go with raid10"),

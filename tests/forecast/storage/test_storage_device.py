@@ -65,7 +65,7 @@ def test_a_device_file_is_read(tmp_path: Path) -> None:
     [
         ('block = "4k"', "", 'mine.toml: medium = "ssd" needs "block"'),
         ('block = "4k"', 'blok = "4k"', "mine.toml: unknown field `blok`"),
-        ('block = "4k"', 'block = "4k"\nrpm = 7200', '"rpm" is no field of medium = "ssd"'),
+        ('block = "4k"', 'block = "4k"\nrpm = 7200', '"rpm" is not a field of medium = "ssd"'),
         ('"90us"', '"90"', "the unit is missing"),
         ('"90us"', '"0s"', '"read_latency" is not above 0'),
         ("read_iops = 300000", "read_iops = -1", '"read_iops" is not above 0'),

@@ -158,6 +158,7 @@ def test_a_commit_has_the_right_article(size_bytes: int, words: str) -> None:
         ((("read", 8192, 70), ("write", 8192, 30)), "A 70/30 mix of 8k reads and writes reaches"),
         ((("read", 8192, 7), ("write", 8192, 3), ("fsync", 0, 1)), "A 70/30 mix of 8k reads and writes"),
         ((("read", 8192, 1), ("write", 4096, 2)), "A 33/67 mix of reads and writes reaches"),
+        ((("read", 8192, 4), ("write", 8192, 1)), "An 80/20 mix of 8k reads and writes reaches"),
     ],
 )
 def test_a_mix_has_a_sentence(items: tuple[tuple[Op, int, float], ...], words: str) -> None:

@@ -64,8 +64,8 @@ def test_the_verdict_comes_first_with_its_figures(facts: Facts) -> None:
         ({"limit_s": 0.005}, "MARGINAL: at IOPS the p99 will be ms to ms, expected ms: the upper end is beyond"),
         ({"limit_s": 0.0045}, "AT RISK: at IOPS the p99 will be ms to ms, expected ms: beyond the SLO"),
         ({"limit_s": 0.001}, "NOT OK: at IOPS the p99 will be ms to ms: even the lower end is beyond"),
-        ({"rate_per_s": 9000.0}, "NOT OK: IOPS is of the IOPS demonstrated; above"),
-        ({"profile": burst_profile(4000, 12000, 10, 600)}, "NOT OK: bursts of IOPS exceed the IOPS demonstrated"),
+        ({"rate_per_s": 9000.0}, "NOT OK: IOPS is of the IOPS measured; above"),
+        ({"profile": burst_profile(4000, 12000, 10, 600)}, "NOT OK: bursts of IOPS exceed the IOPS measured"),
         (
             {"load": RequestedLoad(size_bytes=4096)},
             "UNKNOWN: the run has no closed rows of random reads (it has random",

@@ -33,7 +33,7 @@ def told(made: Report) -> Any:
 def test_the_verdict_says_how_many_what_binds_and_how_it_stands() -> None:
     made = report(device="sata-ssd")
     assert made.verdict == (
-        "6 sata-ssd in RAID 10: capacity binds. At peak 22% busy, p99 247 µs of 5 ms; throughput 27% of the limit;"
+        "6 sata-ssd in RAID 10: limited by capacity. At peak 22% busy, p99 247 µs of 5 ms; throughput 27% of the limit;"
         " after one failure 29%, p99 243 µs of 5 ms."
     )
     found = told(made)
@@ -109,7 +109,7 @@ def test_without_a_device_the_whole_library_is_compared() -> None:
     assert by_name["sata-ssd"].devices == 6
     assert by_name["gp3"].binding == "layout"
     made = report().verdict
-    assert "6 sata-ssd (capacity binds), 2 nvme (the smallest RAID 10 is enough)" in made
+    assert "6 sata-ssd (limited by capacity), 2 nvme (the smallest RAID 10 is enough)" in made
     assert "1 gp3 (one is enough)" in made
 
 
@@ -119,14 +119,14 @@ def test_without_a_device_the_whole_library_is_compared() -> None:
         ({}, "2 nvme in RAID 10: the smallest RAID 10 is enough."),
         ({"raid": "5"}, "3 nvme in RAID 5: the smallest RAID 5 is enough."),
         ({"raid": "0"}, "1 nvme without RAID: one is enough."),
-        ({"capacity": "10TB"}, "4 nvme in RAID 10: capacity binds."),
+        ({"capacity": "10TB"}, "4 nvme in RAID 10: limited by capacity."),
     ],
 )
 def test_nothing_binds_where_the_fewest_devices_are_enough(changes: dict[str, Any], verdict: str) -> None:
     made = report(device="nvme", **changes)
     assert made.verdict.startswith(verdict)
     bound = [each.need for each in told(made).counts if each.binds]
-    assert bound == (["capacity"] if "capacity binds" in verdict else ["layout"])
+    assert bound == (["capacity"] if "limited by capacity" in verdict else ["layout"])
     (chart,) = made.charts
     assert chart.summary.casefold().startswith(verdict.partition(": ")[2][:-1].casefold())
 
@@ -149,7 +149,7 @@ def test_it_is_shown_in_every_form(changes: dict[str, Any]) -> None:
         ({"read": "70"}, "--read: "),
         ({"size": "0"}, "--size is 0"),
         ({"slo": "5"}, "--slo: .*unit is missing"),
-        ({"slo": "p20=5ms"}, "p20 is no percentile"),
+        ({"slo": "p20=5ms"}, "p20 is not a percentile"),
         ({"growth": "20%/month", "years": 1}, "is not a growth a year"),
         ({"growth": "20%"}, "--growth needs a number of years"),
         ({"years": 3}, "--years needs the growth"),

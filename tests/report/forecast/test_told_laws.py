@@ -265,7 +265,7 @@ def test_each_law_is_told_and_tried() -> None:
         (lambda: laws.mm1("7.2", "45", None), "--service: .*the unit is missing", "100us"),
         (lambda: laws.mm1("-7.2ms", "45", None), "--service: .*negative", "times are written"),
         (lambda: laws.mm1("7.2ms", "-45", None), '--rate: "-45" is negative', "135,105,75"),
-        (lambda: laws.mm1("7.2ms", "0", None), "--rate: 0 is no load", "above 0"),
+        (lambda: laws.mm1("7.2ms", "0", None), "--rate: 0 is not a load", "above 0"),
         (lambda: laws.mm1("7.2ms", "fast", None), '"fast" is not a rate', "135,105,75"),
         (lambda: laws.mm1("7.2ms", ",", None), "--rate is empty", "commas"),
         (lambda: disk(rpm="0"), "does not turn", "15000"),
@@ -274,7 +274,7 @@ def test_each_law_is_told_and_tried() -> None:
         (lambda: laws.raid(4, "1000", "70", "5"), "--read: .*", "%"),
         (lambda: laws.raid(4, "1000", "70%", "7"), "RAID level '7' is unknown", "0, 1, 10"),
         (lambda: laws.stroke("tape", "1%", "8k", None, None, None, None), "unknown", "sata"),
-        (lambda: laws.percentiles(1, "7ms", "45", "100"), "100 is no percentile", "99.9"),
+        (lambda: laws.percentiles(1, "7ms", "45", "100"), "100 is not a percentile", "99.9"),
         (lambda: laws.knees("7ms", "0", "2.5"), '"0" is not a whole number', "1,2,4"),
         (lambda: laws.knees("7ms", "1", "1"), "--multiple", "2.5"),
         (lambda: laws.mva("5ms", "1000000", "0s", None, approximate=False), "take too long", "--approximate"),
@@ -288,7 +288,7 @@ def test_each_law_is_told_and_tried() -> None:
         (lambda: laws.cache("0", "1GB", "1us", "1ms"), "--data: a size of 0", "8k"),
         (lambda: laws.link("1251", "token ring", 1), '--link: "token ring" is unknown', "FC 4G"),
         (lambda: laws.link("1251", None, 4), "go together", "--ports 4"),
-        (lambda: laws.link("0", "FC 4G", 4), "--mbps: 0 is no load", "above 0"),
+        (lambda: laws.link("0", "FC 4G", 4), "--mbps: 0 is not a load", "above 0"),
     ],
 )  # fmt: skip
 def test_bad_input_says_what_and_the_way_out(asked: Any, says: str, hint: str) -> None:

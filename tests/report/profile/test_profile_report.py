@@ -100,4 +100,4 @@ def test_what_has_no_size_has_no_throughput_and_no_working_set(tmp_path: Path) -
     (step,) = profile_report(profile, "somewhere").next_steps
     assert step.endswith("o.trc --block-size 8k")
     assert verdict(profile).startswith("Single-block reads by 1 session, no writes. ")
-    assert "Closed load, 1 I/O at a time with a pause of 100 µs: one I/O is under way" in verdict(profile)
+    assert "Closed load, 1 I/O at a time with a pause of 100 µs: one I/O is in flight" in verdict(profile)

@@ -220,13 +220,34 @@ def test_users_and_their_files(text: str, users: int, files: int, locality: Any)
     assert (phase.workload.users, job.file_count, phase.workload.locality) == (users, files, locality)
 
 
-def test_sections_with_other_numbers_of_files_share_one() -> None:
-    job = read(f"[global]\nsize=1g\ndirect=1\n{TIMED}stonewall\n[one]\n[four]\nnumjobs=4\n")
-    assert [phase.region_size_bytes for phase in job.phases] == [GIB, 4 * GIB]
-    assert job.file_count == 1
-    assert job.file_size is not None
-    assert job.file_size.size_bytes == 4 * GIB
-    assert "here all share one file" in job.notes[0]
+def test_sections_without_filename_have_files_of_their_own() -> None:
+    """As fio 3.33 makes them: two.0.0, two.1.0 and log.0.0, each of its own size."""
+    job = read(f"[global]\n{TIMED}[two]\nrw=randread\nnumjobs=2\nsize=1g\n[log]\nrw=write\nsize=1m\n")
+    assert job.file_names == ("two.0.0", "two.1.0", "log.0.0")
+    assert job.file_sizes == (GIB, GIB, MIB)
+    assert [phase.on_files for phase in job.phases] == [(0, 1), (2,)]
+
+
+def test_a_name_that_sections_share_is_one_file() -> None:
+    job = read(f"[global]\nsize=1g\n{TIMED}stonewall\n[a]\nfilename=x\n[b]\nfilename=y:x\nrw=randread\nsize=4g\n[c]\n")
+    assert job.file_names == ("x", "y", "c.0.0")
+    assert (job.file_sizes, job.file_size) == ((2 * GIB, 2 * GIB, GIB), FileSize(size_bytes=2 * GIB))
+    assert [phase.on_files for phase in job.phases] == [(0,), (1, 0), (2,)]
+
+
+def test_sections_that_do_the_same_keep_the_names_of_their_files() -> None:
+    job = read(f"[global]\nsize=1g\n{TIMED}[a]\nfilename=x\n[b]\nfilename=y\n[c]\nstonewall\nfilename=y\nrw=randread\n")
+    assert job.file_names == ("x", "y")
+    assert [phase.on_files for phase in job.phases] == [(), (1,)]
+    assert read(f"[global]\nsize=1g\n{TIMED}[a]\n[b]\n").file_names == ("a.0.0", "b.0.0")
+
+
+def test_a_size_that_is_given_takes_the_place_of_that_of_the_job() -> None:
+    text = f"[a]\nsize=128m\n{TIMED}[b]\nstonewall\nfilename=x:y\nsize=1g\n[c]\nstonewall\nsize=50%\nfilesize=2g\n"
+    job = parse_fio_job(text, "job.fio", {}, 64 * MIB)
+    assert (job.file_size, job.file_sizes) == (FileSize(size_bytes=64 * MIB), ())
+    assert [phase.region_size_bytes for phase in job.phases] == [64 * MIB, 64 * MIB, 32 * MIB]
+    assert "size=128m, size=1g, filesize=2g: each file has 64.0 MiB instead, as --size says" in job.notes
 
 
 def test_ramp_time_is_a_phase_that_warms() -> None:
@@ -303,8 +324,9 @@ def test_notes_say_what_does_nothing() -> None:
         "line 7: write_lat_log, log_avg_msec have no effect: the run folder keeps histograms for "
         "every second of every phase",
         "line 10: end_fsync has no effect: iocast does not flush after a phase",
-        "filename=f, directory=/mnt/x are ignored: iocast runs on PATH",
+        "filename=f is ignored: iocast runs on PATH",
     )
+    assert job.directory == "/mnt/x"
 
 
 def test_inert_values_are_not_refused() -> None:

@@ -108,11 +108,6 @@ def test_what_is_refused(settings: str, says: str, hint: str) -> None:
             "the same bs and file_service_type in all",
         ),
         (
-            "[global]\nsize=1g\nrw=read\n[a]\nfilename=f:g\n[b]\nstonewall\nfilename=f\n",
-            "job.fio:4: [a] uses 2 files; other sections use a different number",
-            "use the same filename in all",
-        ),
-        (
             f"[a]\nfilename=/dev/sdb\nsize=1g\n{TIMED}[b]\nstonewall\nfilename=/dev/sdc\nsize=1g\n{TIMED}",
             "job.fio:8: filename=/dev/sdc: iocast runs on one target; this file names 2 devices",
             "keep one, or write a job file for each",

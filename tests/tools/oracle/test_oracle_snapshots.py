@@ -36,6 +36,18 @@ def test_files_of_two_intervals_have_their_means_and_rates(fixtures: Path) -> No
     assert "Data File 8, 23:58:21 to 23:59:28: it was not there before: left out" in run.warnings[0]
 
 
+def test_headings_that_are_printed_once_count_for_the_queries_after_them(read_all: Reader, fixtures: Path) -> None:
+    """`set heading off`, or a pagesize that holds all: the spool repeats none."""
+    text = (fixtures / "oracle_iostat_file.txt").read_text()
+    first, *others = text.split("SQL> /\n\n")
+    bare = ["\n".join(line for line in each.splitlines() if not line.startswith(("SYSDATE", "---"))) for each in others]
+    once = text[: text.index(others[1])] + "SQL> /\n\n".join([bare[1], *bare[2:]]) + "\n"
+    repeated, single = (read_all(("a.lst", each)).phases for each in (text, once))
+    assert [each.measurement for each in single] == [each.measurement for each in repeated]
+    other = "SQL> select name, value from v$parameter;\n\nNAME   VALUE\n------ -----\n" + first.splitlines()[0] + "\n"
+    assert len(read_all(("b.lst", once + other)).phases) == len(repeated)
+
+
 CSV = '"SYSDATE","INST_ID","FILE_NO","FILETYPE_NAME","SMALL_READ_REQS","SMALL_READ_SERVICETIME","LARGE_WRITE_REQS"\n'
 
 

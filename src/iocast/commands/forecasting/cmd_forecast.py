@@ -5,12 +5,13 @@ from __future__ import annotations
 import rich_click as click
 from msgspec.structs import replace
 
-from iocast.commands.shell.options import filing, presenting, within
+from iocast.commands.shell.options import fail_on, filing, presenting, within
 from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import Into, deliver_report
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.forecast import ForecastRequest
 
+VERDICTS = ("marginal", "at-risk", "not-ok", "unknown")
 _EXPLAIN = click.option("--explain", is_flag=True, help="Show the arithmetic step by step.")
 
 
@@ -19,7 +20,10 @@ _EXPLAIN = click.option("--explain", is_flag=True, help="Show the arithmetic ste
 @within
 @filing
 @presenting
-def forecast(request: ForecastRequest, explain: bool, directory: str, into: Into | None, form: str) -> int:
+@fail_on(*VERDICTS)
+def forecast(
+    request: ForecastRequest, explain: bool, directory: str, into: Into | None, form: str, fail_on: frozenset[str]
+) -> int:
     """Forecast the response time of a production load from a measured ladder.
 
     The verdict comes first: OK, MARGINAL, AT RISK, NOT OK, or UNKNOWN with the test to run. All figures have 95%
@@ -34,4 +38,5 @@ def forecast(request: ForecastRequest, explain: bool, directory: str, into: Into
     forecasted = foretell(request, listener)
     if forecasted is not None:
         deliver_report(forecasted.report(charts=into is not None, explain=explain), form, into)
-    return listener.exit_code
+    failed = forecasted is not None and forecasted.verdict.replace("_", "-") in fail_on
+    return listener.exit_code or int(failed)

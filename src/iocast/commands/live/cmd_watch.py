@@ -52,7 +52,7 @@ _HERE = ("127.", "localhost:", "[::1]:")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
-@click.option("--listen", metavar="HOST:PORT", help="Answer scrapers at /metrics (OpenMetrics).")
+@click.option("--listen", metavar="HOST:PORT", help="Serve metrics at /metrics (OpenMetrics).")
 @click.option("--sqlplus-script", is_flag=True, help="Print iocast_capture.sql: a tape of Oracle without iocast there.")
 @click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
@@ -76,7 +76,7 @@ def watch(
     MODE is whose lines to print: `iostat` has the columns of `iostat -x`, `iolatency` the histogram of
     perf-tools, `ioh` the layers of ioh.sh; with --database of a PostgreSQL `pgmon`, of an Oracle `oramon`,
     `sysmetric`, `iometric`, `filestat`, `sessions` or `asm`. `latencymap` draws the two heat maps of a latency
-    histogram. Without MODE, nothing is printed while a tape is recorded or scrapers are answered.
+    histogram. Without MODE, nothing is printed while a tape is recorded or metrics are served.
 
     `iocast watch blk` traces the requests of block devices; its options are its own: `iocast watch blk --help`.
     """
@@ -114,7 +114,7 @@ def watch(
                     "note: anybody who reaches this address reads the counters, and nothing is encrypted;"
                     " a firewall, or --listen 127.0.0.1:PORT and a TLS proxy, keeps others out"
                 )
-            say(f"answering scrapers at http://{latest.address}/metrics; press Ctrl-C to stop")
+            say(f"serving metrics at http://{latest.address}/metrics; press Ctrl-C to stop")
         before = None
         for _, moment in watched(replace(request, names=names), TerminalListener()):
             if latest is not None:

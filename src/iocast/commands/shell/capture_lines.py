@@ -10,7 +10,7 @@ from iocast.text import capacity, counted, duration, rate
 # Who captures a client of a database sees none of the server's calls.
 _WAY_OUT = (
     "where a server makes the I/O for a command, capture --path DIR without the command, or the server's --pid; "
-    "--device sees what reaches the disk, whoever asked for it"
+    "--device sees what reaches the disk, from any process"
 )
 
 

@@ -110,6 +110,24 @@ def presenting(command: Command) -> Command:
     return command
 
 
+def fail_on(*outcomes: str) -> Callable[[Command], Command]:
+    """--fail-on, handed over as `fail_on`: the outcomes that end the command with 1; without it none does."""
+
+    def read(_context: click.Context, _param: click.Parameter, text: str) -> frozenset[str]:
+        given = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
+        if unknown := sorted(given - {*outcomes}):
+            raise click.BadParameter(f'"{unknown[0]}" is not one of {", ".join(outcomes)}')
+        return given
+
+    return click.option(
+        "--fail-on",
+        metavar="OUTCOMES",
+        default="",
+        callback=read,
+        help=f"Exit with 1 for these outcomes, with commas between them: {', '.join(outcomes)}.",
+    )
+
+
 def within(command: Command) -> Command:
     """--in, handed over as `directory`: where names of runs are looked up."""
     return click.option(
@@ -199,7 +217,7 @@ def _check_file(into: Into) -> None:
 
 
 def grading(command: Command) -> Command:
-    """--scale, --slo and --fail-under, handed over as one `grade_request`."""
+    """--scale, --slo, --fail-on and --fail-under, handed over as one `grade_request`."""
     from functools import wraps
 
     @click.option(
@@ -208,7 +226,14 @@ def grading(command: Command) -> Command:
         type=click.Choice(LETTERS, case_sensitive=False),
         help="Exit with 1 when the grade is below LETTER or missing.",
     )
-    @click.option("--slo", metavar="LEVEL", help="Grade against a service level, e.g. 'p99<5ms@4000/s'.")
+    @click.option(
+        "--slo",
+        "slos",
+        metavar="LEVEL",
+        multiple=True,
+        help="Grade against a service level, e.g. 'p99<5ms@4000/s'; repeatable, the worst counts.",
+    )
+    @click.option("--fail-on", type=click.Choice(["slo"]), help="slo: exit with 1 when a --slo is missed or unknown.")
     @click.option(
         "--scale",
         type=click.Choice(["modern", "hailey2012"]),
@@ -217,9 +242,12 @@ def grading(command: Command) -> Command:
         help="Grading scale.",
     )
     @wraps(command)
-    def graded(*args: Any, scale: Any, slo: str | None, fail_under: Any, **kwargs: Any) -> Any:
+    def graded(
+        *args: Any, scale: Any, slos: tuple[str, ...], fail_on: str | None, fail_under: Any, **kwargs: Any
+    ) -> Any:
         from iocast.sessions.requests.measure import grade_asked
 
-        return command(*args, grade_request=grade_asked(scale, slo, fail_under), **kwargs)
+        grade_request = grade_asked(scale, slos, fail_under, must_be_kept=fail_on == "slo")
+        return command(*args, grade_request=grade_request, **kwargs)
 
     return graded

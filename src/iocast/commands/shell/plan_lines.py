@@ -119,8 +119,10 @@ def totals(plan: Plan, layout: Layout, make_seconds: float | None = None) -> Ite
         for file in layout.files:
             yield f"target  {file.path}, {capacity(file.size_bytes)}, used as it is"
         return
-    for file in layout.files:
-        yield f"file    {file.path}, {capacity(file.size_bytes)}, {'to be filled' if file.fill else 'already filled'}"
+    for number, file in enumerate(layout.files):
+        name = f", for {plan.files.names[number]}" if len(plan.files.names) > 1 else ""
+        state = "to be filled" if file.fill else "already filled"
+        yield f"file    {file.path}, {capacity(file.size_bytes)}, {state}{name}"
 
 
 def image_line(images: Sequence[str]) -> str:
@@ -194,7 +196,14 @@ def _mix(workload: Workload) -> str:
     if len(words) > 1:
         shares = [percent(item.weight / weights) for item in workload.mix]
         words = [f"{share} {word}" for share, word in zip(shares, words, strict=True)]
-    return " + ".join(words) + (f", {workload.fsync_op} every {workload.fsync_every}" if workload.fsync_every else "")
+    return " + ".join(words) + _syncs(workload)
+
+
+def _syncs(workload: Workload) -> str:
+    if not workload.fsync_every:
+        return ""
+    often = f"{workload.fsync_every} writes" if workload.fsync_every > 1 else "write"
+    return f", {workload.fsync_op} after every {often}"
 
 
 def _where(locality: Locality) -> str:

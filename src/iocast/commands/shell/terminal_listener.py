@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from iocast.commands.shell.interrupts import Interrupts
 from iocast.commands.shell.showing import present, say, show_card
 from iocast.commands.shell.streams import work_goes_on
+from iocast.model.grading import LEVEL_KEPT
 from iocast.sessions import events
 from iocast.units import duration_text
 
@@ -84,7 +85,8 @@ def lines(
         case events.FloorMissed(name, floor, grades):
             got = f"is {grades.overall}" if grades and grades.overall else "is missing"
             why = grades.says if grades else "nothing was measured"
-            yield f"{name}: below grade {floor}: the grade {got}: {why}"
+            missed = floor == LEVEL_KEPT and grades is not None and grades.scale == "slo" and grades.overall is not None
+            yield f"{name}: {'service level missed' if missed else f'below grade {floor}: the grade {got}'}: {why}"
         case events.Imported(folder):
             yield f"run folder: {folder}"
         case events.Interrupted():

@@ -21,18 +21,19 @@ SEEN = 0.01  # of the time: of I/Os that arrive evenly a p99 shows what lasts lo
 
 
 def grade(
-    run: Run | Facts, examination: Examination, scale: Scale = "modern", level: ServiceLevel | None = None
+    run: Run | Facts, examination: Examination, scale: Scale = "modern", levels: tuple[ServiceLevel, ...] = ()
 ) -> Grades:
-    """All letters of a run. With a service level the overall letter is that of the level."""
+    """All letters of a run. With service levels the overall letter is the worst of theirs."""
     facts = facts_of(run)
     if scale == "hailey2012":
         return _hailey(facts, examination)
     parts = modern(facts, examination)
-    if level is not None:
-        level_grades = against(level, facts, examination)
-        return _grades(
-            "slo", level_grades.letter, level_grades.says, (level_grades,), (level_grades, *parts), examination
-        )
+    if levels:
+        graded = tuple(against(level, facts, examination) for level in levels)
+        letters = [each.letter for each in graded if each.letter is not None]
+        overall = worst_letter(*letters) if len(letters) == len(graded) else None
+        decisive = [each for each in graded if each.letter == overall]
+        return _grades("slo", overall, decisive[0].says, tuple(decisive), (*graded, *parts), examination)
     return _modern(parts, examination)
 
 

@@ -115,7 +115,7 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
         clause = f"only {beyond} I/Os lie beyond the {label}; {_a_letter(better)} needs {number(needed)}"
         return TrustComponent("precision", enough, clause, figures)
     if width == "A":
-        return TrustComponent("precision", width, f"the {label} is known to ±{brief_percent(half)}", figures)
+        return TrustComponent("precision", width, f"the {label} is accurate to ±{brief_percent(half)}", figures)
     better, needed = limits.HALF_WIDTH.next_better(width)
     # A hair beyond a limit must not read as the limit itself.
     known = f"just over {brief_percent(half)}" if brief_percent(half) == brief_percent(needed) else ""
@@ -124,9 +124,11 @@ def _precision_of(estimate: QuantileEstimate, op: Op, headline: QuantileEstimate
 
 
 def _known(half: float, shown: str = "") -> str:
-    """How well a percentile is known: beyond 100% nothing is."""
+    """How well a percentile is known: beyond 100% it is not."""
     return (
-        f"uncertain by a factor of {number(1 + half)}" if half > 1 else f"known to {shown or f'±{brief_percent(half)}'}"
+        f"unknown (it may be off by a factor of {number(1 + half)})"
+        if half > 1
+        else f"accurate to {shown or f'±{brief_percent(half)}'}"
     )
 
 

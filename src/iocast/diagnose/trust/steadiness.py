@@ -53,7 +53,7 @@ def steady(row: RowFacts) -> TrustComponent:
         if steadiness.snia and steadiness.change is None:
             return TrustComponent(CODE, "C", f"five rounds agree, but {why}", figures)
         if _is_chance(steadiness):
-            known = f"the mean is only known to ±{brief_percent(steadiness.half_width)}"
+            known = f"the mean is only accurate to ±{brief_percent(steadiness.half_width)}"
             return TrustComponent(
                 CODE, "C", f"too short to judge steadiness: {known} after {brief_time(lasted_ns)}", figures
             )
@@ -170,7 +170,7 @@ def _why_not(steadiness: Steadiness, row: RowFacts) -> str:
     if not abs(steadiness.drift) <= WITHIN:
         return f"{_what(row)} drifted by {brief_percent(abs(steadiness.drift))}"
     if not steadiness.half_width <= WITHIN:
-        return f"{_what(row)} varied: its mean is only known to ±{brief_percent(steadiness.half_width)}"
+        return f"{_what(row)} varied: its mean is only accurate to ±{brief_percent(steadiness.half_width)}"
     alike = f"neighbouring intervals correlate by {number(steadiness.lag_1)}, at most {number(LAG_MOST)} is steady"
     return f"{_what(row)} swung slowly ({alike})"
 

@@ -168,7 +168,7 @@ def sakasegawa(rate_per_s: float, service_s: float, servers: int, arrival_cv2: f
 
 def _utilisation(offered: float, servers: int) -> float:
     if servers < 1:
-        raise SpecError(f"{servers} servers serve nobody", "give 1 or more")
+        raise SpecError(f"{servers} servers serve nothing", "give 1 or more")
     if not (offered >= 0 and math.isfinite(offered)):
         raise SpecError(f"a load of {offered:g} busy servers does not exist", "give a rate and a time above 0")
     if offered >= servers:

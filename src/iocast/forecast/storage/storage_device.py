@@ -233,7 +233,7 @@ def _only(file: DeviceFile, medium: str, *fields: str) -> None:
     """Refuses a field that this kind of device does not have: it would be believed and ignored."""
     for field in (*_PHYSICAL, "write_rate", "rpm", "seek", "volume"):
         if field not in fields and getattr(file, field):
-            raise SpecError(f'"{field}" is no field of medium = "{medium}"', f"its fields: {', '.join(fields)}")
+            raise SpecError(f'"{field}" is not a field of medium = "{medium}"', f"its fields: {', '.join(fields)}")
 
 
 def _given(file: DeviceFile, field: str) -> str:

@@ -62,7 +62,7 @@ class Layout(Struct, frozen=True, kw_only=True):
 def require_sizable(need: StorageNeed, layout: Layout) -> None:
     """Refuses what sizes nothing, capacity alone first of all. Raises SpecError."""
     if not need.iops and not need.bytes_per_s:
-        raise SpecError("capacity alone does not size storage: the IOPS do (Kolk: the biggest mistake)", ASK_FOR_IOPS)
+        raise SpecError("capacity alone does not size storage: the IOPS do", ASK_FOR_IOPS)
     if min(need.capacity_bytes, need.iops, need.bytes_per_s) < 0 or not need.capacity_bytes:
         raise SpecError("the capacity is missing", "give --capacity, e.g. --capacity 2TB")
     if need.latency and not need.iops:
@@ -73,7 +73,7 @@ def require_sizable(need: StorageNeed, layout: Layout) -> None:
         raise SpecError(f"a read share of {need.read_fraction:g} does not exist", "give 0% to 100%")
     if not 0 < layout.most_utilisation <= 0.95:
         raise SpecError(
-            f"a utilisation of {layout.most_utilisation:.0%} is no plan: it leaves nothing for bursts and failures",
+            f"a utilisation of {layout.most_utilisation:.0%} is too high: it leaves nothing for bursts and failures",
             "give up to 95%; 60% is usual for disks, 70% for SSDs and volumes",
         )
     if need.growth < 0 or need.years < 0 or need.years > 30:

@@ -50,6 +50,7 @@ FIELDS: Final[Mapping[str, str | tuple[str, str]]] = {
     "Phase.together": "words",
     "PhasePlan.name": "words",
     "Tree.name": "words",
+    "WorkFiles.names": "path",
     "FileRegion.path": "path",
     "VerifyPlan.journal": "path",
     "Replay.events": "path",

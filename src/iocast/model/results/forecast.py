@@ -29,7 +29,7 @@ class ForecastSummary(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     utilisation: Annotated[Number | None, shown("utilisation", "share")] = None
     utilisation_low: Number | None = None
     utilisation_high: Number | None = None
-    demonstrated_per_s: Annotated[Number | None, shown("IOPS\ndemonstrated", "rate")] = None
+    demonstrated_per_s: Annotated[Number | None, shown("IOPS\nmeasured", "rate")] = None
 
 
 class ForecastFigure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

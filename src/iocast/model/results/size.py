@@ -21,7 +21,7 @@ class Needed(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     asked_bytes_per_s: Annotated[Number | None, shown("asked at peak", "bytes_per_s", column="asked")] = None
     asked_ns: Annotated[Number | None, shown("asked at peak", "duration", column="asked")] = None
     devices: Annotated[int, shown("devices", "count")]
-    binds: Annotated[bool, shown("binds")]
+    binds: Annotated[bool, shown("limiting factor")]
 
 
 class Loaded(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,7 +55,7 @@ class Year(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rate_per_s: Annotated[Number, shown("IOPS", "count")]
     throughput_bytes_per_s: Annotated[Number | None, shown("MB/s", "bytes_per_s")] = None
     devices: Annotated[int, shown("devices", "count")]
-    binding: Annotated[NeedCode, shown("binds", "code")]
+    binding: Annotated[NeedCode, shown("limiting factor", "code")]
     cost: Annotated[Number | None, shown("cost", "count")] = None
 
 
@@ -65,7 +65,7 @@ class SizedModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     device: Annotated[str, shown("device")]
     devices: Annotated[int | None, shown("count", "count")] = None
     layout: Annotated[Layout | None, shown("layout", spare=3)] = None
-    binding: Annotated[NeedCode | None, shown("binds", "code")] = None
+    binding: Annotated[NeedCode | None, shown("limiting factor", "code")] = None
     utilisation_share: Annotated[Number | None, shown("busy", "share")] = None
     mean_ns: Annotated[Number | None, shown("mean", "duration", spare=1)] = None
     limited_ns: Annotated[Number | None, shown("p99", "duration")] = None

@@ -173,7 +173,7 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield (one if len(last) == 1 else several).format(f"{files:,}", place)
     elif run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
-        size = text.capacity(run.plan.files.count * run.plan.files.size_bytes)
+        size = text.capacity(sum(run.plan.files.each_bytes))
         them = "them" if run.plan.files.count > 1 else "it"
         place = shlex.quote(run.plan.target.path)
         yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"

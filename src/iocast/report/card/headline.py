@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from iocast import text
@@ -45,7 +46,9 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
         return ()
     letters = [examination.trust[record.phase.name].grade for record in run.measured]
     count = letters.count(trust)
-    where = "on every row" if count == len(letters) else f"on {count} of {len(letters)} rows; all others are higher"
+    others = sorted((Counter(letters) - Counter({trust: count})).items())
+    rest = ", ".join(f"{letter} on {rows}" for letter, rows in others)
+    where = f"on {count} of {len(letters)} rows; {rest}" if others else "on every row"
     badge = Badge("trust", "Trust", trust, where)
     if grades is None:
         return (badge,)

@@ -70,7 +70,7 @@ def judge(run: Run | Facts, folder: str, grade_request: GradeRequest | None = No
     diagnosis = archive.load_diagnosis(folder) if folder else None
     facts = facts_of(run)
     examination = examine(facts, diagnosis)
-    grades = grade(facts, examination, grade_request.scale, grade_request.level) if facts.run.measured else None
+    grades = grade(facts, examination, grade_request.scale, grade_request.levels) if facts.run.measured else None
     return Judged(facts, folder, diagnosis, examination, grades)
 
 

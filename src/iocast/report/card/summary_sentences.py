@@ -26,7 +26,7 @@ SAME_RATE = 0.01  # rates nearer to each other are the same, however well a peak
 
 BEFORE, AFTER = "before the rate fell", "after the rate fell"
 MET = {
-    "other I/O": "beside other I/O",
+    "other I/O": "while other I/O ran",
     "maintenance": "during maintenance",
     OTHER_TIME: "while the storage was in another state",
     OTHER_STATE: "while the storage was in another state",
@@ -186,8 +186,9 @@ def _mixes(records: list[PhaseRecord], state: State) -> Iterator[str]:
         best = _least_load(rows, _rate_of_data)
         size = size_of(best)
         blocks = f"{text.size(size)} reads and writes" if size else "reads and writes"
-        rate = text.rate(_rate_of_data(best))
-        yield f"A {_split(best)} mix of {blocks} reaches {rate} IOPS at {who(best)}{state(best)}."
+        rate, split = text.rate(_rate_of_data(best)), _split(best)
+        mix = f"{text.article(split).capitalize()} {split} mix of {blocks}"
+        yield f"{mix} reaches {rate} IOPS at {who(best)}{state(best)}."
 
 
 def _least_load(records: list[PhaseRecord], speed: Callable[[PhaseRecord], float]) -> PhaseRecord:
@@ -302,7 +303,7 @@ def two_states(records: Sequence[PhaseRecord], examination: Examination) -> Iter
 
 def state_words(records: Sequence[PhaseRecord], examination: Examination) -> Callable[[PhaseRecord], str]:
     """On which side of a fall of its kind of I/O a row lies, or what it met that others did not, as it follows the
-    load: ", after the rate fell", ", perhaps beside other I/O", or ""."""
+    load: ", after the rate fell", ", perhaps while other I/O ran", or ""."""
     place = {each.phase.name: at for at, each in enumerate(records)}
     fallen = [(each, _fell(each, examination.excluded)) for each in records if _fell(each, examination.excluded)]
 

@@ -127,7 +127,7 @@ def _summary(of: Answer, name: str) -> str:
     peak_text = f"{text.number(question.peak_per_s)} IOPS"
     limit = text.duration(question.limit_s * NS)
     if figure is None or not figure.known:
-        return f"Nothing is foretold at {peak_text}; SLO {limit}."
+        return f"No forecast at {peak_text}; SLO {limit}."
     return f"At {peak_text} the {name} will be {between(figure)}; SLO {limit}."
 
 

@@ -62,11 +62,11 @@ def tell(of: Answer) -> Iterator[ForecastUtilisation]:
     loads = [("asked" if question.profile is None else "peak", question.peak_per_s)]
     if question.profile is not None:
         loads.append(("average", question.profile.mean_per_s))
-    taken = text.percent(question.peak_per_s / most)
+    taken = text.share_of(question.peak_per_s / most)
     yield ForecastUtilisation(
         key="forecast-utilisation",
         title="Utilisation",
-        summary=f"{text.number(question.peak_per_s)} IOPS take {taken} of the {text.number(most)} demonstrated.",
+        summary=f"{text.number(question.peak_per_s)} IOPS are {taken} the {text.number(most)} measured.",
         zones=tuple(zones),
         requested=tuple(RequestedRate(what, rate, rate / most) for what, rate in loads),
     )

@@ -27,7 +27,7 @@ class NeededDevices(Struct, frozen=True):
 
     need: Annotated[str, shown("for")]
     devices: Annotated[int, shown("devices", "count")]
-    binds: Annotated[str, shown("binds")]
+    binds: Annotated[str, shown("limiting factor")]
 
 
 class TotalDevices(Struct, frozen=True):
@@ -55,7 +55,8 @@ def tell(subject: SizedNeed) -> Iterator[SizingBars]:
             summary=text.sentence(f"{subject.why}: {text.counted(subject.devices, subject.noun)}"),
             notes=("Line: the count in the end, whole pairs or groups.",),
             needs=tuple(
-                NeededDevices(need, count, "binds" if need == subject.binding else "") for need, count in subject.counts
+                NeededDevices(need, count, "limits" if need == subject.binding else "")
+                for need, count in subject.counts
             ),
             total=(TotalDevices("in the end", subject.devices, subject.noun),),
         )

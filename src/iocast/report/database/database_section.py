@@ -14,7 +14,7 @@ from iocast.report.wording import section as titled
 
 NOTE = (
     "Reads and their mean are those of the layer below the engine; the statement stands beside it and holds hits, the"
-    " engine's own work and its reads. One row is no sum of the others."
+    " engine's own work and its reads. No row is the sum of the others."
 )
 FLOOR = "async: commits do not wait for the log (the floor); the difference to the others is what durability costs."
 

@@ -46,10 +46,10 @@ def _ladder_says(by: Forecaster, steps: Arithmetic) -> tuple[str, ...]:
         *_between_says(by),
         "1. Each row of the ladder is one pair: n outstanding I/Os and X IOPS; R = n / X (Little's law), made never to"
         " fall. Between rows R is straight.",
-        f"2. Throughput demonstrated: X of the last row = {_f(ladder.last_per_s, 5)} IOPS. The asked {_f(rate, 5)} are"
+        f"2. Measured throughput: X of the last row = {_f(ladder.last_per_s, 5)} IOPS. The asked {_f(rate, 5)} are"
         f" {_f(rate / by.demonstrated_per_s)} of it (refused above {_refused(by)}). Beyond the last row R grows by"
         f" 1 / {_f(ladder.limit_per_s, 5)} s for each I/O: ({_f(n2)} - {_f(n1)}) / ({_f(r2 * MS, 5)} -"
-        f" {_f(r1 * MS, 5)} ms) = {_f(tends, 5)} IOPS, at most 1.15 times the demonstrated.",
+        f" {_f(r1 * MS, 5)} ms) = {_f(tends, 5)} IOPS, at most 1.15 times the measured.",
     )
 
 

@@ -34,7 +34,7 @@ def calibration_report(facts: Facts, examination: Examination, folder: str, *, c
     """The maxima, the curve with its knees, and what is refused."""
     calibration = calibrated(facts, examination)
     if calibration is None:
-        raise ValueError("the run is no calibration, or has no rows")
+        raise ValueError("the run is not a calibration, or has no rows")
     run, result = facts.run, _result(calibration, examination)
     return Report(
         title=f"Calibration · {run.plan.target.path}",
@@ -106,7 +106,7 @@ def _verdict(calibration: Calibration, examination: Examination) -> str:
 def _limit_sentence(calibration: Calibration) -> str:
     name, limit = text.statistic(calibration.request.quantile), text.brief_time(calibration.request.max_latency_ns)
     if calibration.idle is None and calibration.within is None:
-        return f"IOPS within a {name} of {limit} are unknown: so is the response of the idle storage."
+        return f"IOPS within a {name} of {limit} are unknown, because the idle latency could not be measured."
     if calibration.idle is not None and not calibration.idle.at.within(calibration.request.max_latency_ns):
         idle = text.brief_time(calibration.idle.at.value_ns)
         return f"Limit not met at any load: with one outstanding I/O the {name} is {idle}, the limit {limit}."

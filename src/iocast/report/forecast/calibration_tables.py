@@ -116,7 +116,7 @@ def curve_table(rows: tuple[CurveRow, ...]) -> Table:
     words: dict[str, Callable[[CurveRow], str]] = {
         "interval": lambda each: between(each.statistic_low_ns, each.statistic_high_ns, text.brief_time)
     }
-    note = "Closed loads keep so many I/Os outstanding; rates are of random arrivals, and waiting counts."
+    note = "Closed loads keep this many I/Os outstanding; rates are of random arrivals, and waiting counts."
     return result_table(CurveRow, rows, key="curve", words=words, notes=(note,))
 
 

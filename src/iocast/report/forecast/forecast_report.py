@@ -93,7 +93,7 @@ def _heads(of: Answer) -> Iterator[Figure]:
     yield Figure("SLO", of.question.limit_s * NS, "duration", f"for the {name}")
     busy = of.forecast.utilisation
     span = f"{text.percent(busy.low)} to {text.percent(busy.high)}"
-    yield Figure("utilisation", busy.base, "share", f"{span} of the throughput {demonstrated(of)}")
+    yield Figure("utilisation", busy.base, "share", f"{span} of the {demonstrated(of)} throughput")
     if of.headroom is not None:
         yield Figure("OK up to", of.headroom.ok_per_s, "rate", "IOPS")
 
@@ -158,8 +158,8 @@ def _headroom(of: Answer, rows: tuple[HeadroomRow, ...]) -> Section | None:
         return section("headroom", tuple(measured_room(of)), tables)
     if of.headroom is None:
         return None
-    most = "what the next larger size did" if demonstrated(of) == "interpolated" else "the throughput demonstrated"
-    notes = (f"Nothing is foretold beyond 95% of {most}.",) if of.headroom.ends_there else ()
+    most = "what the next larger size did" if demonstrated(of) == "interpolated" else "measured throughput"
+    notes = (f"No forecast above 95% of {most}.",) if of.headroom.ends_there else ()
     return section("headroom", tables=(result_table(HeadroomRow, rows, key="headroom", words=words, notes=notes),))
 
 

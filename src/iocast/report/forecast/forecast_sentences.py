@@ -150,7 +150,7 @@ def _as_measured(of: Answer, replayed: Replayed) -> str:
         case "measured_beyond":
             return f"{start}, beyond the SLO of {limit}{against}."
         case "measured_within":
-            return f"{start}, within the SLO of {limit}{against}. Nothing is foretold above {iops(row.rate_per_s)}."
+            return f"{start}, within the SLO of {limit}{against}. No forecast above {iops(row.rate_per_s)}."
         case _:
             return f"{start}, too uncertain for the SLO of {limit}{against}."
 
@@ -195,14 +195,14 @@ def _overloaded(of: Answer) -> str:
     peak, most = of.question.peak_per_s, _demonstrated(of)
     end = iops(HIGHEST_LOAD * most)
     return (
-        f"{iops(peak)} is {text.percent(peak / most)} of the {iops(most)} {demonstrated(of)}; above {HIGHEST_LOAD:.0%}"
+        f"{iops(peak)} is {text.share_of(peak / most)} the {iops(most)} {demonstrated(of)}; above {HIGHEST_LOAD:.0%}"
         f" ({end}) no response time can be promised."
     )
 
 
 def demonstrated(of: Answer) -> str:
-    """How the highest throughput is known: "demonstrated", or "interpolated" between two sizes."""
-    return "interpolated" if isinstance(of.ladder, MeasuredLadder) and of.ladder.between else "demonstrated"
+    """How the highest throughput is known: "measured", or "interpolated" between two sizes."""
+    return "interpolated" if isinstance(of.ladder, MeasuredLadder) and of.ladder.between else "measured"
 
 
 def _backlog(of: Answer) -> str:

@@ -17,7 +17,7 @@ from iocast.model.results.size import Loaded, Needed, Provisioned, Size, SizedMo
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects import SizedNeed
 from iocast.report.result_tables import filled, result_table
-from iocast.report.wording import NEEDS, section
+from iocast.report.wording import LIMITED, NEEDS, section
 from iocast.results.size import asked_counts, size_of, sized_model
 
 LEVELS = {
@@ -88,7 +88,8 @@ def _verdict(sized: SizedDevice) -> str:
         each = f"of {plan.size_gib:,} GiB, {plan.iops:,} IOPS and {plan.mib_per_s:,} MiB/s"
         if plan.devices == 1:
             return f"1 {sized.name} volume {each}{when}. {_stands(plan)}"
-        return f"{plan.devices} {sized.name} volumes {each} each{when}: {NEEDS[plan.binding]} binds. {_stands(plan)}"
+        volumes = f"{plan.devices} {sized.name} volumes {each} each{when}"
+        return f"{volumes}: limited by {LIMITED[plan.binding]}. {_stands(plan)}"
     spares = f" and {text.counted(plan.layout.spares, 'spare')}" if plan.layout.spares else ""
     level = "without RAID" if plan.layout.level == "raid0" else f"in {LEVELS[plan.layout.level]}"
     name = "devices as measured" if sized.measured else sized.name
@@ -98,7 +99,7 @@ def _verdict(sized: SizedDevice) -> str:
 def _why(plan: Plan) -> str:
     """Why so many: what binds, or that the fewest there can be are enough."""
     if plan.binding != "layout":
-        return f"{NEEDS[plan.binding]} binds"
+        return f"limited by {LIMITED[plan.binding]}"
     return "one is enough" if plan.devices == 1 else f"the smallest {LEVELS[plan.layout.level]} is enough"
 
 
@@ -159,7 +160,7 @@ def _counts(sized: SizedDevice, rows: tuple[Needed, ...]) -> Table:
     need = sized.final.need
     words: dict[str, Callable[[Needed], str]] = {
         "asked": lambda each: asked_for(each.need, need),
-        "binds": lambda each: "binds" if each.binds else "",
+        "binds": lambda each: "limits" if each.binds else "",
     }
     title = f"{sized.noun.capitalize()}s for each need"
     return result_table(Needed, rows, key="counts", title=title, words=words, notes=tuple(_notes(sized)))
@@ -234,7 +235,7 @@ def _steps(sized: SizedDevice) -> tuple[str, ...]:
     if sized.measured:
         return ("Test what you bought before production: iocast card PATH.",)
     return (
-        "A data sheet is no measurement: measure one device (iocast card PATH --preset standard) and size with"
+        "A data sheet is not a measurement: measure one device (iocast card PATH --preset standard) and size with"
         " --device RUN_FOLDER.",
     )
 

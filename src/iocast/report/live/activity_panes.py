@@ -22,7 +22,7 @@ def activity_panes(activity: Activity, texts: Mapping[str, str], width: int, mos
     )
     fitting = max(1, min(len(panes), (width + len(_GAP)) // (_LEAST + len(_GAP))))
     each = (width - len(_GAP) * (fitting - 1)) // fitting
-    yield line(f"Active sessions: {activity.active_mean:.1f} on average ({activity.polls} looks)", "strong")
+    yield line(f"Active sessions: {activity.active_mean:.1f} on average ({activity.polls} samples)", "strong")
     if classes := activity.wait_classes:
         shown = (f"{each.subject} {100 * each.share:.0f}% ({each.active_mean:.1f})" for each in classes)
         said = f"Wait classes (sessions): {', '.join(shown)}"

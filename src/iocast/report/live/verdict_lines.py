@@ -28,7 +28,7 @@ def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
     said: Style = "warn" if layers_verdict.rule else "strong"
     parts: list[tuple[str, Style]] = [(layers_verdict.says, said)]
     if layers_verdict.rule:
-        parts += [(f"Refuted by: {layers_verdict.refuted_by}.", "dim"), (layers_verdict.remedy, "dim")]
+        parts += [(f"This is wrong if: {layers_verdict.refuted_by}.", "dim"), (layers_verdict.remedy, "dim")]
     for text, style in parts:
         for each in textwrap.wrap(text, width):
             yield line(each, style)

@@ -19,7 +19,7 @@ NAMES: dict[DistanceCode, str] = {
     "sizes": "operation x size: share that differs",
     "gaps": "time between I/Os: largest difference of the distributions",
     "dispersion": "dispersion over scales: largest |ln ratio|",
-    "in_flight": "I/Os under way: largest difference of the distributions",
+    "in_flight": "I/Os in flight: largest difference of the distributions",
     "sequential": "sequential share: difference",
     "misses": "miss ratio: mean difference over 40 cache sizes",
     "places": "places: Jensen-Shannon distance over 64 stretches",

@@ -42,7 +42,7 @@ WORKLOADS: dict[WorkloadCode, str] = {
     "size": "{op}s: size",
     "pattern": "{op}s: pattern",
     "rate": "IOPS",
-    "in_flight": "I/Os under way",
+    "in_flight": "I/Os in flight",
     "sessions": "sessions",
 }
 

@@ -22,13 +22,13 @@ IMPLAUSIBLE_PER_S = 200e9  # bytes: above what the fastest arrays deliver to one
 LOOPS = {
     "no_latency": "the trace has no latencies",
     "few": "too few requests have a latency",
-    "constant_depth": "nearly the same number of I/Os is under way all the time",
+    "constant_depth": "nearly the same number of I/Os is in flight all the time",
     "sessions_wait": "each session waits for its I/O before it issues the next",
     "follows_ends": "most I/Os are issued directly after another one ended",
     "light": "I/Os hardly overlap, so that both would look the same",
-    "independent": "I/Os are issued regardless of those under way",
+    "independent": "I/Os are issued regardless of those in flight",
 }
-ALONE = "one I/O is under way nearly all the time"
+ALONE = "one I/O is in flight nearly all the time"
 
 
 def description(profile: Profile) -> str:
@@ -165,7 +165,7 @@ def _intensity(profile: Profile) -> str:
     several = second is not None and second.windows > 1
     said += f", {text.rate(second.most_per_s)} in the busiest second" if second and several else ""
     under_way = concurrency(profile)
-    return f"{said}, {text.number(under_way.mean)} I/Os under way on average" if under_way else said
+    return f"{said}, {text.number(under_way.mean)} I/Os in flight on average" if under_way else said
 
 
 def _scans(profile: Profile) -> str:
@@ -217,7 +217,7 @@ def cautions(profile: Profile) -> Iterator[str]:
         lines = sum(each.lines for each in profile.sources)
         yield f"Damaged lines that are missing from the profile: {text.whole(rejected)} of {text.whole(lines)}."
     if not profile.events:
-        yield "The trace has no I/O: only its calls and waits are told."
+        yield "The trace has no I/O: only calls and waits are shown."
         yield from _notes(profile)
         return
     if profile.events < FEW:

@@ -42,7 +42,7 @@ LAYERS: dict[LikelyLayerCode, str] = {
     "queueing": "queueing or throttling",
 }
 UNDER_WAY: dict[ConcurrencyCode, str] = {
-    "mean": "I/Os under way, mean",
+    "mean": "I/Os in flight, mean",
     "p99": "at 99% of the time at most",
     "most": "at most",
     "gap_cv2": "cv² of the time between I/Os",
@@ -89,7 +89,7 @@ def _littles_law(profile: Profile) -> tuple[str, ...]:
         return ()
     holds = "holds" if in_flight.little_holds else "does not hold"
     after = f"{text.percent(in_flight.edge_share)} of the latency lies after the last issue"
-    return (f"Little's law, rate x latency = I/Os under way, {holds} ({after}).",)
+    return (f"Little's law, rate x latency = I/Os in flight, {holds} ({after}).",)
 
 
 def run_tables(profile: Profile, result: TraceProfile) -> tuple[Table, ...]:

@@ -41,7 +41,9 @@ def question_of(load: LoadOptions) -> Question:
         profile = _burst(load.burst, rate)
     q, limit_s = parse_limit(load.slo)
     if not load.cv2 >= 0 or not math.isfinite(load.cv2):
-        raise SpecError(f"--cv2 {load.cv2:g} is no squared coefficient of variation", "1: random arrivals; 4: bursty")
+        raise SpecError(
+            f"--cv2 {load.cv2:g} is not a squared coefficient of variation", "1: random arrivals; 4: bursty"
+        )
     return Question(
         rate_per_s=rate,
         load=RequestedLoad(

@@ -65,9 +65,7 @@ class Calibrated(Struct, frozen=True):
 def calibration_asked(request: CalibrateRequest) -> CalibrationRequest:
     """The search that is asked for. Raises SpecError, which names the option."""
     if not request.max_latency:
-        raise SpecError(
-            "--max-latency is missing: the IOPS are searched that keep it", "for example --max-latency 10ms"
-        )
+        raise SpecError("--max-latency is missing: the latency limit to search for", "for example --max-latency 10ms")
     limit_ns = option_value("--max-latency", request.max_latency, parse_duration)
     if limit_ns <= 0:
         raise SpecError(

@@ -51,7 +51,7 @@ def replay(path: str, question: Question, outcome: Answer, limits: Limits, liste
     if isinstance(outcome.ladder, MeasuredLadder) and question.peak_per_s > outcome.ladder.ladder.last_per_s:
         most = outcome.ladder.ladder.last_per_s
         raise SpecError(
-            f"--verify would ask for {question.peak_per_s:g} IOPS where {most:.0f} were demonstrated",
+            f"--verify would ask for {question.peak_per_s:g} IOPS where {most:.0f} were measured",
             "verify a load that the storage can do",
         )
     return replay_rates(path, question.load, [factor * question.peak_per_s for factor in PEAKS], limits, listener)

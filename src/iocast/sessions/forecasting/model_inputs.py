@@ -88,7 +88,7 @@ def shares(option: str, text: str) -> tuple[float, ...]:
     parts = tuple(value / 100 for value in several(option, number, text))
     for value in parts:
         if not 0 < value < 1:
-            raise SpecError(f"{option}: {value * 100:g} is no percentile", "give for example 50,95,99,99.9")
+            raise SpecError(f"{option}: {value * 100:g} is not a percentile", "give for example 50,95,99,99.9")
     return parts
 
 

@@ -254,7 +254,7 @@ def _users(text: str, most: int) -> tuple[int, ...]:
 
 def _above_zero(option: str, value: float) -> float:
     if not value > 0:
-        raise SpecError(f"{option}: 0 is no load", "give a number above 0")
+        raise SpecError(f"{option}: 0 is not a load", "give a number above 0")
     return value
 
 

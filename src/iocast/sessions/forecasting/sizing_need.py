@@ -21,7 +21,7 @@ _LIMIT = re.compile(r"(?:(mean|p\d{2}(?:\.\d+)?)\s*(?:<=?|=))?\s*(.+)")
 def need_of(size_request: SizeRequest) -> StorageNeed:
     """The demand. Raises SpecError, which names the option."""
     if not size_request.iops and not size_request.mbps:
-        raise SpecError("capacity alone does not size storage: the IOPS do (Kolk: the biggest mistake)", ASK_FOR_IOPS)
+        raise SpecError("capacity alone does not size storage: the IOPS do", ASK_FOR_IOPS)
     if not size_request.capacity:
         raise SpecError("the capacity is missing", "give --capacity, e.g. --capacity 2TB")
     growth = growth_of(size_request.growth)
@@ -64,7 +64,7 @@ def limit_of(slo: str) -> LatencyLimit:
         return LatencyLimit(limit_s, None)
     quantile = float(match[1][1:]) / 100 if match[1] else 0.99
     if not 0.5 <= quantile < 1:
-        raise SpecError(f"--slo: {match[1]} is no percentile of a limit", LIMITS)
+        raise SpecError(f"--slo: {match[1]} is not a percentile of a limit", LIMITS)
     return LatencyLimit(limit_s, quantile)
 
 

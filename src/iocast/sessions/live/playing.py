@@ -23,7 +23,7 @@ class Playing:
         self._path = folder_of(folder)
         self._run: Run = archive.load(folder)
         if self._run.tape is None:
-            raise SourceError(f"{folder} is no tape of a watch", "record one with `iocast watch --record`")
+            raise SourceError(f"{folder} is not a tape of a watch", "record one with `iocast watch --record`")
         self._tape: Tape = self._run.tape
         self._speed = speed
         self.interval_ns = self._tape.interval_ns

@@ -30,7 +30,7 @@ def all_profiles(paths: Sequence[str]) -> bool:
     are_profiles = [profile_folder.is_profile(path) for path in paths]
     if any(are_profiles) and not all(are_profiles):
         run = paths[are_profiles.index(False)]
-        raise SpecError(f"{run} is no profile, and cannot be compared with one", "compare two profiles, or two runs")
+        raise SpecError(f"{run} is not a profile, and cannot be compared with one", "compare two profiles, or two runs")
     return all(are_profiles)
 
 

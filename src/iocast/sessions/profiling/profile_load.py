@@ -30,7 +30,7 @@ class ProfileLoad(Struct, frozen=True):
 def profile_load(path: str) -> ProfileLoad:
     """The load of a saved profile. Raises IocastError."""
     if not profile_folder.is_profile(path):
-        raise SpecError(f"--load {path} is no profile", "make one first: iocast profile TRACE")
+        raise SpecError(f"--load {path} is not a profile", "make one first: iocast profile TRACE")
     profile = profile_folder.load(path)
     data = [each for each in profile.sizes if each.op in (READ, WRITE) and each.size]
     if not data or not profile.length_ns:

@@ -8,12 +8,20 @@ from msgspec import Meta, Struct
 
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.sessions.requests.option import argument, option
-from iocast.sessions.requests.run_options import option_value
+from iocast.sessions.requests.run_options import option_value, seconds_of_rows
 from iocast.units import parse_size
 
 
 def _ring_kb(text: str, name: str) -> int:
     return max(64, option_value(name, text, parse_size) >> 10)
+
+
+def _seconds(text: str, name: str) -> float:
+    """A time, or a bare number of seconds."""
+    try:
+        return float(text)
+    except ValueError:
+        return seconds_of_rows(text, name)
 
 
 class CaptureRequest(Struct, frozen=True, kw_only=True):
@@ -33,7 +41,15 @@ class CaptureRequest(Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     to: Annotated[str, option("The trace; default capture.parquet, counters.log.", "FILE", spelt="-o --output")] = ""
-    seconds: Annotated[float | None, option("Stop after so long; otherwise at Ctrl-C.", "N")] = None
+    seconds: Annotated[
+        float | None,
+        option(
+            "Stop after this time, e.g. 30s, or that many seconds; otherwise at Ctrl-C.",
+            "TIME",
+            spelt="--time --seconds",
+            read=_seconds,
+        ),
+    ] = None
     ring_kb: Annotated[
         int | None,
         option(

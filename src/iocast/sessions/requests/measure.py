@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
-from iocast.model.grading import GradeRequest, Letter, Scale
+from iocast.model.grading import LEVEL_KEPT, GradeRequest, Letter, Scale, letter_rank
 from iocast.model.job import Job
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
@@ -18,7 +18,7 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     """A job (a preset's name, the path of a job file, or a Job) on a path, and what is made of its run."""
 
     job: Annotated[Job | str, argument("The name of a preset, the path of a job file, or a Job.")]
-    path: Annotated[str, argument("A directory, a file, a block device, or a simulated device such as sim:hdd.")] = "."
+    path: Annotated[str, argument("A directory, a file, a block device, or a simulated device such as sim:hdd.")] = ""
     diagnosing: Annotated[bool, option("Test findings by experiment after the measurement.", spelt="--diagnose")] = (
         False
     )
@@ -39,12 +39,18 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     grade_request: GradeRequest = GradeRequest()
 
 
-def grade_asked(scale: Scale, slo: str | None, floor: Letter | None) -> GradeRequest:
+def grade_asked(
+    scale: Scale, slos: tuple[str, ...], floor: Letter | None, *, must_be_kept: bool = False
+) -> GradeRequest:
     """How a run is to be graded. Raises SpecError for a service level that is none, or that the scale does not know."""
-    if slo is None:
+    if not slos:
+        if must_be_kept:
+            raise SpecError("--fail-on slo needs a --slo", "for example --slo 'p99<5ms' --fail-on slo")
         return GradeRequest(scale=scale, floor=floor)
     if scale != "modern":
         raise SpecError(f"--slo does not work with --scale {scale}, which has no service levels", "omit one of them")
     from iocast.diagnose.grades.service_level import parse_slo
 
-    return GradeRequest(scale=scale, level=parse_slo(slo), floor=floor)
+    floors: list[Letter] = [*([floor] if floor else []), *([LEVEL_KEPT] if must_be_kept else [])]
+    least = min(floors, key=letter_rank, default=None)
+    return GradeRequest(scale=scale, levels=tuple(map(parse_slo, slos)), floor=least)

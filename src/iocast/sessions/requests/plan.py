@@ -14,7 +14,7 @@ class PlanRequest(Struct, frozen=True, kw_only=True):
     """A job on a path."""
 
     job: Annotated[str, argument()] = ""
-    path: Annotated[str, argument()] = "."
+    path: Annotated[str, argument()] = ""
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy")] = RunOptions()
 
 

@@ -39,7 +39,7 @@ class ProfileRequest(Struct, frozen=True, kw_only=True):
     ] = ()
     engine: Annotated[
         CountingEngine,
-        option("Who counts; spark for tables that outgrow this machine (pip install iocast[spark], and Java)."),
+        option("Who counts; spark for tables that outgrow this machine (needs the extra `spark`, and Java)."),
     ] = "duckdb"
     out: Annotated[str, option("Directory for profiles.", "DIR")] = PROFILES
     columns: Columns | None = None  # of a table of text that no reader knows

@@ -92,7 +92,7 @@ def _check(request: CaptureRequest) -> None:
     if not (request.devices or request.pids or request.path or request.command):
         raise SpecError("nothing to capture", "give --device, --pid, --path, or -- COMMAND")
     if request.seconds is not None and request.seconds <= 0:
-        raise SpecError(f"--seconds {request.seconds:g} is not above 0", "omit it to capture until Ctrl-C")
+        raise SpecError(f"--time {request.seconds:g} is not above 0", "omit it to capture until Ctrl-C")
     if os.path.lexists(request.to):  # a link that leads nowhere, too
         raise TargetError(f"{request.to} exists", "give another file (-o), or move it away")
     for pid in request.pids:

@@ -99,6 +99,9 @@ def _as_one(sections: list[SectionRequest], problems: FioProblems) -> list[Secti
     users = sum(section.users for section in sections)
     if users > MOST_USERS:
         problems.add(others[-1].line, f"{users} users; at most {MOST_USERS}", "fewer sections, or a smaller numjobs")
+    if not place.files:
+        names = tuple(name for section in sections for name in section.file_names)
+        place = replace(place, own_files=names)
     return [replace(first, users=min(users, MOST_USERS), place=place)]
 
 

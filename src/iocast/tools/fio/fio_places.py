@@ -14,6 +14,7 @@ class Area(Struct, frozen=True, kw_only=True):
     """Where a phase goes: so many files, and the part of each that it touches."""
 
     file_count: int = 1
+    on_files: tuple[int, ...] = ()  # which of the job's files they are; (): all
     own: bool = False  # a file for each user
     file_bytes: int | None = None  # what each file must have; None: not known
     start_bytes: int = 0

@@ -8,17 +8,27 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from iocast.model.job import MOST_WORK_FILES
 from iocast.model.plan import EngineName, Polling
+from iocast.text import capacity
 from iocast.tools.fio.fio_keys import KNOWN, NOTED, READ, REFUSED, SILENT
 from iocast.tools.fio.fio_phases import Cell, gather, group_cells
-from iocast.tools.fio.fio_places import Area
 from iocast.tools.fio.fio_sections import SectionRequest, understand
 from iocast.tools.fio.fio_settings import FioProblems
 from iocast.tools.fio.job_file import ONLY_JOB, Section, Setting, is_headless, read_sections
 from iocast.tools.fio.job_options import ALIASES, COMMAND_LINE
+from iocast.tools.foreign_numbers import whole_of
 from iocast.tools.line_problems import meant
 
 _SAME_AS_ONE = {"randrepeat": "1", "allrandrepeat": "1"}  # what says nothing here is 0, but for these
+
+
+class WorkFileNames(NamedTuple):
+    """The files of a job as fio names them, and the size of the largest; `sizes`: of each, where they differ."""
+
+    names: tuple[str, ...]
+    most_bytes: int | None
+    sizes: tuple[int, ...]
 
 
 class FioJob(NamedTuple):
@@ -29,13 +39,16 @@ class FioJob(NamedTuple):
     engine: EngineName
     polling: Polling
     description: str
-    file_count: int
-    file_bytes: int | None
+    files: WorkFileNames
+    directory: str
     stripe_bytes: int
 
 
-def read_fio(text: str, environment: Mapping[str, str] | None, problems: FioProblems) -> FioJob:
+def read_fio(
+    text: str, environment: Mapping[str, str] | None, problems: FioProblems, size_bytes: int | None = None
+) -> FioJob:
     """The loads of a fio job file's text; `environment` has what ${NAME} stands for, by default that of the process.
+    `size_bytes`: of each file, instead of the sizes that it states.
 
     What is wrong is added to `problems`. Raises SpecError where the sections themselves cannot be understood.
     """
@@ -45,20 +58,23 @@ def read_fio(text: str, environment: Mapping[str, str] | None, problems: FioProb
     if is_headless(text):
         problems.note(f"it has no section: read as one job, [{ONLY_JOB}]; fio itself refuses such a file")
     _check_keys(sections, problems)
+    if size_bytes is not None:
+        _resize(sections, size_bytes, problems)
     requests = [understand(section, problems) for section in sections]
+    _check_files(requests, problems)
     problems.refuse()
     _note_target(requests, sections, problems)
     gathered = gather(requests, problems)
     cells = [cell for number, group in enumerate(gathered, 1) for cell in group_cells(group, number, problems)]
-    file_count, file_bytes, cells = _layout(cells, problems)
+    files, cells = _layout(cells)
     return FioJob(
         requests=requests,
         cells=cells,
         engine=_engine(requests),
         polling=_polling(requests, problems),
         description=_description(sections),
-        file_count=file_count,
-        file_bytes=file_bytes,
+        files=files,
+        directory=_directory(sections, problems),
         stripe_bytes=_stripe(cells, problems),
     )
 
@@ -105,8 +121,6 @@ def _note_target(requests: list[SectionRequest], sections: list[Section], proble
             named[f"filename={name}"] = None
             if name.startswith("/dev/"):
                 devices.setdefault(name, section.settings["filename"].line)
-        if "directory" in section.settings:
-            named[f"directory={section.settings['directory'].text}"] = None
     together = len({read.place.files for read in requests}) == 1  # filename=/dev/sdb:/dev/sdc: one load over both
     if len(devices) > 1 and together:
         problems.note(
@@ -121,17 +135,65 @@ def _note_target(requests: list[SectionRequest], sections: list[Section], proble
         problems.note(f"{', '.join(named)} {'is' if len(named) == 1 else 'are'} ignored: iocast runs on PATH")
 
 
-def _layout(cells: list[Cell], problems: FioProblems) -> tuple[int, int | None, list[Cell]]:
-    """How many work files of which size all phases need; the cells, with areas in these files."""
-    counts = {cell.area.file_count for cell in cells}
-    if len(counts) > 1:
-        cells = [cell._replace(area=_in_one_file(cell, problems)) for cell in cells]
-        problems.note(
-            "its sections use different numbers of files: here all share one file, as large as all of them together"
-        )
-        counts = {1}
-    wanted = [cell.area.file_bytes for cell in cells if cell.area.file_bytes]
-    return max(counts, default=1), max(wanted, default=None), cells
+def _layout(cells: list[Cell]) -> tuple[WorkFileNames, list[Cell]]:
+    """The files of all phases, as fio names them; the cells, each with the numbers of its own."""
+    sizes: dict[str, int | None] = {}
+    for cell in cells:
+        for name in cell.request.file_names:
+            sizes[name] = max(filter(None, (sizes.get(name), cell.area.file_bytes)), default=None)
+    most = max(filter(None, sizes.values()), default=None)
+    numbers = {name: number for number, name in enumerate(sizes)}
+    placed = []
+    for cell in cells:
+        own = tuple(numbers[name] for name in cell.request.file_names)
+        whole = own == tuple(numbers.values())
+        placed.append(cell._replace(area=replace(cell.area, on_files=() if whole else own)))
+    each = () if most is None else tuple(size or most for size in sizes.values())
+    return WorkFileNames(tuple(sizes), most, each if len({*each}) > 1 else ()), placed
+
+
+def _check_files(requests: Iterable[SectionRequest], problems: FioProblems) -> None:
+    """Before they are named: a few characters ask for billions."""
+    for request in requests:
+        count = request.place.file_count * (1 if request.place.files else request.users)
+        if count > MOST_WORK_FILES:
+            says = f"[{request.name}] {count} work files are too many"
+            way_out = f"{MOST_WORK_FILES:,} at most; give fewer and larger ones"
+            problems.add(request.line_of("nrfiles", "numjobs"), says, way_out)
+
+
+def _resize(sections: Iterable[Section], size_bytes: int, problems: FioProblems) -> None:
+    """Each file has this size, and what went over all of a file still does. What states an offset keeps its size."""
+    replaced: dict[str, None] = {}
+    for section in sections:
+        settings = section.settings
+        key = "filesize" if "filesize" in settings else "size"
+        given = settings.get(key)
+        if given is None or given.text.endswith("%") or {"offset", "offset_increment"} & {*settings}:
+            continue
+        # Where only size is given it is that of all files of a user together.
+        several = {"filename", "nrfiles"} & {*settings} and key == "size"
+        settings[key] = given._replace(text=str(size_bytes * (_file_count(settings) if several else 1)))
+        replaced[f"{key}={given.text}"] = None
+    if replaced:
+        problems.note(f"{', '.join(replaced)}: each file has {capacity(size_bytes)} instead, as --size says")
+
+
+def _file_count(settings: Mapping[str, Setting]) -> int:
+    """The files of one user of a section."""
+    if "filename" in settings:
+        return len(list(filter(None, settings["filename"].text.split(":")))) or 1
+    return whole_of(settings["nrfiles"].text) or 1
+
+
+def _directory(sections: Iterable[Section], problems: FioProblems) -> str:
+    """The one directory in which all sections have their files, "" where there is none."""
+    stated = [section.settings["directory"].text if "directory" in section.settings else "" for section in sections]
+    if len({*stated}) == 1 and ":" not in stated[0]:
+        return stated[0]
+    names = ", ".join(f"directory={each}" for each in dict.fromkeys(filter(None, stated)))
+    problems.note(f"{names}: ignored, because iocast runs in one directory, PATH")
+    return ""
 
 
 def _stripe(cells: list[Cell], problems: FioProblems) -> int:
@@ -143,22 +205,6 @@ def _stripe(cells: list[Cell], problems: FioProblems) -> int:
             line = cell.request.line_of("file_service_type", "bs", "filename")
             problems.add(line, says, "the same bs and file_service_type in all, or a job file for each")
     return ordered[0].area.stripe_bytes if ordered else 0
-
-
-def _in_one_file(cell: Cell, problems: FioProblems) -> Area:
-    """The parts of several files, side by side in one."""
-    area, request = cell.area, cell.request
-    count = area.file_count
-    if count == 1:
-        return area
-    writes = any(item["op"] == "write" for item in request.load["mix"])
-    alone = area.own and writes and not request.load["direct"]
-    if area.file_bytes is None or area.start_bytes or area.stripe_bytes or alone:
-        says = f"[{request.name}] uses {count} files; other sections use a different number"
-        problems.add(request.line, says, "use the same filename in all, or write a job file for each")
-        return area
-    each = area.size_bytes or area.file_bytes
-    return replace(area, file_count=1, file_bytes=each * count, size_bytes=each * count)
 
 
 def _engine(requests: list[SectionRequest]) -> EngineName:

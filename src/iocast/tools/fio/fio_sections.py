@@ -39,6 +39,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """Where a section's users go, as it says; a size or offset is bytes or per cent, None is not given."""
 
     files: tuple[str, ...] = ()  # the names in filename; none: every user has files of its own
+    own_files: tuple[str, ...] = ()  # their names, where several sections became one with a file each
     file_count: int = 1  # files of one user
     turn_ios: int | None = 1  # I/Os until the next file has its turn; 0: one file after the other, None: drawn
     file_bytes: int | None = None
@@ -80,6 +81,14 @@ class SectionRequest(Struct, frozen=True, kw_only=True):
     waits: bool
     waits_for: str
     lines: dict[str, int]
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """What fio calls its files: those without filename after the section, the job and their number."""
+        place = self.place
+        each = range(place.file_count)
+        own = (f"{self.name}.{user}.{number}" for user in range(self.users) for number in each)
+        return tuple(dict.fromkeys(place.files or place.own_files or own))
 
     def line_of(self, *keys: str) -> int:
         """The line of the first of `keys` that is there, or of the section."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from iocast.errors import SpecError
 from iocast.model.job import Job
@@ -65,9 +65,8 @@ def fio_text(job: Job) -> str:
     shared = {
         key: value for key, value in sections[0][1].items() if all(lines.get(key) == value for _, lines in sections)
     }
-    names = ":".join(FILE_NAME.format(number) for number in range(job.file_count))
     polling = {"none": {}, "sqpoll": {"sqthread_poll": "1"}, "iopoll": {"hipri": "1"}}[job.polling]
-    head = {"ioengine": _engine_name(job.engine), "filename": names, **polling}
+    head = {"ioengine": _engine_name(job.engine), "filename": _files(range(job.file_count)), **polling}
     order = (
         "sections run one after the other"
         if alone
@@ -81,6 +80,10 @@ def fio_text(job: Job) -> str:
         own |= {key: value for key, value in lines.items() if key not in shared}
         text += ["", f"[{name}]", *_written(own)]
     return "\n".join(text) + "\n"
+
+
+def _files(numbers: Iterable[int]) -> str:
+    return ":".join(FILE_NAME.format(number) for number in numbers)
 
 
 def _engine_name(engine: EngineName) -> str:
@@ -116,7 +119,7 @@ def _section(job: Job, phase: Phase) -> Lines:
     if phase.until:
         raise SpecError("until steady: fio's steadystate is a different rule that lets drift pass", "give time")
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
-    lines |= _place(job, phase)
+    lines |= _place(job, phase) | ({"filename": _files(phase.on_files)} if phase.on_files else {})
     if phase.role == "warm":
         lines["stats"] = "0"
     if _engine_name(engine) != _engine_name(job.engine):
@@ -252,7 +255,7 @@ def _arrival(load: Workload) -> dict[str, str]:
         return {"thinktime": time_of(load.arrival.think_ns)}
     if isinstance(load.arrival, RecordedTimes):
         raise SpecError(
-            "a replay is no fio job: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
+            "a replay cannot be a fio job: its I/Os are the rows of a trace", "iocast replay TRACE PATH repeats it"
         )
     if isinstance(load.arrival, Bursts):
         raise SpecError("fio has no bursts", "thinktime with thinktime_blocks is nearest, by hand")
@@ -312,14 +315,16 @@ def _place(job: Job, phase: Phase) -> Lines:
     load, users = phase.workload, phase.workload.users
     start, region = phase.region_start_bytes, phase.region_size_bytes
     file_bytes = job.file_size.size_bytes if job.file_size else None
+    if job.file_sizes:
+        file_bytes = min(job.file_sizes[number] for number in phase.on_files or range(job.file_count))
     lines = {"offset": text_of(start)} if start else {}
     in_order = isinstance(load.locality, Sequential | Stride)
-    if job.file_count > 1:
+    if (len(phase.on_files) or job.file_count) > 1:
         lines["file_service_type"] = _turns(job, phase) if in_order else "random"
     if in_order and users > 1:
         return lines | _parts(job, phase, file_bytes)
     if region is not None:
-        return {**lines, "size": text_of(region * job.file_count)}
+        return {**lines, "size": text_of(region * (len(phase.on_files) or job.file_count))}
     return {**lines, **({"filesize": text_of(file_bytes)} if file_bytes else {}), "size": "100%"}
 
 

@@ -48,15 +48,21 @@ def view_rows(path: str, text: str, needs: Collection[str]) -> ViewRows:
     """The rows under every heading that has all these columns. Raises SourceError with file and line."""
     view_row_list: list[ViewRow] = []
     heading: _Heading | None = None
+    last: _Heading | None = None  # of a table that has ended: a spool may print its heading only once
     above, at, ends = "", 0, 0
     for at, line in enumerate(text.splitlines(), 1):
         short = line[:LONGEST_LINE]
         if opened := _opened(short, above, needs):
             heading = opened
+        elif last and (cells := _resumed(short, last)):
+            view_row_list.append(ViewRow(at, dict(zip(last.names, cells, strict=True))))
+            heading, last = last, None
+        elif last and (_is_rule(short) or (last.separator and last.separator in short)):
+            last = None  # another table begins
         elif heading and not _is_rule(short) and (cells := _cells(path, at, short, heading)):
             view_row_list.append(ViewRow(at, dict(zip(heading.names, cells, strict=True))))
         elif heading and view_row_list and view_row_list[-1].line == at - 1 and not _is_rule(short):
-            ends, heading = ends + 1, None
+            ends, last, heading = ends + 1, heading, None
         above = short
     # Of a file with one table, as of CSV, nothing shows whether it was cut.
     return ViewRows(tuple(view_row_list), not ends or view_row_list[-1].line < at)
@@ -124,6 +130,17 @@ def _cells(path: str, at: int, line: str, heading: _Heading) -> list[str]:
         what = f"a row of {len(cells)} cells under a heading of {len(heading.names)} columns"
         raise refuse(path, at, what, WIDE)
     return cells
+
+
+def _resumed(line: str, heading: _Heading) -> list[str]:
+    """The cells of a row below other lines; none for a line that does not look like one: its last cell is a number."""
+    if heading.separator:
+        cells = [each.strip().strip('"') for each in line.split(heading.separator)]
+    else:
+        between = [line[end : end + 1] for _, end in heading.spans[:-1]]
+        cells = _cut(line, heading.spans) if all(each == " " for each in between) else []
+    whole = len(cells) == len(heading.names) and bool(cells[0]) and cells[-1].isdigit()
+    return cells if whole else []
 
 
 TIMES = (

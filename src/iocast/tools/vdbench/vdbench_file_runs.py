@@ -157,7 +157,7 @@ class FileRunReader:
         if rate.per_s is not None or (rate.percent is None and all(load.skew is None for load in loads)):
             return True
         given = self._run.parameters["fwdrate"]
-        why = "shares of a maximum" if rate.percent is not None else "shares (skew=) of a rate that nobody knows"
+        why = "shares of a maximum" if rate.percent is not None else "shares (skew=) of an unknown rate"
         said = f"fwdrate={given.text}: {why}, in several trees"
         self._problems.add(given.line, said, "give a rate as a number, max without skew=, or one fsd= a run")
         return False

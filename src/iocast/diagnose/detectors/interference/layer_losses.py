@@ -61,7 +61,7 @@ def _losses(phase: str, times: LayerTimes, whose: str) -> Iterator[Finding]:
         said: dict[str, Any] = {
             "severity": "note",
             "phase": phase,
-            "says": f"{whose}{lost.says} Refuted by: {lost.refuted_by}.",
+            "says": f"{whose}{lost.says} This is wrong if: {lost.refuted_by}.",
             "evidence": {"rule": float(lost.rule or 0), **lost.evidence},
             "remedy": lost.remedy,
             "state": "counted",

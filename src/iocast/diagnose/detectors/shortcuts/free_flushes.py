@@ -64,7 +64,7 @@ def _finding(row: RowFacts, what: str, each_ns: float) -> Finding:
         phase=row.name,
         says=(
             f"{what}, although its write cache is reported as volatile: either the cache is protected against power"
-            " failure or holds no writes, or commits can be lost. These counters do not tell which."
+            " failure or holds no writes, or commits may be at risk; the counters cannot tell which."
         ),
         evidence={"flush_ns": each_ns},
         remedy="Ask the maker whether the cache is protected; test it with `iocast verify` and a power failure.",
