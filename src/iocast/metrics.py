@@ -25,6 +25,8 @@ BLOCK_LAYER: Final = "block_layer"  # device|clock|operation|size class
 SYSTEM_CALLS: Final = "system_calls"  # command|call|size class
 CALLS_BY_PROCESS: Final = "calls_by_process"  # pid|command|call
 CALLS_BY_FILE: Final = "calls_by_file"  # call|path
+CALLS_BY_DEVICE: Final = "calls_by_device"  # devices that the files stand on, with commas between them|call
+DEVICES_BELOW: Final = "devices_below"  # device|the next watched device below it
 RUN_DELAYS: Final = "run_delays"  # command
 PROCESSES: Final = "processes"  # pid|command
 NFS_CLIENT: Final = "nfs_client"  # mount point|operation, and mount point
@@ -164,6 +166,8 @@ TRACED_NS: Final = "traced_ns"  # the time in which what began was counted: abov
 LOST_EVENTS: Final = "lost_events"
 EVENTS: Final = "events"
 READER_CPU_NS: Final = "reader_cpu_ns"
+FOLLOWED: Final = "followed"  # processes that were named, of this instant; 0: everybody is
+DEPTH: Final = "depth"  # of a device below another: 1
 UNPAIRED: Final = "unpaired"  # began before the watch
 GIVEN_UP: Final = "given_up"  # under way when records were lost
 

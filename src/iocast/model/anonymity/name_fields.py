@@ -146,6 +146,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "system_calls": ("process", "kept", "kept"),
     "calls_by_process": ("kept", "process", "kept"),
     "calls_by_file": ("kept", "path"),
+    "calls_by_device": ("devices", "kept"),
+    "devices_below": ("device", "device"),
     "run_delays": ("process",),
     "processes": ("kept", "process"),
     "nfs_client": ("path", "kept"),

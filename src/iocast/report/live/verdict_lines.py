@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from iocast import metrics
 from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
-from iocast.analyse.live.layer_times import layer_times
+from iocast.analyse.live.layer_times import times_by_device
 from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
@@ -19,7 +19,7 @@ _STACKED = ("loop", "dm-", "md", "zram", "ram")
 def verdict_of(interval: Interval) -> LayersVerdict:
     """The layer that loses the time in an interval."""
     reads = database_reads(interval.views(POSTGRESQL_IO))
-    return verdict(layer_times(_samples(interval), _devices(interval), given=() if reads is None else (reads,)))
+    return verdict(times_by_device(_samples(interval), _devices(interval), () if reads is None else (reads,)))
 
 
 def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
