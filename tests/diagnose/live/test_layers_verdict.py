@@ -359,7 +359,7 @@ def test_figures_that_cannot_belong_together_are_unknown() -> None:
     """Of io_uring of other processes: 14 ms a call, and next to no I/O of a device that belongs to them."""
     answer = verdict(times(read_call=14_000, bio_read=(80, 30), driver_read=(75, 30), run_queue=5))
     assert (answer.code, answer.rule) == ("unknown", None)
-    assert answer.says.startswith("Unknown: a read call takes 14 ms, and the I/O that was seen of its device does not")
+    assert answer.says.startswith("Unknown: a read call takes 14 ms; the I/O that was seen of its device does not")
     assert verdict(times(sync_call=41_000, bio_write=0.1, run_queue=5)).code == "unknown"
 
 
@@ -384,3 +384,20 @@ def test_reads_of_a_database_are_held_against_its_own_calls() -> None:
 def test_layers_that_are_not_watched_are_no_quick_ones() -> None:
     answer = verdict(times_by_device(recorded((metrics.PROCESSES, "4711|postgres", {"run_delay_ns": 5})), ()))
     assert (answer.code, answer.says) == ("unknown", "Layers are not watched (needs root): no verdict.")
+
+
+def test_a_read_that_waits_for_its_process_is_no_time_of_the_file_system() -> None:
+    """Recorded: fio with io_uring at a depth of 64 on a busy machine; a completion waits until the process runs."""
+    counters = (
+        (metrics.SYSTEM_CALLS, "fio|uring_read|8192", {"count": 20_000, "sum_ns": 48_000_000_000}),
+        (metrics.CALLS_BY_DEVICE, "vda|pread64", {"count": 1, "sum_ns": 90_000}),
+        (metrics.BLOCK_LAYER, "vda|bio|read|8192", {"count": 20_000, "sum_ns": 22_000_000_000}),
+    )
+    answer = verdict(times_by_device(recorded(*counters), ("vda",)))
+    assert answer.code == "unknown"
+    assert "asynchronous" in answer.says
+
+
+def test_calls_that_nobody_makes_are_too_few_whatever_others_do() -> None:
+    others: Means = {"bio_read": 90, "driver_read": 85, "run_queue": 9}
+    assert verdict(times(**others, read_call=(24, 3))).says.startswith("Too little was seen")

@@ -81,7 +81,8 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     `own_asked_bytes`: what they asked for, cached or not.
 
     `parts`: the same for the files of each device apart, where it is known on which they stand: their calls and their
-    `devices` alone. `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were.
+    `devices` alone. `asynchronous`: layers most of whose calls are I/Os of io_uring, where nobody may wait for them.
+    `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were.
     """
 
     elapsed_ns: int
@@ -93,6 +94,7 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     parts: tuple[LayerTimes, ...] = ()
     devices: tuple[str, ...] = ()
     flush_below: Mapping[str, LayerTime] = {}
+    asynchronous: tuple[LayerCode, ...] = ()
     watched: bool = True
 
     def mean_ns(self, layer: LayerCode) -> float | None:
@@ -229,6 +231,18 @@ def _times_of(
     )
 
 
+def _asynchronous(calls: Iterable[View]) -> tuple[LayerCode, ...]:
+    counts: dict[str, int] = {}
+    for view in calls:
+        name = view.subject.split(metrics.PART)[1]
+        counts[name] = counts.get(name, 0) + (view.delta(metrics.COUNT) or 0)
+    return tuple(
+        layer
+        for layer, names in _CALLS.items()
+        if sum(counts.get(name, 0) * (1 if name.startswith("uring_") else -1) for name in names) > 0
+    )
+
+
 _KERNEL = (metrics.KERNEL_LAYERS, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS)
 
 
@@ -238,6 +252,7 @@ def times_by_device(samples: Iterable[Sample], disks: Sequence[str], given: Sequ
     """
     by_observer = _ByObserver(samples)
     times = _times_of(by_observer, disks, (), given)
+    times = replace(times, asynchronous=_asynchronous(by_observer.views(metrics.SYSTEM_CALLS)))
     calls: defaultdict[str, list[View]] = defaultdict(list)
     for view in by_observer.views(metrics.CALLS_BY_DEVICE):
         names, _, call = view.subject.partition(metrics.PART)
@@ -248,7 +263,7 @@ def times_by_device(samples: Iterable[Sample], disks: Sequence[str], given: Sequ
     ]
     # Files without a name, and io_uring: where one device works, they stand on it.
     if parts and (rest := _left_over(times, parts)) and len(working := _working(by_observer)) == 1:
-        parts.append(_part(times, by_observer, working, rest))
+        parts.append(replace(_part(times, by_observer, working, rest), asynchronous=times.asynchronous))
     return replace(times, parts=tuple(parts))
 
 

@@ -243,18 +243,23 @@ def _unknown(times: LayerTimes) -> tuple[str, str] | None:
     """Why nothing can be said, and what would tell; None where the layers are quick."""
     if not times.watched and not any(_mean(times, layer) for layer in ("client", "nfs_round_trip")):
         return "Layers are not watched (needs root): no verdict.", "the same look as root"
-    if not any(layer.count >= LEAST for layer in times.layers.values()):
+    used = times.layers.keys() if "read_call" not in times.layers else _USED  # I/O of devices alone may be others'
+    if not any(times.count(layer) >= LEAST for layer in used):
         few = f"Too little was seen to judge: fewer than {counted(LEAST, 'I/O')} in any layer."
         return few, "more I/O, or a longer look"
     for part in times.parts or (times,):
         for call, call_ns, below_ns in _calls_and_io(part):
             if call_ns >= UNEXPLAINED_NS and is_gap(call_ns, below_ns):
-                return (
-                    f"Unknown: a {call} call takes {brief_time(call_ns)}, and the I/O that was seen of its device does"
-                    " not account for it.",
-                    "a longer look, or all I/O traced (--every-io)",
-                )
+                if f"{call}_call" in part.asynchronous:
+                    why = "asynchronous I/O waits for its process, too, and that is no latency of the storage"
+                else:
+                    why = "the I/O that was seen of its device does not account for it"
+                says = f"Unknown: a {call} call takes {brief_time(call_ns)}; {why}."
+                return says, "a longer look, or all I/O traced (--every-io)"
     return None
+
+
+_USED: tuple[LayerCode, ...] = ("client", "database", "read_call", "write_call", "sync_call", "nfs_round_trip")
 
 
 def _calls_and_io(times: LayerTimes) -> Iterator[tuple[str, float, float]]:
@@ -352,7 +357,7 @@ def _without_device(
     waits = "" if wait_ns is None else f"; a call waits {brief_time(wait_ns / max(1, calls))} for a processor"
     evidence |= {} if wait_ns is None else {"run_queue_sum_ns": float(wait_ns)}
     limit = next((each for each in times.limits if metrics.LIMITED[each.metric][0] == op), None)
-    own_calls = times.count("read_call") if op == "read" else times.count("sync_call")
+    call: LayerCode = "read_call" if op == "read" else "sync_call"
     if _has_quota(times):
         yield _held_by_quota(times, lost_ns, evidence, shown)
     elif limit is not None:
@@ -360,7 +365,7 @@ def _without_device(
         yield _lost("throttle", lost_ns, evidence, f"{shown}{waits}; {_limit_said(limit)}. iostat does not see it")
     elif wait_ns is not None and wait_ns >= max(MOST * lost_ns, MIN_GAP_NS * calls):
         yield _lost("cpu", lost_ns, evidence, f"{shown}{waits}")
-    elif lost_ns < MIN_ELSE_NS * own_calls or not paired:
+    elif lost_ns < MIN_ELSE_NS * times.count(call) or not paired or call in times.asynchronous:
         return
     elif op == "write":
         yield _lost("journal", lost_ns, evidence, shown)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from iocast import metrics
 from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
 from iocast.analyse.live.layer_times import times_by_device
@@ -12,14 +14,47 @@ from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
 from iocast.report.live.styled_lines import Line, Style, line
+from iocast.text import brief_percent
 
 _STACKED = ("loop", "dm-", "md", "zram", "ram")
 
 
 def verdict_of(interval: Interval) -> LayersVerdict:
     """The layer that loses the time in an interval."""
+    if _is_first(interval):
+        return LayersVerdict(
+            code="unknown",
+            says="No verdict in the first interval: what began before it was not seen.",
+            refuted_by="the next interval",
+        )
     reads = database_reads(interval.views(POSTGRESQL_IO))
-    return verdict(times_by_device(_samples(interval), _devices(interval), () if reads is None else (reads,)))
+    answer = verdict(times_by_device(_samples(interval), _devices(interval), () if reads is None else (reads,)))
+    whose = _whose(interval) if answer.rule in _OF_CALLS else ""
+    return replace(answer, says=f"{answer.says} {whose}") if whose else answer
+
+
+_OF_CALLS = (1, 2, 3, 4, 5)  # rules that judge system calls
+
+
+def _is_first(interval: Interval) -> bool:
+    """Of the watch: its moments are numbered."""
+    (number,) = [each.value for each in interval.after.by_observer.get(metrics.WATCH, ())[:1]] or [0.0]
+    return number == 1
+
+
+def _whose(interval: Interval) -> str:
+    """Whose calls are judged where everybody's are; "" where somebody is followed."""
+    if interval.values(metrics.KERNEL_LAYERS).get("", {}).get(metrics.FOLLOWED) != 0:
+        return ""
+    spent_ns: dict[str, int] = {}
+    for subject, view in interval.views(metrics.CALLS_BY_PROCESS).items():
+        who = subject.rpartition(metrics.PART)[0]
+        spent_ns[who] = spent_ns.get(who, 0) + (view.delta(metrics.SUM_NS) or 0)
+    if not spent_ns or not (whole_ns := sum(spent_ns.values())):
+        return "The calls are those of all processes."
+    pid, _, command = max(spent_ns, key=lambda who: spent_ns[who]).partition(metrics.PART)
+    share = brief_percent(spent_ns[f"{pid}{metrics.PART}{command}"] / whole_ns)
+    return f"The calls are those of all processes, {share} of their time of {command} ({pid})."
 
 
 def verdict_lines(interval: Interval, width: int) -> Iterator[Line]:
