@@ -401,3 +401,11 @@ def test_a_read_that_waits_for_its_process_is_no_time_of_the_file_system() -> No
 def test_calls_that_nobody_makes_are_too_few_whatever_others_do() -> None:
     others: Means = {"bio_read": 90, "driver_read": 85, "run_queue": 9}
     assert verdict(times(**others, read_call=(24, 3))).says.startswith("Too little was seen")
+
+
+def test_no_call_waits_longer_for_a_processor_than_it_takes() -> None:
+    """Recorded: fifty committers on two processors; they wait between their calls, too."""
+    answer = verdict(times(sync_call=2400, bio_write=118, driver_flush=76, run_queue=8600))
+    assert answer.code == "cpu"
+    assert "8.6 ms" not in answer.says
+    assert answer.says.endswith("its processes wait longer for a processor than their calls take.")

@@ -308,8 +308,7 @@ def _summed_up(times: LayerTimes) -> str:
 
 def _busiest(times: LayerTimes) -> LayerTimes:
     """The device that calls spent the most time on; all together where they are not told apart."""
-    calls: tuple[LayerCode, ...] = ("read_call", "write_call", "sync_call")
-    return max(times.parts, key=lambda part: sum(part.sum_ns(call) or 0 for call in calls), default=times)
+    return max(times.parts, key=lambda part: sum(part.sum_ns(call) or 0 for call in _CALLS), default=times)
 
 
 def _mean(times: LayerTimes, layer: LayerCode) -> float | None:
@@ -355,6 +354,8 @@ def _without_device(
     journal of what is synced, where the gap is long enough for that and calls are `paired` with their I/O."""
     wait_ns, calls = times.sum_ns("run_queue"), _calls(times)
     waits = "" if wait_ns is None else f"; a call waits {brief_time(wait_ns / max(1, calls))} for a processor"
+    if wait_ns is not None and wait_ns > sum(times.sum_ns(each) or 0 for each in _CALLS):  # not within calls alone
+        waits = "; its processes wait longer for a processor than their calls take"
     evidence |= {} if wait_ns is None else {"run_queue_sum_ns": float(wait_ns)}
     limit = next((each for each in times.limits if metrics.LIMITED[each.metric][0] == op), None)
     call: LayerCode = "read_call" if op == "read" else "sync_call"
@@ -385,8 +386,11 @@ def _held_by_quota(times: LayerTimes, lost_ns: float, evidence: Mapping[str, flo
     return _lost("quota", lost_ns, {**evidence, "quota_share": quota}, said)
 
 
+_CALLS: tuple[LayerCode, ...] = ("read_call", "write_call", "sync_call")
+
+
 def _calls(times: LayerTimes) -> int:
-    return times.count("read_call") + times.count("write_call") + times.count("sync_call")
+    return sum(times.count(call) for call in _CALLS)
 
 
 def _own(times: LayerTimes, op: str, requests: int) -> int:

@@ -172,6 +172,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "postgresql.pg_stat_io": ("kept", "kept", "kept"),
     "postgresql.pg_stat_database": ("database",),
     "postgresql.pg_stat_wal": ("kept",),
+    "postgresql.held_locks": ("kept", "kept", "table"),
+    "postgresql.pg_stat_progress_vacuum": ("table", "kept"),
     "postgresql.pg_stat_bgwriter": ("kept",),
     "postgresql.pg_stat_checkpointer": ("kept",),
     "postgresql.pg_statio_user_tables": ("database", "table"),

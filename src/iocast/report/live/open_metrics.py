@@ -35,6 +35,10 @@ _NODE_DISK: Final[Mapping[str, str]] = {
 # Figures of an instant; everything else only grows.
 _GAUGES: Final = {
     metrics.IN_FLIGHT,
+    metrics.FOLLOWED,
+    metrics.DEPTH,
+    "waiting",
+    "heap_blks_scanned",
     metrics.FILE_BYTES,
     metrics.CACHED_BYTES,
     metrics.DIRTY_BYTES,

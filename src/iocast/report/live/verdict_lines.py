@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from iocast import metrics
 from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
 from iocast.analyse.live.layer_times import times_by_device
+from iocast.analyse.live.session_shares import activity, background_work, held_locks, watched_databases
 from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
+from iocast.diagnose.live.waiting_sessions import SessionWaits, with_sessions
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
 from iocast.report.live.styled_lines import Line, Style, line
@@ -30,7 +32,14 @@ def verdict_of(interval: Interval) -> LayersVerdict:
     reads = database_reads(interval.views(POSTGRESQL_IO))
     answer = verdict(times_by_device(_samples(interval), _devices(interval), () if reads is None else (reads,)))
     whose = _whose(interval) if answer.rule in _OF_CALLS else ""
-    return replace(answer, says=f"{answer.says} {whose}") if whose else answer
+    answer = replace(answer, says=f"{answer.says} {whose}") if whose else answer
+    for database in watched_databases(interval):
+        if (sessions := activity(interval, database)) is not None:
+            waits = SessionWaits(activity=sessions)
+            if database == "postgresql":
+                waits = replace(waits, locks=held_locks(interval), background=background_work(interval))
+            answer = with_sessions(answer, waits, interval.elapsed_ns)
+    return answer
 
 
 _OF_CALLS = (1, 2, 3, 4, 5)  # rules that judge system calls
