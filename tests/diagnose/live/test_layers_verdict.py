@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from iocast import metrics
 from iocast.analyse.live.layer_times import LayerTime, LayerTimes, ReachedLimit, layer_times, times_by_device
@@ -409,3 +410,33 @@ def test_no_call_waits_longer_for_a_processor_than_it_takes() -> None:
     assert answer.code == "cpu"
     assert "8.6 ms" not in answer.says
     assert answer.says.endswith("its processes wait longer for a processor than their calls take.")
+
+
+def test_io_without_a_call_is_said() -> None:
+    """A database that maps its files, and one that submits by libaio: no call stands for their I/O."""
+    faults = verdict(replace(times(**QUIET), major_faults=1200))
+    assert (faults.code, faults.says) == (
+        "unknown",
+        "Unknown: 1,200 page faults a second wait for I/O (mmap), and how long they take is not watched.",
+    )
+    assert verdict(replace(times(**QUIET), has_aio=True)).says.startswith("Unknown: it uses libaio")
+    assert verdict(replace(times(**QUIET), major_faults=12)).code == "none"
+    assert verdict(replace(times(**STARVED), major_faults=1200)).code == "cpu", "what is seen is still judged"
+
+
+def test_page_faults_and_libaio_are_read_from_the_processes() -> None:
+    counters = (metrics.PROCESSES, "4711|mdb", {"major_faults": 900})
+    samples = [*recorded(counters), Sample(SECOND_NS, metrics.PROCESSES, "4711|mdb", metrics.AIO_CONTEXTS, 1.0)]
+    seen = layer_times(samples)
+    assert (seen.major_faults, seen.has_aio) == (900, True)
+
+
+def test_who_makes_no_call_does_not_wait_for_the_queue_of_others() -> None:
+    """Recorded: a reader by libaio beside writes of others."""
+    others = (
+        (metrics.KERNEL_LAYERS, "", {"events": 900}),
+        (metrics.BLOCK_LAYER, "vda|request|write|8192", {"count": 500, "sum_ns": 3_900_000_000}),
+        (metrics.BLOCK_LAYER, "vda|driver|write|8192", {"count": 500, "sum_ns": 600_000_000}),
+    )
+    answer = verdict(times_by_device(recorded(*others), ("vda",)))
+    assert (answer.code, answer.rule) == ("unknown", None)

@@ -82,7 +82,8 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
 
     `parts`: the same for the files of each device apart, where it is known on which they stand: their calls and their
     `devices` alone. `asynchronous`: layers most of whose calls are I/Os of io_uring, where nobody may wait for them.
-    `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were.
+    `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were. `major_faults`: page
+    faults that waited for I/O, and `has_aio`: whether somebody who is followed uses libaio; both have no calls.
     """
 
     elapsed_ns: int
@@ -96,6 +97,8 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     flush_below: Mapping[str, LayerTime] = {}
     asynchronous: tuple[LayerCode, ...] = ()
     watched: bool = True
+    major_faults: int | None = None
+    has_aio: bool = False
 
     def mean_ns(self, layer: LayerCode) -> float | None:
         """None where the layer was not seen, or did nothing."""
@@ -228,6 +231,10 @@ def _times_of(
         own_read_bytes=_sum(processes, metrics.READ_BYTES),
         own_asked_bytes=_sum(processes, metrics.RCHAR),
         watched=any(by_observer.samples(each) for each in _KERNEL),
+        major_faults=_sum(processes, metrics.MAJOR_FAULTS),
+        has_aio=any(
+            each.metric == metrics.AIO_CONTEXTS and each.value for each in by_observer.samples(metrics.PROCESSES)
+        ),
     )
 
 
@@ -252,7 +259,11 @@ def times_by_device(samples: Iterable[Sample], disks: Sequence[str], given: Sequ
     """
     by_observer = _ByObserver(samples)
     times = _times_of(by_observer, disks, (), given)
-    times = replace(times, asynchronous=_asynchronous(by_observer.views(metrics.SYSTEM_CALLS)))
+    layers = dict(times.layers)
+    if by_observer.samples(metrics.KERNEL_LAYERS):  # without a call the I/O of devices is that of others
+        layers = {layer: LayerTime(layer=layer, count=0, sum_ns=0, bytes=0) for layer in _CALLS} | layers
+    asynchronous = _asynchronous(by_observer.views(metrics.SYSTEM_CALLS))
+    times = replace(times, layers=layers, asynchronous=asynchronous)
     calls: defaultdict[str, list[View]] = defaultdict(list)
     for view in by_observer.views(metrics.CALLS_BY_DEVICE):
         names, _, call = view.subject.partition(metrics.PART)

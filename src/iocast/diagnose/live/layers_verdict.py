@@ -29,13 +29,13 @@ The times of a machine in good health were measured on PostgreSQL 15 to 18 (docs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import metrics
 from iocast.analyse.live.layer_times import LayerTimes, ReachedLimit
+from iocast.diagnose.live.loss_words import WORDS
 from iocast.model.codes import LayerCode, LostTimeCode
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, five_figures
 
@@ -88,108 +88,11 @@ class LayersVerdict(Struct, frozen=True, kw_only=True):
     missing: tuple[LayerCode, ...] = ()
 
 
-class _Words(NamedTuple):
-    """Of a loss: its rule, what opens its sentence, what would refute it and what to do."""
-
-    rule: int
-    opens: str
-    refuted_by: str
-    remedy: str
-
-
-_SHARED = "Find the other load (top files, other processes), or give each its own device or I/O weight."
-_WORDS: Mapping[str, _Words] = {
-    "quota": _Words(
-        1,
-        "CPU quota: ",
-        "the same gap with a larger quota",
-        "Raise the CPU quota of the control group (cpu.max), or use fewer processes.",
-    ),
-    "cpu": _Words(
-        1,
-        "CPU starvation, not the storage: ",
-        "the same gap while processors are idle",
-        "Free processors, or use fewer processes.",
-    ),
-    "throttle": _Words(
-        2,
-        "Throttle above the block layer: ",
-        "the same gap with the limit lifted",
-        "Raise the I/O limit of the control group (io.max, blkio.throttle).",
-    ),
-    "file_system": _Words(
-        2,
-        "The file system layer, or a lock in it: ",
-        "the same gap on the bare device, or a limit outside of this machine's control groups",
-        "Compare direct I/O to the device with direct I/O to a file; look for writers that lock the same file.",
-    ),
-    "shared": _Words(
-        3,
-        "The queue of the device, shared with others: ",
-        "the same time of a call while nobody else uses the device",
-        _SHARED,
-    ),
-    "device_queue": _Words(
-        3,
-        "The queue of the device, shared with others: ",
-        "the same gap while nobody else uses the device",
-        _SHARED,
-    ),
-    "device": _Words(
-        4,
-        "The device, or what is below it: ",
-        "such a time being usual for this device: measure it with `iocast card`",
-        "Measure the device alone; look at the array, the path to it and the hypervisor.",
-    ),
-    "flush": _Words(
-        4,
-        "The device, or what is below it: ",
-        "the same time of a sync call where this device flushes quickly",
-        "Put the log on a device whose write cache is protected against power loss, so that it need not be emptied;"
-        " measure the flush alone with `iocast card`.",
-    ),
-    "journal": _Words(
-        5,
-        "The journal of the file system: ",
-        "the same time of a sync call in a file system of its own",
-        "Put the log on a file system of its own; look for others that sync on this one.",
-    ),
-    "nfs_slots": _Words(
-        6,
-        "The NFS client's queue: ",
-        "the same wait with fewer users",
-        "Use more slots or connections (nconnect, tcp_max_slot_table_entries).",
-    ),
-    "nfs_server": _Words(
-        6,
-        "The network or the NFS server: ",
-        "quick I/O on the server itself and a quick network: compare with its own figures",
-        "Look at retransmissions and the share of the link, then at the server.",
-    ),
-    "engine": _Words(
-        7,
-        "The database engine: ",
-        "the engine counting several calls as one read (combined or asynchronous I/O)",
-        "Look at its locks, its waits for asynchronous I/O, and pinned buffers.",
-    ),
-    "client_path": _Words(
-        8,
-        "The network, or the client: ",
-        "the same time of a client on the server itself",
-        "Look at the network's round trip, retransmissions and share of the link, then at the driver.",
-    ),
-    "late_statistics": _Words(
-        9,
-        "The database counts ",
-        "reads of the database that appear when the statement ends",
-        "Wait for the statement to end, or look at the system calls of its processes.",
-    ),
-}
 _CODES: Mapping[str, LostTimeCode] = {"quota": "cpu", "shared": "device_queue", "flush": "device"}
 
 
 def _lost(of: str, lost_ns: float, evidence: Mapping[str, float], shown: str) -> Lost:
-    words = _WORDS[of]
+    words = WORDS[of]
     code: LostTimeCode = _CODES.get(of, of)  # type: ignore[arg-type]
     return Lost(
         code=code,
@@ -243,6 +146,8 @@ def _unknown(times: LayerTimes) -> tuple[str, str] | None:
     """Why nothing can be said, and what would tell; None where the layers are quick."""
     if not times.watched and not any(_mean(times, layer) for layer in ("client", "nfs_round_trip")):
         return "Layers are not watched (needs root): no verdict.", "the same look as root"
+    if unseen := _without_calls(times):
+        return f"Unknown: {unseen}", "the same I/O by calls that are watched"
     used = times.layers.keys() if "read_call" not in times.layers else _USED  # I/O of devices alone may be others'
     if not any(times.count(layer) >= LEAST for layer in used):
         few = f"Too little was seen to judge: fewer than {counted(LEAST, 'I/O')} in any layer."
@@ -257,6 +162,17 @@ def _unknown(times: LayerTimes) -> tuple[str, str] | None:
                 says = f"Unknown: a {call} call takes {brief_time(call_ns)}; {why}."
                 return says, "a longer look, or all I/O traced (--every-io)"
     return None
+
+
+def _without_calls(times: LayerTimes) -> str:
+    """I/O that no watched call stands for, where there is enough of it to matter; else ""."""
+    faults = times.major_faults or 0
+    if faults >= max(LEAST, NEXT_TO_NONE * times.count("read_call")):
+        per_s = faults * 1e9 / max(1, times.elapsed_ns)
+        return f"{per_s:,.0f} page faults a second wait for I/O (mmap), and how long they take is not watched."
+    if times.has_aio:
+        return "it uses libaio, whose I/Os have no call of their own: see the block layer and the device."
+    return ""
 
 
 _USED: tuple[LayerCode, ...] = ("client", "database", "read_call", "write_call", "sync_call", "nfs_round_trip")
@@ -299,8 +215,10 @@ def _summed_up(times: LayerTimes) -> str:
     )
     busiest = _busiest(times)
     known = [(name, (times if layer == "database" else busiest).mean_ns(layer)) for layer, name in names]
-    parts = [f"{name} {brief_time(mean_ns)}" for name, mean_ns in known if mean_ns is not None]
     share = busiest.cached_share
+    if share is not None and share >= 1 - NEXT_TO_NONE:  # what the device reads is for others
+        known = [each for each in known if each[0] != "driver read"]
+    parts = [f"{name} {brief_time(mean_ns)}" for name, mean_ns in known if mean_ns is not None]
     if share is not None and share >= NEXT_TO_NONE:
         parts.append(f"the page cache answers {brief_percent(share)} of the read calls")
     return ": " + ", ".join(parts) if parts else ""

@@ -37,6 +37,7 @@ _GAUGES: Final = {
     metrics.IN_FLIGHT,
     metrics.FOLLOWED,
     metrics.DEPTH,
+    metrics.AIO_CONTEXTS,
     "waiting",
     "heap_blks_scanned",
     metrics.FILE_BYTES,
