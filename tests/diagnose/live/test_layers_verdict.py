@@ -440,3 +440,14 @@ def test_who_makes_no_call_does_not_wait_for_the_queue_of_others() -> None:
     )
     answer = verdict(times_by_device(recorded(*others), ("vda",)))
     assert (answer.code, answer.rule) == ("unknown", None)
+
+
+def test_a_call_that_only_begins_to_write_is_no_sync_call() -> None:
+    """A checkpoint calls sync_file_range by the thousand before it syncs each file."""
+    seen = layer_times(
+        recorded(
+            (metrics.SYSTEM_CALLS, "postgres|sync_file_range|0", {"count": 2000, "sum_ns": 4_000_000}),
+            (metrics.SYSTEM_CALLS, "postgres|fdatasync|0", {"count": 10, "sum_ns": 200_000_000}),
+        )
+    )
+    assert (seen.count("sync_call"), seen.mean_ns("sync_call")) == (10, 20_000_000)

@@ -100,7 +100,7 @@ def observers() -> Iterator[str]:
     yield from (f"mysql.{query.name}" for query in mysql_queries.queries_of(instrumented=True, histograms=histograms))
     yield from (f"oracle.{statement.name}" for statement in STATEMENTS)
     for database in ("postgresql", "mysql", "oracle"):
-        for kind in (metrics.WAITS, metrics.ACTIVE_SQL, metrics.SESSIONS, metrics.SESSION_WAITS):
+        for kind in (metrics.WAITS, metrics.ANSWER, metrics.ACTIVE_SQL, metrics.SESSIONS, metrics.SESSION_WAITS):
             yield f"{database}.{kind}"
 
 

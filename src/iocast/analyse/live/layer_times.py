@@ -17,7 +17,7 @@ Buckets = Mapping[int | None, int]  # by the bound that is not reached; None: th
 
 READ_CALLS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "uring_read"})
 WRITE_CALLS = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "uring_write"})
-SYNC_CALLS = frozenset({"fsync", "fdatasync", "sync_file_range", "msync", "uring_fsync"})
+SYNC_CALLS = frozenset({"fsync", "fdatasync", "msync", "uring_fsync"})  # sync_file_range only begins to write
 _CALLS: Mapping[LayerCode, frozenset[str]] = {
     "read_call": READ_CALLS,
     "write_call": WRITE_CALLS,

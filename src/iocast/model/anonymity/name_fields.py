@@ -164,6 +164,7 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
         for database in ("postgresql", "mysql", "oracle")
         for kind, parts in {
             "waits": ("kept", "kept"),
+            "answer": ("kept",),
             "sessions": ("kept", "kept", "kept"),
             "session_waits": ("kept", "kept", "kept", "kept", "kept"),
             "active_sql": ("statement",),

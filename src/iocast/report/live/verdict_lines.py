@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from collections.abc import Iterator
 
 from msgspec.structs import replace
@@ -16,7 +17,7 @@ from iocast.diagnose.live.waiting_sessions import SessionWaits, with_sessions
 from iocast.model.live.moment import Interval
 from iocast.model.run import Sample
 from iocast.report.live.styled_lines import Line, Style, line
-from iocast.text import brief_percent
+from iocast.text import brief_percent, brief_time
 
 _STACKED = ("loop", "dm-", "md", "zram", "ram")
 
@@ -34,15 +35,29 @@ def verdict_of(interval: Interval) -> LayersVerdict:
     whose = _whose(interval) if answer.rule in _OF_CALLS else ""
     answer = replace(answer, says=f"{answer.says} {whose}") if whose else answer
     for database in watched_databases(interval):
-        if (sessions := activity(interval, database)) is not None:
-            waits = SessionWaits(activity=sessions)
-            if database == "postgresql":
-                waits = replace(waits, locks=held_locks(interval), background=background_work(interval))
+        if (waits := _session_waits(interval, database)) is not None:
             answer = with_sessions(answer, waits, interval.elapsed_ns)
-    return answer
+    return replace(answer, says=" ".join((*_silent_servers(interval), answer.says)))
+
+
+def _session_waits(interval: Interval, database: str) -> SessionWaits | None:
+    sessions = activity(interval, database)
+    if sessions is None or database != "postgresql":
+        return None if sessions is None else SessionWaits(activity=sessions)
+    return SessionWaits(activity=sessions, locks=held_locks(interval), background=background_work(interval))
 
 
 _OF_CALLS = (1, 2, 3, 4, 5)  # rules that judge system calls
+
+
+def _silent_servers(interval: Interval) -> Iterator[str]:
+    """Which databases do not answer, and since when."""
+    for observer in interval.after.by_observer:
+        database, _, kind = observer.rpartition(".")
+        silent_ns = interval.values(observer).get("", {}).get(metrics.SILENT_NS) if kind == metrics.ANSWER else None
+        if silent_ns:
+            since = time.strftime("%H:%M:%S", time.localtime((interval.after.time_ns - silent_ns) / 1e9))
+            yield f"{database} does not answer since {since} ({brief_time(silent_ns)})."
 
 
 def _is_first(interval: Interval) -> bool:
