@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from makers.live_moments import moment
+import json
+
+from makers.live_moments import histogram, moment
 
 from iocast import metrics
 from iocast.model.live.moment import Interval
+from iocast.report.live.interval_json import interval_json
 from iocast.report.live.verdict_lines import verdict_of
 
 
@@ -35,3 +38,27 @@ def test_there_is_no_verdict_in_the_first_interval() -> None:
     answer = verdict_of(interval(0, followed=1))
     assert (answer.code, answer.rule) == ("unknown", None)
     assert answer.says.startswith("No verdict in the first interval")
+
+
+def test_a_server_that_is_gone_is_said_with_the_time_since_when() -> None:
+    def at(silent_ns: float) -> dict[tuple[str, str], dict[str, float]]:
+        return {("postgresql.answer", ""): {metrics.SILENT_NS: silent_ns}, (metrics.DISKSTATS, "vda"): {"reads": 1.0}}
+
+    gone = verdict_of(Interval(moment(1, at(0.0)), moment(2, at(9e9))))
+    assert gone.says.startswith("postgresql does not answer since ")
+    assert "(9 s)" in gone.says
+    assert "answer" not in verdict_of(Interval(moment(1, at(9e9)), moment(2, at(0.0)))).says
+
+
+def test_json_says_how_much_was_traced_and_how_far_means_may_be_off() -> None:
+    def at(number: int) -> dict[tuple[str, str], dict[str, float]]:
+        return {
+            (metrics.KERNEL_LAYERS, ""): {metrics.TRACED_NS: number * 2e8, metrics.LOST_EVENTS: number * 3.0},
+            (metrics.BLOCK_LAYER, "vda|driver|read|8192"): histogram({128: number * 900, 8192: number * 100}),
+        }
+
+    document = json.loads(interval_json(Interval(moment(1, at(1)), moment(2, at(2)))))
+    assert (document["traced_share"], document["lost_events"]) == (0.2, 3)
+    assert document["layers"][0]["mean_within"] > 0
+    empty = json.loads(interval_json(Interval(moment(1, {}), moment(2, {}))))
+    assert empty["traced_share"] is None
