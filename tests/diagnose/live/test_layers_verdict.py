@@ -451,3 +451,9 @@ def test_a_call_that_only_begins_to_write_is_no_sync_call() -> None:
         )
     )
     assert (seen.count("sync_call"), seen.mean_ns("sync_call")) == (10, 20_000_000)
+
+
+def test_a_few_calls_that_take_most_of_the_time_are_enough() -> None:
+    """Measured: a flush of 120 ms leaves four sync calls a second."""
+    answer = verdict(times(sync_call=(242_000, 4), bio_write=(300, 16), driver_flush=(120_000, 8), run_queue=5))
+    assert (answer.code, answer.rule) == ("device", 4)

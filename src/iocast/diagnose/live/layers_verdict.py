@@ -47,7 +47,7 @@ MIN_ELSE_NS = 100_000
 MOST = 0.5  # of a gap that is waits for a processor, of what a device reads, of the time of requests that is waited for
 NEXT_TO_NONE = 0.05  # of the time, or of the reads: less is not told
 LEAST = 20  # calls: of fewer no mean is told
-FEW = 5  # calls will do where they take most of the time
+FEW = 3  # calls will do where they take a good part of the time: of a slow log there are no more in a second
 LEAST_LOST = 0.01  # of the time between the instants: what is below it slows nobody down [J]
 PAIRED = 0.01  # of a call: I/O that takes less of it is not what the call waited for
 CALLS_APART = 4.0  # times the reads of a database: so many calls, or so few, are those of others
@@ -402,7 +402,7 @@ def _slow_flush(times: LayerTimes, slow_ns: float) -> Iterator[Lost]:
     names: tuple[tuple[LayerCode, str], ...] = (("sync_call", "sync"), ("write_call", "write"))
     for layer, name in names:
         call_ns, calls = times.mean_ns(layer), times.count(layer)
-        enough = calls >= LEAST or (calls >= FEW and (times.sum_ns(layer) or 0) >= MOST * times.elapsed_ns)
+        enough = calls >= LEAST or (calls >= FEW and (times.sum_ns(layer) or 0) >= GAP_SHARE * times.elapsed_ns)
         if call_ns is not None and enough and call_ns >= MOST * flush_ns:
             evidence = {f"{layer}_ns": call_ns, "flush_ns": flush_ns, "slow_ns": slow_ns}
             waits = max(1.0, min(float(JOURNAL_FLUSHES), call_ns // flush_ns))  # others may share a flush
