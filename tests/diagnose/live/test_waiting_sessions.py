@@ -91,3 +91,14 @@ def test_locks_and_work_of_postgresql_are_read_from_samples() -> None:
     assert held_locks(interval)[0] == HeldLock("4711", "idle in transaction", "public.b", 4)
     work = background_work(interval)
     assert (work.checkpoint_buffers_per_s, work.temporary_bytes_per_s, work.vacuumed) == (850.0, 9e6, ("public.b",))
+
+
+def test_sessions_of_innodb_that_wait_for_rows_show_what_they_do() -> None:
+    """Recorded: MariaDB 10.11 without performance_schema; three of four sessions are "Updating" and wait."""
+    activity = waits(4, State__Updating=0.75, **{"State__User sleep": 0.25})
+    answer = with_sessions(QUICK, SessionWaits(activity=activity, row_lock_waits=3), SECOND_NS)
+    assert answer.code == "lock"
+    assert answer.says.startswith(
+        "Sessions wait for a lock: 75% of the time of the active sessions (3.0 of 4.0 at a time)"
+    )
+    assert with_sessions(QUICK, SessionWaits(activity=activity), SECOND_NS).code == "none"

@@ -60,6 +60,11 @@ def held_locks(readings: Readings) -> tuple[HeldLock, ...]:
     return tuple(sorted(locks, key=lambda lock: (-lock.waiting, lock.holder)))
 
 
+def row_lock_waits(readings: Readings) -> int:
+    """Of InnoDB, whose sessions show what they do and not that they wait: how many wait for a row at the end."""
+    return int(readings.values("mysql.global_status").get("", {}).get("innodb_row_lock_current_waits", 0))
+
+
 class BackgroundWork(Struct, frozen=True):
     """What PostgreSQL does beside its sessions; None is unknown."""
 

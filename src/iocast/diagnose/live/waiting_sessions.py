@@ -33,9 +33,12 @@ SPILT: Final = 0.05  # of the time of active sessions, in temporary files [J]
 
 
 class SessionWaits(Struct, frozen=True, kw_only=True):
-    """What is known of the sessions of one database in an interval."""
+    """What is known of the sessions of one database in an interval. `row_lock_waits`: of those that show what they do,
+    and not that they wait, how many wait for a row.
+    """
 
     activity: Activity
+    row_lock_waits: int = 0
     locks: tuple[HeldLock, ...] = ()
     background: BackgroundWork = BackgroundWork(None, None, ())
 
@@ -155,6 +158,8 @@ def _loss(waits: SessionWaits, elapsed_ns: int) -> Lost | None:
         if kind != "":
             active[kind] = active.get(kind, 0.0) + each.active_mean
     whole = sum(active.values())
+    hidden = min(float(waits.row_lock_waits), active.get(None, 0.0))
+    active |= {None: active.get(None, 0.0) - hidden, "lock": active.get("lock", 0.0) + hidden}
     known = [(mean, kind) for kind, mean in active.items() if kind is not None]
     if waits.activity.polls < LEAST_LOOKS or whole < LEAST_ACTIVE or not known:
         return None
@@ -182,6 +187,8 @@ def _details(kind: str, waits: SessionWaits) -> str:
         lock = waits.locks[0]
         state = f", {lock.state}" if lock.state else ""
         return f"; on {lock.relation}, held by process {lock.holder}{state}"
+    if kind == "lock" and waits.row_lock_waits:
+        return "; on rows"
     events = [each.subject.replace("|", " ") for each in waits.activity.waits if _kind(each.subject) == kind]
     return f": {', '.join(events[:2])}"
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from iocast import metrics
 from iocast.analyse.live.database_reads import POSTGRESQL_IO, database_reads
 from iocast.analyse.live.layer_times import times_by_device
-from iocast.analyse.live.session_shares import activity, background_work, held_locks, watched_databases
+from iocast.analyse.live.session_shares import activity, background_work, held_locks, row_lock_waits, watched_databases
 from iocast.diagnose.live.layers_verdict import LayersVerdict, verdict
 from iocast.diagnose.live.waiting_sessions import SessionWaits, with_sessions
 from iocast.model.live.moment import Interval
@@ -42,9 +42,11 @@ def verdict_of(interval: Interval) -> LayersVerdict:
 
 def _session_waits(interval: Interval, database: str) -> SessionWaits | None:
     sessions = activity(interval, database)
-    if sessions is None or database != "postgresql":
-        return None if sessions is None else SessionWaits(activity=sessions)
-    return SessionWaits(activity=sessions, locks=held_locks(interval), background=background_work(interval))
+    if sessions is None:
+        return None
+    if database == "postgresql":
+        return SessionWaits(activity=sessions, locks=held_locks(interval), background=background_work(interval))
+    return SessionWaits(activity=sessions, row_lock_waits=row_lock_waits(interval) if database == "mysql" else 0)
 
 
 _OF_CALLS = (1, 2, 3, 4, 5)  # rules that judge system calls
