@@ -28,6 +28,8 @@ _STUDY = ("analyse", "diagnose", "forecast", "results", "report")
 # Words that mean something else there.
 _OTHER_MEANING = {
     ("src/iocast/diagnose/detectors/interference/layer_losses.py", "throttle"): "a verdict on layers",
+    ("src/iocast/diagnose/live/loss_words.py", "late_statistics"): "the words of a verdict on layers",
+    ("src/iocast/diagnose/live/loss_words.py", "throttle"): "the words of a verdict on layers",
     ("src/iocast/diagnose/live/layers_verdict.py", "late_statistics"): "a verdict on layers",
     ("src/iocast/diagnose/live/layers_verdict.py", "throttle"): "a verdict on layers",
     ("src/iocast/report/layers/layers_section.py", "late_statistics"): "a verdict on layers",

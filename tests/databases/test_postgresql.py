@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, LiteralString, cast
 
 import pytest
@@ -94,6 +96,32 @@ def quiet(server: Postgres, user: str = "") -> DatabaseObserver:
     return postgresql.connect(server.url(user), polls_per_s=0)
 
 
+@contextmanager
+def waiting_for_a_lock(server: Postgres) -> Iterator[int]:
+    """While entered, a session waits for a table that another one has locked and does nothing with."""
+    with psycopg.connect(server.url()) as holder, psycopg.connect(server.url(), autocommit=True) as waiter:
+        holder.execute("create table if not exists locked (id int)")
+        holder.commit()
+        holder.execute("lock table locked")
+        thread = threading.Thread(target=waiter.execute, args=("select count(*) from locked",))
+        thread.start()
+        time.sleep(0.3)
+        yield holder.info.backend_pid
+        holder.rollback()
+        thread.join()
+        holder.execute("drop table locked")
+
+
+def test_who_holds_what_others_wait_for_is_known(server: Postgres) -> None:
+    _, dial = pg_session.dialler(server.url("watcher"), None)
+    session = dial()
+    (locks,) = [query for query in pg_queries.queries_of(server.version, {}) if query.name == "held_locks"]
+    with waiting_for_a_lock(server) as holder:
+        (row,) = session.rows(locks.sql)
+    session.close()
+    assert row == {"holder": holder, "state": "idle in transaction", "relation": "public.locked", "waiting": 1}
+
+
 def test_every_statement_of_the_version_gives_the_columns_it_names(server: Postgres) -> None:
     _, dial = pg_session.dialler(server.url("watcher"), None)
     session = dial()
@@ -108,6 +136,8 @@ def test_every_statement_of_the_version_gives_the_columns_it_names(server: Postg
     assert "pg_stat_statements" in queries
     for query in queries.values():
         rows = session.rows(query.sql, query.parameters)
+        if query.name in ("held_locks", "pg_stat_progress_vacuum"):  # nobody waits, and nothing is vacuumed
+            continue
         assert rows, query.name
         assert tuple(rows[0]) == (*query.shape.columns, *([query.reset] if query.reset else ())), query.name
     session.close()
@@ -212,7 +242,7 @@ def test_a_server_that_is_gone_gives_no_samples_and_says_so(server: Postgres) ->
         say(server, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'iocast'")
         socket.rename(hidden)
         try:
-            assert observer.sample() == []
+            assert [each.metric for each in observer.sample()] == ["silent_ns"]
             assert any(why.startswith("the server does not answer: ") for why in observer.unseen)
         finally:
             hidden.rename(socket)

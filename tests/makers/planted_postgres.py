@@ -126,7 +126,7 @@ class Planted:
         assert not failed, failed
 
     def watched(self, seconds: float = WINDOW_S) -> Interval:
-        """What `iocast top --database URL --pid PID --device DISK` sees in one interval."""
+        """What `iocast top --database URL --pid PID --device DISK` sees in one interval after the first."""
         return self.watched_while(lambda: time.sleep(seconds))
 
     def watched_while(self, work: Callable[[], object], every_io: bool = False) -> Interval:
@@ -139,6 +139,7 @@ class Planted:
                 if blind.observer == metrics.KERNEL_LAYERS:
                     pytest.skip(blind.why)
             moments = live.moments(lambda: False)
+            next(moments)  # of the first interval nothing is said
             before = next(moments)
             work()
             return Interval(before, next(moments))

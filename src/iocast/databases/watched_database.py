@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast import metrics
 from iocast._core import unix_ns
 from iocast.databases.activity import ActivityPoller
 from iocast.databases.database import DatabaseObserver, Server
@@ -77,6 +78,7 @@ class WatchedDatabase:
         self._counts = ActivityCounts(engine.name, unix_ns())
         self._poller: ActivityPoller | None = None
         self._static: tuple[str, ...] = ()
+        self._answered_ns = unix_ns()
         self._passing: dict[str, str] = {}  # what cannot be seen at present, by what it is
         self._texts: dict[str, str] = {}
         self.unseen: tuple[str, ...] = ()
@@ -126,9 +128,14 @@ class WatchedDatabase:
             self._followed.setdefault(query.name, Followed(observer, since_entered=query.since_entered))
 
     def sample(self) -> list[Sample]:
-        """Raw counters of this instant; none while the server does not answer."""
+        """Raw counters of this instant; while the server does not answer, only for how long it has not."""
         samples = self._samples()
         self._note_unseen()
+        now_ns = unix_ns()
+        if not samples:
+            observer = f"{self._engine.name}.{metrics.ANSWER}"
+            return [Sample(now_ns, observer, "", metrics.SILENT_NS, float(now_ns - self._answered_ns))]
+        self._answered_ns = now_ns
         return samples
 
     def _samples(self) -> list[Sample]:

@@ -230,6 +230,9 @@ LostTimeCode = Literal[
     "engine",
     "client_path",
     "late_statistics",
+    "lock",
+    "log",
+    "query",
 ]
 
 # The three questions of ioh.

@@ -33,6 +33,9 @@ LOST: dict[LostTimeCode, str] = {
     "engine": "database engine",
     "client_path": "client or network",
     "late_statistics": "late statistics",
+    "lock": "lock",
+    "log": "log",
+    "query": "query",
 }
 
 

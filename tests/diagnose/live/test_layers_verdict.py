@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from iocast import metrics
-from iocast.analyse.live.layer_times import LayerTime, LayerTimes, ReachedLimit, layer_times
+from iocast.analyse.live.layer_times import LayerTime, LayerTimes, ReachedLimit, layer_times, times_by_device
 from iocast.diagnose.live.layer_questions import answers
 from iocast.diagnose.live.layers_verdict import verdict
 from iocast.model.codes import LayerCode
@@ -284,3 +285,175 @@ def test_a_quota_is_a_share_of_the_time_and_a_far_limit_is_none() -> None:
 
     found = layer_times([*at(0, 5.0, 100.0), *at(SECOND_NS, 5.0 + SECOND_NS / 4, 120.0)])
     assert (found.quota_share, found.limits) == (0.25, ())
+
+
+# Recorded: ext4 on a loop device over a FUSE file whose fsync takes 20 ms, `fio --fsync=1`; a quick disk beside it.
+SLOW_FLUSH = (
+    (metrics.KERNEL_LAYERS, "", {"events": 900}),
+    (metrics.SYSTEM_CALLS, "fio|fsync|0", {"count": 24, "sum_ns": 1_008_000_000}),
+    (metrics.SYSTEM_CALLS, "fio|pwrite64|8192", {"count": 24, "sum_ns": 936_000}),
+    (metrics.CALLS_BY_DEVICE, "loop0|fsync", {"count": 24, "sum_ns": 1_008_000_000}),
+    (metrics.CALLS_BY_DEVICE, "loop0|pwrite64", {"count": 24, "sum_ns": 936_000, "bytes": 196_608}),
+    (metrics.BLOCK_LAYER, "loop0|bio|write|8192", {"count": 96, "sum_ns": 499_200_000, "bytes": 524_288}),
+    (metrics.BLOCK_LAYER, "loop0|request|write|8192", {"count": 72, "sum_ns": 496_800_000, "bytes": 524_288}),
+    (metrics.BLOCK_LAYER, "loop0|driver|write|8192", {"count": 72, "sum_ns": 15_912_000, "bytes": 524_288}),
+    (metrics.BLOCK_LAYER, "loop0|driver|flush|0", {"count": 48, "sum_ns": 960_000_000}),
+    (metrics.BLOCK_LAYER, "vda|bio|write|8192", {"count": 9, "sum_ns": 1_485_000, "bytes": 73_728}),
+    (metrics.BLOCK_LAYER, "vda|driver|write|8192", {"count": 9, "sum_ns": 1_395_000, "bytes": 73_728}),
+    (metrics.BLOCK_LAYER, "vda|bio|read|8192", {"count": 164, "sum_ns": 45_592_000, "bytes": 671_744}),
+    (metrics.BLOCK_LAYER, "vda|driver|read|8192", {"count": 132, "sum_ns": 33_660_000, "bytes": 671_744}),
+    (metrics.PROCESSES, "4711|fio", {"run_delay_ns": 20_000_000, "timeslices": 400}),
+)
+
+
+def recorded(*counters: tuple[str, str, dict[str, int]]) -> list[Sample]:
+    """The samples at both ends of a second in which these counters went so far."""
+    return [
+        Sample(at * SECOND_NS, observer, subject, metric, float(7 + value * at))
+        for at in (0, 1)
+        for observer, subject, values in counters
+        for metric, value in values.items()
+    ]
+
+
+def test_a_sync_call_is_held_against_the_flush_of_its_own_device() -> None:
+    answer = verdict(times_by_device(recorded(*SLOW_FLUSH), ("vda",)))
+    assert (answer.code, answer.rule, answer.others) == ("device", 4, ())
+    assert answer.says == "The device, or what is below it: a flush of loop0 takes 20 ms, a sync call 42 ms."
+    assert answer.evidence["flush_ns"] == 20_000_000
+
+
+def test_a_slow_flush_is_walked_down_to_the_device_that_is_slow() -> None:
+    below = (
+        (metrics.DEVICES_BELOW, "loop0|sdb", {"depth": 0}),
+        (metrics.BLOCK_LAYER, "sdb|driver|flush|0", {"count": 48, "sum_ns": 912_000_000}),
+    )
+    answer = verdict(times_by_device(recorded(*SLOW_FLUSH, *below), ("vda", "sdb")))
+    assert "a flush of loop0 takes 20 ms (of sdb below it 19 ms), a sync call 42 ms" in answer.says
+
+
+def test_a_slow_flush_is_named_where_devices_are_not_told_apart() -> None:
+    answer = verdict(times(sync_call=41_000, bio_write=306, driver_write=300, driver_flush=20_000, run_queue=5))
+    assert (answer.code, answer.rule) == ("device", 4)
+
+
+def test_a_flush_that_nobody_waits_for_loses_no_time() -> None:
+    """Another process syncs on another device: those who are followed only read."""
+    quick = (
+        (metrics.SYSTEM_CALLS, "postgres|fsync|0", {"count": 100, "sum_ns": 20_000_000}),
+        (metrics.CALLS_BY_DEVICE, "vda|fsync", {"count": 100, "sum_ns": 20_000_000}),
+        (metrics.BLOCK_LAYER, "vda|bio|write|8192", {"count": 300, "sum_ns": 15_000_000}),
+    )
+    devices = [each for each in SLOW_FLUSH if each[0] == metrics.BLOCK_LAYER and each[1].startswith("loop0")]
+    answer = verdict(times_by_device(recorded(*quick, *devices), ("vda",)))
+    assert answer.code == "none"
+    assert "0 s" not in answer.says
+
+
+def test_a_flush_that_was_not_seen_is_no_figure() -> None:
+    answer = verdict(times(sync_call=28_000, bio_write=150, run_queue=5))
+    assert "flush" not in answer.says
+    assert "bio_flush_ns" not in answer.evidence
+
+
+def test_figures_that_cannot_belong_together_are_unknown() -> None:
+    """Of io_uring of other processes: 14 ms a call, and next to no I/O of a device that belongs to them."""
+    answer = verdict(times(read_call=14_000, bio_read=(80, 30), driver_read=(75, 30), run_queue=5))
+    assert (answer.code, answer.rule) == ("unknown", None)
+    assert answer.says.startswith("Unknown: a read call takes 14 ms; the I/O that was seen of its device does not")
+    assert verdict(times(sync_call=41_000, bio_write=0.1, run_queue=5)).code == "unknown"
+
+
+def test_writes_of_the_page_cache_wait_for_nobody() -> None:
+    """Those who are followed write to the page cache; others make requests of writes wait."""
+    waiting = {"bio_write": 5600, "request_write": 5500, "driver_write": 300}
+    assert verdict(times(**QUIET, write_call=12, **waiting)).code == "none"
+    assert verdict(times(**QUIET, write_call=6000, **waiting)).code == "device_queue"
+
+
+def test_what_slows_nobody_down_is_no_verdict() -> None:
+    """A server that is nearly idle: its few reads are those of whoever asks for its statistics."""
+    few: Means = {"database": (131, 40), "read_call": (24, 40), "bio_read": (20, 40), "driver_read": (19, 40)}
+    assert verdict(times(**few)).code == "none"
+
+
+def test_reads_of_a_database_are_held_against_its_own_calls() -> None:
+    others: Means = {"database": (900, 1000), "read_call": (100, 5000), "bio_read": (90, 5000)}
+    assert verdict(times(**others)).code == "none"
+
+
+def test_layers_that_are_not_watched_are_no_quick_ones() -> None:
+    answer = verdict(times_by_device(recorded((metrics.PROCESSES, "4711|postgres", {"run_delay_ns": 5})), ()))
+    assert (answer.code, answer.says) == ("unknown", "Layers are not watched (needs root): no verdict.")
+
+
+def test_a_read_that_waits_for_its_process_is_no_time_of_the_file_system() -> None:
+    """Recorded: fio with io_uring at a depth of 64 on a busy machine; a completion waits until the process runs."""
+    counters = (
+        (metrics.SYSTEM_CALLS, "fio|uring_read|8192", {"count": 20_000, "sum_ns": 48_000_000_000}),
+        (metrics.CALLS_BY_DEVICE, "vda|pread64", {"count": 1, "sum_ns": 90_000}),
+        (metrics.BLOCK_LAYER, "vda|bio|read|8192", {"count": 20_000, "sum_ns": 22_000_000_000}),
+    )
+    answer = verdict(times_by_device(recorded(*counters), ("vda",)))
+    assert answer.code == "unknown"
+    assert "asynchronous" in answer.says
+
+
+def test_calls_that_nobody_makes_are_too_few_whatever_others_do() -> None:
+    others: Means = {"bio_read": 90, "driver_read": 85, "run_queue": 9}
+    assert verdict(times(**others, read_call=(24, 3))).says.startswith("Too little was seen")
+
+
+def test_no_call_waits_longer_for_a_processor_than_it_takes() -> None:
+    """Recorded: fifty committers on two processors; they wait between their calls, too."""
+    answer = verdict(times(sync_call=2400, bio_write=118, driver_flush=76, run_queue=8600))
+    assert answer.code == "cpu"
+    assert "8.6 ms" not in answer.says
+    assert answer.says.endswith("its processes wait longer for a processor than their calls take.")
+
+
+def test_io_without_a_call_is_said() -> None:
+    """A database that maps its files, and one that submits by libaio: no call stands for their I/O."""
+    faults = verdict(replace(times(**QUIET), major_faults=1200))
+    assert (faults.code, faults.says) == (
+        "unknown",
+        "Unknown: 1,200 page faults a second wait for I/O (mmap), and how long they take is not watched.",
+    )
+    assert verdict(replace(times(**QUIET), has_aio=True)).says.startswith("Unknown: it uses libaio")
+    assert verdict(replace(times(**QUIET), major_faults=12)).code == "none"
+    assert verdict(replace(times(**STARVED), major_faults=1200)).code == "cpu", "what is seen is still judged"
+
+
+def test_page_faults_and_libaio_are_read_from_the_processes() -> None:
+    counters = (metrics.PROCESSES, "4711|mdb", {"major_faults": 900})
+    samples = [*recorded(counters), Sample(SECOND_NS, metrics.PROCESSES, "4711|mdb", metrics.AIO_CONTEXTS, 1.0)]
+    seen = layer_times(samples)
+    assert (seen.major_faults, seen.has_aio) == (900, True)
+
+
+def test_who_makes_no_call_does_not_wait_for_the_queue_of_others() -> None:
+    """Recorded: a reader by libaio beside writes of others."""
+    others = (
+        (metrics.KERNEL_LAYERS, "", {"events": 900}),
+        (metrics.BLOCK_LAYER, "vda|request|write|8192", {"count": 500, "sum_ns": 3_900_000_000}),
+        (metrics.BLOCK_LAYER, "vda|driver|write|8192", {"count": 500, "sum_ns": 600_000_000}),
+    )
+    answer = verdict(times_by_device(recorded(*others), ("vda",)))
+    assert (answer.code, answer.rule) == ("unknown", None)
+
+
+def test_a_call_that_only_begins_to_write_is_no_sync_call() -> None:
+    """A checkpoint calls sync_file_range by the thousand before it syncs each file."""
+    seen = layer_times(
+        recorded(
+            (metrics.SYSTEM_CALLS, "postgres|sync_file_range|0", {"count": 2000, "sum_ns": 4_000_000}),
+            (metrics.SYSTEM_CALLS, "postgres|fdatasync|0", {"count": 10, "sum_ns": 200_000_000}),
+        )
+    )
+    assert (seen.count("sync_call"), seen.mean_ns("sync_call")) == (10, 20_000_000)
+
+
+def test_a_few_calls_that_take_most_of_the_time_are_enough() -> None:
+    """Measured: a flush of 120 ms leaves four sync calls a second."""
+    answer = verdict(times(sync_call=(242_000, 4), bio_write=(300, 16), driver_flush=(120_000, 8), run_queue=5))
+    assert (answer.code, answer.rule) == ("device", 4)

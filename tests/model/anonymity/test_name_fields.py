@@ -91,7 +91,8 @@ def observers() -> Iterator[str]:
     """Every observer whose samples have subjects."""
     yield from (module.NAME for module in (*OBSERVERS, *LIVE_OBSERVERS))
     yield from (metrics.LOAD, metrics.WATCH, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS, metrics.CALLS_BY_PROCESS)
-    yield from (metrics.CALLS_BY_FILE, metrics.RUN_DELAYS, metrics.LATENCY_MAP)
+    yield from (metrics.CALLS_BY_FILE, metrics.CALLS_BY_DEVICE, metrics.DEVICES_BELOW)
+    yield from (metrics.RUN_DELAYS, metrics.LATENCY_MAP)
     extensions = {"pg_stat_statements": ("1.12", "public"), "pg_wait_sampling": ("1.1", "public")}
     for version in range(pg_queries.FIRST_VERSION, pg_queries.LAST_VERSION + 1):
         yield from (f"postgresql.{query.name}" for query in pg_queries.queries_of(version, extensions))
@@ -99,7 +100,7 @@ def observers() -> Iterator[str]:
     yield from (f"mysql.{query.name}" for query in mysql_queries.queries_of(instrumented=True, histograms=histograms))
     yield from (f"oracle.{statement.name}" for statement in STATEMENTS)
     for database in ("postgresql", "mysql", "oracle"):
-        for kind in (metrics.WAITS, metrics.ACTIVE_SQL, metrics.SESSIONS, metrics.SESSION_WAITS):
+        for kind in (metrics.WAITS, metrics.ANSWER, metrics.ACTIVE_SQL, metrics.SESSIONS, metrics.SESSION_WAITS):
             yield f"{database}.{kind}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from iocast import archive, metrics
 from iocast.errors import SpecError
 from iocast.model.view import views
 from iocast.sessions.listener import Quiet
-from iocast.sessions.live.watched_databases import local_endpoints
+from iocast.sessions.live.watched_databases import local_endpoints, local_servers
 from iocast.sessions.live.watched_sources import WatchedSources
+from iocast.sessions.live.watching import LiveRequest, watching
 from iocast.sessions.measure import measure
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import RunOptions
@@ -74,3 +76,32 @@ def test_a_run_holds_the_database_and_the_layers_beside_each_row(tmp_path: Path)
         assert any(subject.startswith(f"{command}|uring_read|") for subject in calls), sorted(calls)
         (section,) = [each for each in measured.card.report().sections if each.code == "layers"]
         assert section.tables[0].rows[0].cells["who"] == "load"
+
+
+def test_who_listens_in_place_of_a_server_is_not_followed(tmp_path: Path) -> None:
+    """A pooler, or a proxy of containers: its calls are not those of the database."""
+    with socket.socket(socket.AF_UNIX) as pooler:
+        pooler.bind(str(tmp_path / ".s.PGSQL.5432"))
+        pooler.listen()
+        pids, blind = local_servers([f"postgresql://u@/db?host={tmp_path}", "postgresql:///?service=far"])
+    assert pids == ()
+    command = Path("/proc/self/comm").read_text().strip()
+    assert [each.why for each in blind] == [
+        f"system calls of its server: {command} listens there; --pid names it",
+        "system calls of its server: it is not on this machine, or who listens cannot be seen; --pid names it",
+    ]
+
+
+def test_the_server_of_a_url_is_followed() -> None:
+    """By `iocast top --database URL`: its calls are judged, and not those of everybody."""
+    pytest.importorskip("psycopg")
+    try:
+        with postgres(18) as server:
+            postmaster = int((server.folder / "data/postmaster.pid").read_text().split()[0])
+            assert local_servers([server.url()]) == ((postmaster,), ())
+            sources = WatchedSources(databases=(server.url(),))
+            with watching(LiveRequest(sources=sources, interval_ns=100_000_000)) as live:
+                samples = next(live.moments(lambda: False)).by_observer[metrics.PROCESSES]
+    except NoServer as why:
+        pytest.skip(str(why))
+    assert {each.subject.partition("|")[2] for each in samples} == {"postgres"}

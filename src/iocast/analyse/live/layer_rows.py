@@ -13,10 +13,10 @@ from iocast.model.codes import ClockCode
 from iocast.model.live.readings import Readings
 from iocast.model.view import View
 
-# Calls by what they do to storage: ioh's R, W and sync.
+# Calls by what they do to storage: ioh's R, W and sync. sync_file_range only begins to write: it is none of them.
 READING: Final = ("pread64", "read", "preadv", "preadv2", "readv", "uring_read")
 WRITING: Final = ("pwrite64", "write", "pwritev", "pwritev2", "writev", "uring_write")
-SYNCING: Final = ("fdatasync", "fsync", "sync_file_range", "msync", "sync", "syncfs", "uring_fsync")
+SYNCING: Final = ("fdatasync", "fsync", "msync", "sync", "syncfs", "uring_fsync")
 _CLOCKS: Final[tuple[ClockCode, ...]] = ("bio", "request", "driver")
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast import metrics
 from iocast.model.codes import LayerCode
@@ -16,7 +17,7 @@ Buckets = Mapping[int | None, int]  # by the bound that is not reached; None: th
 
 READ_CALLS = frozenset({"read", "pread64", "readv", "preadv", "preadv2", "uring_read"})
 WRITE_CALLS = frozenset({"write", "pwrite64", "writev", "pwritev", "pwritev2", "uring_write"})
-SYNC_CALLS = frozenset({"fsync", "fdatasync", "sync_file_range", "msync", "uring_fsync"})
+SYNC_CALLS = frozenset({"fsync", "fdatasync", "msync", "uring_fsync"})  # sync_file_range only begins to write
 _CALLS: Mapping[LayerCode, frozenset[str]] = {
     "read_call": READ_CALLS,
     "write_call": WRITE_CALLS,
@@ -78,6 +79,11 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     """All layers that were seen between two instants. `quota_share`: of the time in which a CPU quota held a group.
     `own_read_bytes`: what those who are followed read from storage, as the kernel charges it to processes;
     `own_asked_bytes`: what they asked for, cached or not.
+
+    `parts`: the same for the files of each device apart, where it is known on which they stand: their calls and their
+    `devices` alone. `asynchronous`: layers most of whose calls are I/Os of io_uring, where nobody may wait for them.
+    `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were. `major_faults`: page
+    faults that waited for I/O, and `has_aio`: whether somebody who is followed uses libaio; both have no calls.
     """
 
     elapsed_ns: int
@@ -86,6 +92,13 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     quota_share: float | None = None
     own_read_bytes: int | None = None
     own_asked_bytes: int | None = None
+    parts: tuple[LayerTimes, ...] = ()
+    devices: tuple[str, ...] = ()
+    flush_below: Mapping[str, LayerTime] = {}
+    asynchronous: tuple[LayerCode, ...] = ()
+    watched: bool = True
+    major_faults: int | None = None
+    has_aio: bool = False
 
     def mean_ns(self, layer: LayerCode) -> float | None:
         """None where the layer was not seen, or did nothing."""
@@ -134,6 +147,21 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
         layer_time = self.layers.get(layer)
         return layer_time.sum_ns if layer_time else None
 
+    @property
+    def flush_ns(self) -> float | None:
+        """The mean flush of the devices, also of flushes that writes ask for; None where there were none."""
+        driver_ns = self.mean_ns("driver_flush")
+        return self.mean_ns("bio_flush") if driver_ns is None else driver_ns
+
+    @property
+    def write_ns(self) -> float | None:
+        """The mean write of the devices, without the flushes that writes ask for; None where there were none."""
+        whole_ns, count = self.sum_ns("bio_write"), self.count("bio_write")
+        if whole_ns is None or not count:
+            return self.mean_ns("driver_write")
+        flushes_ns = max(0, (self.sum_ns("driver_flush") or 0) - (self.sum_ns("bio_flush") or 0))
+        return max((whole_ns - flushes_ns) / count, self.mean_ns("driver_write") or 0.0)
+
 
 class _ByObserver:
     """Samples as they were read, gone through once: a live screen asks for six observers each second."""
@@ -166,7 +194,12 @@ def layer_times(
     Of a stack name one device: what goes through a loop device or a multipath is seen below it as well.
     `given` are layers that other samples tell of: the database, its client.
     """
-    by_observer = _ByObserver(samples)
+    return _times_of(_ByObserver(samples), devices, commands, given)
+
+
+def _times_of(
+    by_observer: _ByObserver, devices: Sequence[str], commands: Sequence[str], given: Sequence[LayerTime]
+) -> LayerTimes:
     blocks = {
         view.subject: view
         for view in by_observer.views(metrics.BLOCK_LAYER)
@@ -177,9 +210,7 @@ def layer_times(
         for view in by_observer.views(metrics.SYSTEM_CALLS)
         if not commands or view.subject.split(metrics.PART)[0] in commands
     }
-    layers: dict[LayerCode, LayerTime] = {}
-    for clock, layer in _BLOCK.items():
-        _add(layers, layer, blocks.values(), (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
+    layers = _of_devices(blocks, [subject.partition(metrics.PART)[0] for subject in blocks])
     for layer, names in _CALLS.items():
         _add(layers, layer, calls.values(), (1, names))
     processes = [
@@ -199,7 +230,122 @@ def layer_times(
         quota_share=_quota_share(by_observer),
         own_read_bytes=_sum(processes, metrics.READ_BYTES),
         own_asked_bytes=_sum(processes, metrics.RCHAR),
+        watched=any(by_observer.samples(each) for each in _KERNEL),
+        major_faults=_sum(processes, metrics.MAJOR_FAULTS),
+        has_aio=any(
+            each.metric == metrics.AIO_CONTEXTS and each.value for each in by_observer.samples(metrics.PROCESSES)
+        ),
     )
+
+
+def _asynchronous(calls: Iterable[View]) -> tuple[LayerCode, ...]:
+    counts: dict[str, int] = {}
+    for view in calls:
+        name = view.subject.split(metrics.PART)[1]
+        counts[name] = counts.get(name, 0) + (view.delta(metrics.COUNT) or 0)
+    return tuple(
+        layer
+        for layer, names in _CALLS.items()
+        if sum(counts.get(name, 0) * (1 if name.startswith("uring_") else -1) for name in names) > 0
+    )
+
+
+_KERNEL = (metrics.KERNEL_LAYERS, metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS)
+
+
+def times_by_device(samples: Iterable[Sample], disks: Sequence[str], given: Sequence[LayerTime] = ()) -> LayerTimes:
+    """As `layer_times` of `disks`, and apart for the files of each device: no call is held against the I/O of a device
+    that its file does not stand on.
+    """
+    by_observer = _ByObserver(samples)
+    times = _times_of(by_observer, disks, (), given)
+    layers = dict(times.layers)
+    if by_observer.samples(metrics.KERNEL_LAYERS):  # without a call the I/O of devices is that of others
+        layers = {layer: LayerTime(layer=layer, count=0, sum_ns=0, bytes=0) for layer in _CALLS} | layers
+    asynchronous = _asynchronous(by_observer.views(metrics.SYSTEM_CALLS))
+    times = replace(times, layers=layers, asynchronous=asynchronous)
+    calls: defaultdict[str, list[View]] = defaultdict(list)
+    for view in by_observer.views(metrics.CALLS_BY_DEVICE):
+        names, _, call = view.subject.partition(metrics.PART)
+        calls[names].append(View(call, view.elapsed_ns, view.deltas))
+    parts = [
+        _part(times, by_observer, tuple(names.split(",")) if names else (), _of_calls(views_of_device))
+        for names, views_of_device in sorted(calls.items())
+    ]
+    # Files without a name, and io_uring: where one device works, they stand on it.
+    if parts and (rest := _left_over(times, parts)) and len(working := _working(by_observer)) == 1:
+        parts.append(replace(_part(times, by_observer, working, rest), asynchronous=times.asynchronous))
+    return replace(times, parts=tuple(parts))
+
+
+def _working(by_observer: _ByObserver) -> tuple[str, ...]:
+    blocks = (view for view in by_observer.views(metrics.BLOCK_LAYER) if view.delta(metrics.COUNT))
+    return tuple(dict.fromkeys(view.subject.partition(metrics.PART)[0] for view in blocks))
+
+
+def _of_calls(calls: Iterable[View]) -> dict[LayerCode, LayerTime]:
+    layers: dict[LayerCode, LayerTime] = {}
+    for layer, names in _CALLS.items():
+        _add(layers, layer, calls, (0, names))
+    return layers
+
+
+def _left_over(times: LayerTimes, parts: Sequence[LayerTimes]) -> dict[LayerCode, LayerTime]:
+    """The calls that are in no part; none where all are."""
+    layers: dict[LayerCode, LayerTime] = {}
+    for layer in _CALLS:
+        each = times.layers.get(layer, LayerTime(layer=layer, count=0, sum_ns=0))
+        count = each.count - sum(part.count(layer) for part in parts)
+        sum_ns = each.sum_ns - sum(part.sum_ns(layer) or 0 for part in parts)
+        size = (each.bytes or 0) - sum(part.layers[layer].bytes or 0 for part in parts)
+        known = count > 0 and sum_ns > 0
+        layers[layer] = LayerTime(
+            layer=layer, count=count if known else 0, sum_ns=sum_ns if known else 0, bytes=max(0, size) if known else 0
+        )
+    return layers if any(each.count for each in layers.values()) else {}
+
+
+def _part(
+    times: LayerTimes, by_observer: _ByObserver, devices: tuple[str, ...], calls: Mapping[LayerCode, LayerTime]
+) -> LayerTimes:
+    """Calls of the files on some devices and the I/O of these; the waits for a processor are shared out by calls."""
+    blocks = {view.subject: view for view in by_observer.views(metrics.BLOCK_LAYER)}
+    layers = dict(calls) | _of_devices(blocks, devices)
+    if (waits := times.layers.get("run_queue")) is not None:
+        share = sum(each.count for each in calls.values()) / max(1, sum(times.count(layer) for layer in _CALLS))
+        layers["run_queue"] = replace(waits, count=round(waits.count * share), sum_ns=round(waits.sum_ns * share))
+    below = _below(by_observer, devices)
+    flushes = {name: _of_devices(blocks, (name,)).get("driver_flush") for name in below}
+    return LayerTimes(
+        elapsed_ns=times.elapsed_ns,
+        layers=layers,
+        limits=_limits(by_observer, (*devices, *below), blocks, times.elapsed_ns) if devices else (),
+        quota_share=times.quota_share,
+        own_read_bytes=times.own_read_bytes,
+        own_asked_bytes=times.own_asked_bytes,
+        devices=devices,
+        flush_below={name: flush for name, flush in flushes.items() if flush is not None and flush.count},
+    )
+
+
+def _of_devices(blocks: Mapping[str, View], devices: Sequence[str]) -> dict[LayerCode, LayerTime]:
+    of_these = [view for subject, view in blocks.items() if subject.partition(metrics.PART)[0] in devices]
+    layers: dict[LayerCode, LayerTime] = {}
+    for clock, layer in _BLOCK.items():
+        _add(layers, layer, of_these, (1, frozenset({clock[0]})), (2, frozenset({clock[1]})))
+    return layers
+
+
+def _below(by_observer: _ByObserver, devices: Sequence[str]) -> tuple[str, ...]:
+    """The devices below these, the nearest first."""
+    pairs = dict.fromkeys(sample.subject for sample in by_observer.samples(metrics.DEVICES_BELOW))
+    names: dict[str, None] = {}
+    above = set(devices)
+    while above:
+        below = {lower for upper, _, lower in (each.partition(metrics.PART) for each in pairs) if upper in above}
+        above = below - names.keys() - set(devices)
+        names |= dict.fromkeys(sorted(above))
+    return tuple(names)
 
 
 def _add(

@@ -41,6 +41,52 @@ class Activity(Struct, frozen=True):
         return tuple(Share(name, *figures) for name, figures in ordered)
 
 
+class HeldLock(Struct, frozen=True):
+    """What sessions wait for at the end of an interval: `relation` is a table, or a kind of lock."""
+
+    holder: str
+    state: str  # of the session that holds it: "idle in transaction"; "" is unknown
+    relation: str
+    waiting: int
+
+
+def held_locks(readings: Readings) -> tuple[HeldLock, ...]:
+    """Of PostgreSQL, by how many wait; none where nobody does."""
+    locks = []
+    for subject, values in readings.values("postgresql.held_locks").items():
+        parts = subject.split("|", 2)
+        if len(parts) == 3 and (waiting := values.get("waiting")):
+            locks.append(HeldLock(parts[0], parts[1], parts[2], int(waiting)))
+    return tuple(sorted(locks, key=lambda lock: (-lock.waiting, lock.holder)))
+
+
+def row_lock_waits(readings: Readings) -> int:
+    """Of InnoDB, whose sessions show what they do and not that they wait: how many wait for a row at the end."""
+    return int(readings.values("mysql.global_status").get("", {}).get("innodb_row_lock_current_waits", 0))
+
+
+class BackgroundWork(Struct, frozen=True):
+    """What PostgreSQL does beside its sessions; None is unknown."""
+
+    checkpoint_buffers_per_s: float | None
+    temporary_bytes_per_s: float | None
+    vacuumed: tuple[str, ...]
+
+
+def background_work(readings: Readings) -> BackgroundWork:
+    """Of PostgreSQL: 17 moved the checkpoints to a view of their own."""
+    checkpoints = readings.views("postgresql.pg_stat_checkpointer").get("")
+    writer = readings.views("postgresql.pg_stat_bgwriter").get("")
+    of_checkpoints = None if checkpoints is None else checkpoints.per_s("buffers_written")
+    if of_checkpoints is None and writer is not None:
+        of_checkpoints = writer.per_s("buffers_checkpoint")
+    bases = readings.views("postgresql.pg_stat_database").values()
+    spilt = [rate for view in bases if (rate := view.per_s("temp_bytes")) is not None]
+    vacuums = readings.values("postgresql.pg_stat_progress_vacuum")
+    names = sorted({subject.partition("|")[0] for subject in vacuums if subject})
+    return BackgroundWork(of_checkpoints, sum(spilt) if spilt else None, tuple(names))
+
+
 def watched_databases(readings: Readings) -> tuple[str, ...]:
     """The databases whose sessions are looked at: "postgresql", "oracle"; by the names of their observers."""
     names = (observer.rpartition(".") for observer in readings.observers)

@@ -42,6 +42,7 @@ _STATUS: Final = (
     "Innodb_pages_written",
     "Innodb_row_lock_time",
     "Innodb_row_lock_waits",
+    "Innodb_row_lock_current_waits",
     "Binlog_cache_disk_use",
     "Com_commit",
     "Com_rollback",

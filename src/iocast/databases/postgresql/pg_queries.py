@@ -84,6 +84,28 @@ ACTIVE: Final = (
     " and backend_type in ('client backend', 'parallel worker', 'walsender') and pid <> pg_backend_pid()"
     " and application_name <> 'iocast'"
 )
+# Who waits for nobody himself and is waited for; what is locked, as far as it is of this database. A row is locked by
+# its transaction, and the first who waits for that has its table locked meanwhile.
+_WAITED: Final = (
+    "(select w.pid, coalesce(w.relation, t.relation) as relation, coalesce(w.database, t.database) as database,"
+    " w.locktype from pg_locks w left join pg_locks t on t.pid = w.pid and t.locktype = 'tuple' and t.granted"
+    " where not w.granted limit 20) w"
+)
+_HELD_LOCKS: Final = (
+    "select b.pid as holder, coalesce(b.state, '') as state,"
+    " coalesce(max(n.nspname || '.' || c.relname), max(w.locktype)) as relation, count(distinct w.pid) as waiting"
+    f" from {_WAITED} cross join lateral unnest(pg_blocking_pids(w.pid)) as h(pid)"
+    " join pg_stat_activity b on b.pid = h.pid"
+    " left join pg_class c on c.oid = w.relation and w.database in"
+    " (0, (select oid from pg_database where datname = current_database()))"
+    " left join pg_namespace n on n.oid = c.relnamespace"
+    " where not exists (select from pg_locks x where x.pid = h.pid and not x.granted) group by 1, 2"
+)
+_VACUUMS: Final = (
+    "select coalesce(n.nspname || '.' || c.relname, v.datname) as relation, v.phase, v.heap_blks_scanned"
+    " from pg_stat_progress_vacuum v left join pg_class c on c.oid = v.relid and v.datname = current_database()"
+    " left join pg_namespace n on n.oid = c.relnamespace"
+)
 SETTINGS: Final = (
     "select name, setting, unit from pg_settings where name in ('shared_buffers', 'io_method', 'debug_io_direct',"
     " 'io_combine_limit', 'effective_io_concurrency', 'wal_sync_method', 'synchronous_commit', 'full_page_writes',"
@@ -105,7 +127,7 @@ FILES: Final = (
 
 def queries_of(version: int, extensions: Mapping[str, tuple[str, str]]) -> tuple[Query, ...]:
     """What a server of this major version is asked; extensions: name → version and schema."""
-    queries = [_database(), _wal(version), *_background(version), *_relations()]
+    queries = [_database(), _wal(version), *_background(version), *_relations(), *_as_it_stands()]
     if version >= 16:
         queries.append(_io(version))
     for name, make in (("pg_stat_statements", _statements), ("pg_wait_sampling", _wait_sampling)):
@@ -179,6 +201,16 @@ def _relations() -> list[Query]:
     return [
         Query(name=view, sql=_select(shape.columns, view, reset=""), shape=shape, since_entered=True)
         for view, shape in (("pg_statio_user_tables", tables), ("pg_statio_user_indexes", indexes))
+    ]
+
+
+def _as_it_stands() -> list[Query]:
+    """Not counters: who holds what others wait for, and which tables are vacuumed."""
+    locks = Rows(key=("holder", "state", "relation"), counters=counters("waiting"))
+    vacuums = Rows(key=("relation", "phase"), counters=counters("heap_blks_scanned"))
+    return [
+        Query(name="held_locks", sql=_HELD_LOCKS, shape=locks),
+        Query(name="pg_stat_progress_vacuum", sql=_VACUUMS, shape=vacuums),
     ]
 
 

@@ -10,8 +10,8 @@ limit that is reached) is named for it, and the file system only by elimination.
    the rate; without either the file system or a lock.
 3. Between request and driver: the queue of the device, or others who share it. Where others read most of what the
    device reads and keep it busy, its times are theirs: they are named, whichever layer their I/Os wait in.
-4. The driver: what is above a usual time is the device's, or of what is below it.
-5. A sync call beyond what a journal writes: the journal.
+4. The driver: what is above a usual time is the device's, or of what is below it; of flushes, what calls wait for.
+5. A sync call beyond what a journal writes and flushes: the journal.
 6. NFS: waits for a slot that are longer than a round trip are the client's; a long round trip is the network's or the
    server's.
 7. A read of the database beyond its call: the engine.
@@ -19,19 +19,23 @@ limit that is reached) is named for it, and the file system only by elimination.
 9. The database counts next to no reads while its calls and the device are busy: late statistics, or another process.
    PostgreSQL reports at most once a second: what lies below it is judged all the same.
 
+Calls are held against the devices that their files stand on, each device apart (`LayerTimes.parts`). Where calls cannot
+be paired with their I/O, because too few have any or it takes less than a hundredth of the call, nothing is concluded
+from the gap, and the time of that I/O is not told.
+
 The times of a machine in good health were measured on PostgreSQL 15 to 18 (docs/live-verdict.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import metrics
 from iocast.analyse.live.layer_times import LayerTimes, ReachedLimit
+from iocast.diagnose.live.loss_words import WORDS
 from iocast.model.codes import LayerCode, LostTimeCode
 from iocast.text import brief_percent, brief_throughput, brief_time, counted, five_figures
 
@@ -43,6 +47,11 @@ MIN_ELSE_NS = 100_000
 MOST = 0.5  # of a gap that is waits for a processor, of what a device reads, of the time of requests that is waited for
 NEXT_TO_NONE = 0.05  # of the time, or of the reads: less is not told
 LEAST = 20  # calls: of fewer no mean is told
+FEW = 3  # calls will do where they take a good part of the time: of a slow log there are no more in a second
+LEAST_LOST = 0.01  # of the time between the instants: what is below it slows nobody down [J]
+PAIRED = 0.01  # of a call: I/O that takes less of it is not what the call waited for
+CALLS_APART = 4.0  # times the reads of a database: so many calls, or so few, are those of others
+UNEXPLAINED_NS = 2_000_000  # a call that takes so long waited for something [J]
 # What a sync call does in good health: data, the journal's blocks, a flush, the commit block, another flush. By that a
 # write of 37 and a flush of 27 us are 165 (measured: 173).
 JOURNAL_WRITES, JOURNAL_FLUSHES = 3, 2
@@ -79,101 +88,11 @@ class LayersVerdict(Struct, frozen=True, kw_only=True):
     missing: tuple[LayerCode, ...] = ()
 
 
-class _Words(NamedTuple):
-    """Of a loss: its rule, what opens its sentence, what would refute it and what to do."""
-
-    rule: int
-    opens: str
-    refuted_by: str
-    remedy: str
-
-
-_SHARED = "Find the other load (top files, other processes), or give each its own device or I/O weight."
-_WORDS: Mapping[str, _Words] = {
-    "quota": _Words(
-        1,
-        "CPU quota: ",
-        "the gap stays with a larger quota",
-        "Raise the CPU quota of the control group (cpu.max), or use fewer processes.",
-    ),
-    "cpu": _Words(
-        1,
-        "CPU starvation, not the storage: ",
-        "the gap is there while processors are idle",
-        "Free processors, or use fewer processes.",
-    ),
-    "throttle": _Words(
-        2,
-        "Throttle above the block layer: ",
-        "the gap stays with the limit lifted",
-        "Raise the I/O limit of the control group (io.max, blkio.throttle).",
-    ),
-    "file_system": _Words(
-        2,
-        "The file system layer, or a lock in it: ",
-        "the gap is there on the bare device, or something outside this machine's control groups limits it",
-        "Compare direct I/O to the device with direct I/O to a file; look for writers that lock the same file.",
-    ),
-    "shared": _Words(
-        3,
-        "The queue of the device, shared with others: ",
-        "a call takes as long while nobody else uses the device",
-        _SHARED,
-    ),
-    "device_queue": _Words(
-        3,
-        "The queue of the device, shared with others: ",
-        "the gap stays while nobody else uses the device",
-        _SHARED,
-    ),
-    "device": _Words(
-        4,
-        "The device, or what is below it: ",
-        "such a time is usual for this device: measure it with `iocast card`",
-        "Measure the device alone; look at the array, the path to it and the hypervisor.",
-    ),
-    "journal": _Words(
-        5,
-        "The journal of the file system: ",
-        "a sync call takes as long in a file system of its own",
-        "Put the log on a file system of its own; look for others that sync on this one.",
-    ),
-    "nfs_slots": _Words(
-        6,
-        "The NFS client's queue: ",
-        "the wait stays with fewer users",
-        "Use more slots or connections (nconnect, tcp_max_slot_table_entries).",
-    ),
-    "nfs_server": _Words(
-        6,
-        "The network or the NFS server: ",
-        "I/O on the server itself and the network are quick: compare with its own figures",
-        "Look at retransmissions and the share of the link, then at the server.",
-    ),
-    "engine": _Words(
-        7,
-        "The database engine: ",
-        "the engine counts several calls as one read (combined or asynchronous I/O)",
-        "Look at its locks, its waits for asynchronous I/O, and pinned buffers.",
-    ),
-    "client_path": _Words(
-        8,
-        "The network, or the client: ",
-        "a client on the server itself takes as long",
-        "Look at the network's round trip, retransmissions and share of the link, then at the driver.",
-    ),
-    "late_statistics": _Words(
-        9,
-        "The database counts ",
-        "the reads of the database do not appear when the statement ends",
-        "Wait for the statement to end, or look at the system calls of its processes.",
-    ),
-}
-_CODES: Mapping[str, LostTimeCode] = {"quota": "cpu", "shared": "device_queue"}
+_CODES: Mapping[str, LostTimeCode] = {"quota": "cpu", "shared": "device_queue", "flush": "device"}
 
 
 def _lost(of: str, lost_ns: float, evidence: Mapping[str, float], shown: str) -> Lost:
-    words = _WORDS[of]
+    words = WORDS[of]
     code: LostTimeCode = _CODES.get(of, of)  # type: ignore[arg-type]
     return Lost(
         code=code,
@@ -198,26 +117,74 @@ def verdict(times: LayerTimes, slow_device_ns: float = SLOW_DEVICE_NS) -> Layers
             if below_verdict.rule is None
             else replace(below_verdict, others=(*below_verdict.others, late))
         )
-    losses = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
-    if any("others_share" in lost.evidence for lost in losses):  # means of the device are those of others
-        losses = [lost for lost in losses if lost.code not in ("file_system", "device")]
+    losses = [lost for part in times.parts or (times,) for lost in _losses(part, slow_device_ns)]
+    losses += [lost for rule in _RULES_ABOVE for lost in rule(times)]
+    losses = [lost for lost in losses if lost.lost_ns >= LEAST_LOST * times.elapsed_ns]
     losses.sort(key=lambda lost: -lost.lost_ns)
     if losses:
         return _verdict_of(losses[0], times, tuple(losses[1:]), missing)
-    if not any(layer.count >= LEAST for layer in times.layers.values()):
-        return LayersVerdict(
-            code="unknown",
-            says="Too little was seen to judge: fewer than " + counted(LEAST, "I/O") + " in any layer.",
-            refuted_by="more I/O or a longer observation shows a loss",
-            missing=missing,
-        )
+    if unknown := _unknown(times):
+        return LayersVerdict(code="unknown", says=unknown[0], refuted_by=unknown[1], missing=missing)
     return LayersVerdict(
         code="none",
         says=f"No layer loses time{_summed_up(times)}.",
         refuted_by="a percentile lies far above these means: look at the tails",
-        evidence={} if times.cached_share is None else {"cached_share": times.cached_share},
+        evidence={} if _busiest(times).cached_share is None else {"cached_share": _busiest(times).cached_share or 0.0},
         missing=missing,
     )
+
+
+def _losses(times: LayerTimes, slow_device_ns: float) -> list[Lost]:
+    """Of calls and their devices."""
+    losses = [lost for rule in _RULES for lost in rule(times, slow_device_ns)]
+    if any("others_share" in lost.evidence for lost in losses):  # means of the device are those of others
+        losses = [lost for lost in losses if lost.code not in ("file_system", "device")]
+    return losses
+
+
+def _unknown(times: LayerTimes) -> tuple[str, str] | None:
+    """Why nothing can be said, and what would tell; None where the layers are quick."""
+    if not times.watched and not any(_mean(times, layer) for layer in ("client", "nfs_round_trip")):
+        return "Layers are not watched (needs root): no verdict.", "a look as root shows a loss"
+    if unseen := _without_calls(times):
+        return f"Unknown: {unseen}", "the same I/O by calls that are watched shows a loss"
+    used = times.layers.keys() if "read_call" not in times.layers else _USED  # I/O of devices alone may be others'
+    if not any(times.count(layer) >= LEAST for layer in used):
+        few = f"Too little was seen to judge: fewer than {counted(LEAST, 'I/O')} in any layer."
+        return few, "more I/O or a longer observation shows a loss"
+    for part in times.parts or (times,):
+        for call, call_ns, below_ns in _calls_and_io(part):
+            if call_ns >= UNEXPLAINED_NS and is_gap(call_ns, below_ns):
+                if f"{call}_call" in part.asynchronous:
+                    why = "asynchronous I/O waits for its process, too, and that is no latency of the storage"
+                else:
+                    why = "the I/O that was seen of its device does not account for it"
+                says = f"Unknown: a {call} call takes {brief_time(call_ns)}; {why}."
+                return says, "a longer look, or all I/O traced (--every-io), shows a layer that does"
+    return None
+
+
+def _without_calls(times: LayerTimes) -> str:
+    """I/O that no watched call stands for, where there is enough of it to matter; else ""."""
+    faults = times.major_faults or 0
+    if faults >= max(LEAST, NEXT_TO_NONE * times.count("read_call")):
+        per_s = faults * 1e9 / max(1, times.elapsed_ns)
+        return f"{per_s:,.0f} page faults a second wait for I/O (mmap), and how long they take is not watched."
+    if times.has_aio:
+        return "it uses libaio, whose I/Os have no call of their own: see the block layer and the device."
+    return ""
+
+
+_USED: tuple[LayerCode, ...] = ("client", "database", "read_call", "write_call", "sync_call", "nfs_round_trip")
+
+
+def _calls_and_io(times: LayerTimes) -> Iterator[tuple[str, float, float]]:
+    """Calls on devices that were seen, their mean, and what the I/O below takes of it."""
+    read_ns, sync_ns = _mean(times, "read_call"), _mean(times, "sync_call")
+    if read_ns is not None and "bio_read" in times.layers:
+        yield "read", read_ns, _block_ns(times)
+    if sync_ns is not None and "bio_write" in times.layers:
+        yield "sync", sync_ns, _synced_ns(times)
 
 
 _NEEDED: tuple[LayerCode, ...] = ("read_call", "bio_read", "driver_read", "run_queue")
@@ -246,12 +213,20 @@ def _summed_up(times: LayerTimes) -> str:
         ("sync_call", "sync call"),
         ("driver_read", "driver read"),
     )
-    known = [(name, times.mean_ns(layer)) for layer, name in names]
+    busiest = _busiest(times)
+    known = [(name, (times if layer == "database" else busiest).mean_ns(layer)) for layer, name in names]
+    share = busiest.cached_share
+    if share is not None and share >= 1 - NEXT_TO_NONE:  # what the device reads is for others
+        known = [each for each in known if each[0] != "driver read"]
     parts = [f"{name} {brief_time(mean_ns)}" for name, mean_ns in known if mean_ns is not None]
-    share = times.cached_share
     if share is not None and share >= NEXT_TO_NONE:
         parts.append(f"the page cache answers {brief_percent(share)} of the read calls")
     return ": " + ", ".join(parts) if parts else ""
+
+
+def _busiest(times: LayerTimes) -> LayerTimes:
+    """The device that calls spent the most time on; all together where they are not told apart."""
+    return max(times.parts, key=lambda part: sum(part.sum_ns(call) or 0 for call in _CALLS), default=times)
 
 
 def _mean(times: LayerTimes, layer: LayerCode) -> float | None:
@@ -264,32 +239,44 @@ def is_gap(upper_ns: float, lower_ns: float) -> bool:
     return upper_ns - lower_ns >= max(MIN_GAP_NS, GAP_SHARE * upper_ns)
 
 
+_ENTERED: tuple[LayerCode, ...] = ("bio_read", "request_read", "driver_read")
+
+
+def _block_ns(times: LayerTimes) -> float:
+    """What I/O of the device takes of a read call. What the page cache answers has no bio, and bios beyond the number
+    of calls are read-ahead, or of others."""
+    entered = next((layer for layer in _ENTERED if times.count(layer)), None)
+    if entered is None:
+        return 0.0
+    return (times.mean_ns(entered) or 0.0) * min(1.0, times.count(entered) / max(1, times.count("read_call")))
+
+
 def _above_block(times: LayerTimes, _: float) -> Iterator[Lost]:
-    """Rules 1 and 2. What the page cache answers has no bio, and bios beyond the number of calls are read-ahead, or of
-    others."""
-    call_ns = _mean(times, "read_call")
-    layers: tuple[LayerCode, ...] = ("bio_read", "request_read", "driver_read")
-    entered = next((layer for layer in layers if times.mean_ns(layer) is not None), None)
+    """Rules 1 and 2."""
+    call_ns, calls = _mean(times, "read_call"), times.count("read_call")
+    entered = next((layer for layer in _ENTERED if times.count(layer)), None)
     if call_ns is None or (entered is None and "bio_read" not in times.layers):
         return
-    calls = times.count("read_call")
-    block_ns = 0.0 if entered is None else (times.mean_ns(entered) or 0.0) * min(1.0, times.count(entered) / calls)
+    block_ns = _block_ns(times)
     if is_gap(call_ns, block_ns):
-        evidence = {"read_call_ns": call_ns, "block_ns": block_ns, "read_calls": float(calls)}
-        said = f"a read call takes {brief_time(call_ns)}, its bio {brief_time(block_ns)}"
-        yield from _without_device(times, (call_ns - block_ns) * calls, evidence, "read", said)
+        paired = entered is not None and times.count(entered) >= MOST * calls and block_ns >= PAIRED * call_ns
+        evidence = {"read_call_ns": call_ns, "read_calls": float(calls)} | ({"block_ns": block_ns} if paired else {})
+        said = f"a read call takes {brief_time(call_ns)}" + (f", its bio {brief_time(block_ns)}" if paired else "")
+        yield from _without_device(times, (call_ns - block_ns) * calls, evidence, "read", said, paired)
 
 
 def _without_device(
-    times: LayerTimes, lost_ns: float, evidence: dict[str, float], op: str, shown: str
+    times: LayerTimes, lost_ns: float, evidence: dict[str, float], op: str, shown: str, paired: bool
 ) -> Iterator[Lost]:
     """Who holds calls back above the block layer: a quota, a throttle, the processor; else the file system, or the
-    journal of what is synced, where the gap is long enough for that."""
+    journal of what is synced, where the gap is long enough for that and calls are `paired` with their I/O."""
     wait_ns, calls = times.sum_ns("run_queue"), _calls(times)
     waits = "" if wait_ns is None else f"; a call waits {brief_time(wait_ns / max(1, calls))} for a processor"
+    if wait_ns is not None and wait_ns > sum(times.sum_ns(each) or 0 for each in _CALLS):  # not within calls alone
+        waits = "; its processes wait longer for a processor than their calls take"
     evidence |= {} if wait_ns is None else {"run_queue_sum_ns": float(wait_ns)}
     limit = next((each for each in times.limits if metrics.LIMITED[each.metric][0] == op), None)
-    own_calls = times.count("read_call") if op == "read" else times.count("sync_call")
+    call: LayerCode = "read_call" if op == "read" else "sync_call"
     if _has_quota(times):
         yield _held_by_quota(times, lost_ns, evidence, shown)
     elif limit is not None:
@@ -297,7 +284,7 @@ def _without_device(
         yield _lost("throttle", lost_ns, evidence, f"{shown}{waits}; {_limit_said(limit)}. iostat does not see it")
     elif wait_ns is not None and wait_ns >= max(MOST * lost_ns, MIN_GAP_NS * calls):
         yield _lost("cpu", lost_ns, evidence, f"{shown}{waits}")
-    elif lost_ns < MIN_ELSE_NS * own_calls:
+    elif lost_ns < MIN_ELSE_NS * times.count(call) or not paired or call in times.asynchronous:
         return
     elif op == "write":
         yield _lost("journal", lost_ns, evidence, shown)
@@ -317,8 +304,11 @@ def _held_by_quota(times: LayerTimes, lost_ns: float, evidence: Mapping[str, flo
     return _lost("quota", lost_ns, {**evidence, "quota_share": quota}, said)
 
 
+_CALLS: tuple[LayerCode, ...] = ("read_call", "write_call", "sync_call")
+
+
 def _calls(times: LayerTimes) -> int:
-    return times.count("read_call") + times.count("write_call") + times.count("sync_call")
+    return sum(times.count(call) for call in _CALLS)
 
 
 def _own(times: LayerTimes, op: str, requests: int) -> int:
@@ -331,11 +321,11 @@ def _own(times: LayerTimes, op: str, requests: int) -> int:
 
 def _waited(times: LayerTimes, op: str, layer: LayerCode) -> float:
     """How many of the requests of a layer calls waited for, each from its begin to its end: 0 where they waited for
-    less than most of that time (read-ahead), or for too few to judge by."""
+    less than most of that time (read-ahead, writes of the page cache), or for too few to judge by."""
     own = _own(times, op, times.count(layer))
-    called_ns, spent_ns = times.sum_ns("read_call"), own * (times.mean_ns(layer) or 0.0)
-    waits = op == "reads" and called_ns is not None and spent_ns
-    share = min(1.0, (called_ns or 0) / spent_ns) if waits else 1.0
+    calls: tuple[LayerCode, ...] = ("read_call",) if op == "reads" else ("write_call", "sync_call")
+    called_ns, spent_ns = sum(times.sum_ns(call) or 0 for call in calls), own * (times.mean_ns(layer) or 0.0)
+    share = min(1.0, called_ns / spent_ns) if "read_call" in times.layers and spent_ns else 1.0
     return own * share if own >= LEAST and share >= MOST else 0.0
 
 
@@ -379,6 +369,8 @@ def _device_queue(times: LayerTimes, _: float) -> Iterator[Lost]:
     for name, bio, request, driver in _OPS:
         upper = request if times.mean_ns(request) is not None else bio
         upper_ns, driver_ns, waited = times.mean_ns(upper), times.mean_ns(driver), _waited(times, name, upper)
+        if upper_ns is not None and name == "writes":  # a write that asks for a flush waits for it before the driver
+            upper_ns -= min(upper_ns, (times.sum_ns("driver_flush") or 0) / times.count(upper))
         if upper_ns is None or driver_ns is None or not is_gap(upper_ns, driver_ns) or not waited:
             continue
         if not (shared and name == "reads"):
@@ -402,21 +394,59 @@ def _device(times: LayerTimes, slow_ns: float) -> Iterator[Lost]:
             yield _lost("device", (mean_ns - slow_ns) * waited, evidence, shown)
 
 
+def _slow_flush(times: LayerTimes, slow_ns: float) -> Iterator[Lost]:
+    """Rule 4, of flushes: those that sync calls, or writes that sync themselves, wait for."""
+    flush_ns = times.flush_ns
+    if flush_ns is None or flush_ns < slow_ns:
+        return
+    names: tuple[tuple[LayerCode, str], ...] = (("sync_call", "sync"), ("write_call", "write"))
+    for layer, name in names:
+        call_ns, calls = times.mean_ns(layer), times.count(layer)
+        enough = calls >= LEAST or (calls >= FEW and (times.sum_ns(layer) or 0) >= GAP_SHARE * times.elapsed_ns)
+        if call_ns is not None and enough and call_ns >= MOST * flush_ns:
+            evidence = {f"{layer}_ns": call_ns, "flush_ns": flush_ns, "slow_ns": slow_ns}
+            waits = max(1.0, min(float(JOURNAL_FLUSHES), call_ns // flush_ns))  # others may share a flush
+            of = f" of {' and '.join(times.devices)}" if times.devices else ""
+            shown = (
+                f"a flush{of} takes {brief_time(flush_ns)}{_flushed_below(times)}, a {name} call {brief_time(call_ns)}"
+            )
+            yield _lost("flush", (flush_ns - slow_ns) * waits * calls, evidence, shown)
+            return
+
+
+def _flushed_below(times: LayerTimes) -> str:
+    """Whether the flush of a device below is as slow."""
+    parts = (
+        f"of {name} below it {brief_time(flush.mean_ns)}"
+        for name, flush in times.flush_below.items()
+        if flush.mean_ns is not None
+    )
+    return "".join(f" ({part})" for part in parts)
+
+
+def _synced_ns(times: LayerTimes) -> float:
+    """What a sync call waits for in good health."""
+    return JOURNAL_WRITES * (times.write_ns or 0.0) + JOURNAL_FLUSHES * (times.flush_ns or 0.0)
+
+
 def _journal(times: LayerTimes, _: float) -> Iterator[Lost]:
     """Rule 5."""
-    sync_ns = _mean(times, "sync_call")
+    sync_ns, write_ns, flush_ns = _mean(times, "sync_call"), times.write_ns, times.flush_ns
     if sync_ns is None or not times.layers.keys() & {"bio_write", "bio_flush"}:
         return
-    write_ns, flush_ns = times.mean_ns("bio_write") or 0.0, times.mean_ns("bio_flush") or 0.0
-    usual_ns = JOURNAL_WRITES * write_ns + JOURNAL_FLUSHES * flush_ns
+    usual_ns = _synced_ns(times)
     if is_gap(sync_ns, usual_ns):
-        shown = f"a sync call takes {brief_time(sync_ns)}, a write {brief_time(write_ns)}"
-        evidence = {"sync_call_ns": sync_ns, "bio_write_ns": write_ns, "bio_flush_ns": flush_ns}
+        evidence, shown = {"sync_call_ns": sync_ns}, f"a sync call takes {brief_time(sync_ns)}"
+        paired = usual_ns >= PAIRED * sync_ns
+        for name, each_ns in (("write", write_ns), ("flush", flush_ns)):
+            if paired and each_ns is not None:
+                evidence[f"bio_{name}_ns"] = each_ns
+                shown += f", a {name} {brief_time(each_ns)}"
         lost_ns = (sync_ns - usual_ns) * times.count("sync_call")
-        yield from _without_device(times, lost_ns, evidence, "write", f"{shown} and a flush {brief_time(flush_ns)}")
+        yield from _without_device(times, lost_ns, evidence, "write", shown, paired)
 
 
-def _nfs(times: LayerTimes, _: float) -> Iterator[Lost]:
+def _nfs(times: LayerTimes) -> Iterator[Lost]:
     """Rule 6."""
     queue_ns, trip_ns, count = times.mean_ns("nfs_queue"), _mean(times, "nfs_round_trip"), times.count("nfs_round_trip")
     if trip_ns is None:
@@ -429,13 +459,17 @@ def _nfs(times: LayerTimes, _: float) -> Iterator[Lost]:
         yield _lost("nfs_server", (trip_ns - SLOW_ROUND_TRIP_NS) * count, evidence, f"the {trip}")
 
 
-def _engine(times: LayerTimes, _: float) -> Iterator[Lost]:
+def _engine(times: LayerTimes) -> Iterator[Lost]:
     """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine."""
-    database_ns, call_ns = _mean(times, "database"), times.mean_ns("read_call")
-    if database_ns is None or call_ns is None or not is_gap(database_ns, call_ns):
+    database_ns, call_ns = _mean(times, "database"), _mean(times, "read_call")
+    reads, calls = times.count("database"), times.count("read_call")
+    # Where calls are far fewer or far more they are not those of these reads.
+    if database_ns is None or call_ns is None or not reads / CALLS_APART <= calls <= CALLS_APART * reads:
         return
-    lost_ns = (database_ns - call_ns) * times.count("database")
-    evidence = {"database_ns": database_ns, "read_call_ns": call_ns, "reads": float(times.count("database"))}
+    if not is_gap(database_ns, call_ns):
+        return
+    lost_ns = (database_ns - call_ns) * reads
+    evidence = {"database_ns": database_ns, "read_call_ns": call_ns, "reads": float(reads)}
     called = f"takes {brief_time(database_ns)}, its call {brief_time(call_ns)}"
     if _has_quota(times):
         yield _held_by_quota(times, lost_ns, evidence, f"a read of the database {called}")
@@ -443,7 +477,7 @@ def _engine(times: LayerTimes, _: float) -> Iterator[Lost]:
         yield _lost("engine", lost_ns, evidence, f"a read of it {called}")
 
 
-def _client_path(times: LayerTimes, _: float) -> Iterator[Lost]:
+def _client_path(times: LayerTimes) -> Iterator[Lost]:
     """Rule 8."""
     server: LayerCode = "database" if times.mean_ns("database") is not None else "nfs_round_trip"
     client_ns, server_ns = _mean(times, "client"), times.mean_ns(server)
@@ -467,4 +501,5 @@ def _late(times: LayerTimes) -> Lost | None:
 
 
 _Rule = Callable[[LayerTimes, float], Iterator[Lost]]
-_RULES: tuple[_Rule, ...] = (_above_block, _device_queue, _device, _journal, _nfs, _engine, _client_path)
+_RULES: tuple[_Rule, ...] = (_above_block, _device_queue, _device, _slow_flush, _journal)
+_RULES_ABOVE: tuple[Callable[[LayerTimes], Iterator[Lost]], ...] = (_nfs, _engine, _client_path)

@@ -147,6 +147,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "system_calls": ("process", "kept", "kept"),
     "calls_by_process": ("kept", "process", "kept"),
     "calls_by_file": ("kept", "path"),
+    "calls_by_device": ("devices", "kept"),
+    "devices_below": ("device", "device"),
     "run_delays": ("process",),
     "processes": ("kept", "process"),
     "nfs_client": ("path", "kept"),
@@ -163,6 +165,7 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
         for database in ("postgresql", "mysql", "oracle")
         for kind, parts in {
             "waits": ("kept", "kept"),
+            "answer": ("kept",),
             "sessions": ("kept", "kept", "kept"),
             "session_waits": ("kept", "kept", "kept", "kept", "kept"),
             "active_sql": ("statement",),
@@ -171,6 +174,8 @@ SUBJECTS: Final[Mapping[str, tuple[str, ...]]] = {
     "postgresql.pg_stat_io": ("kept", "kept", "kept"),
     "postgresql.pg_stat_database": ("database",),
     "postgresql.pg_stat_wal": ("kept",),
+    "postgresql.held_locks": ("kept", "kept", "table"),
+    "postgresql.pg_stat_progress_vacuum": ("table", "kept"),
     "postgresql.pg_stat_bgwriter": ("kept",),
     "postgresql.pg_stat_checkpointer": ("kept",),
     "postgresql.pg_statio_user_tables": ("database", "table"),

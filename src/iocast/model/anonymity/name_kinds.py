@@ -30,6 +30,11 @@ def device(names: Pseudonyms, text: str) -> str:
     return text if known else names.named("device", text)
 
 
+def devices(names: Pseudonyms, text: str) -> str:
+    """Several, with commas between them."""
+    return ",".join(device(names, each) for each in text.split(","))
+
+
 def path(names: Pseudonyms, text: str) -> str:
     """Each part by itself and what leads to it: depth, suffix, and what files have in common are kept."""
     parts = text.split("/")
@@ -228,6 +233,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "actor": actor,
     "database": database_name,
     "device": device,
+    "devices": devices,
     "file": file,
     "filesystem": filesystem,
     "group": group,

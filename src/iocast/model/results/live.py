@@ -21,7 +21,9 @@ class LiveVerdict(Struct, frozen=True, kw_only=True):
 
 
 class LiveLayer(Struct, frozen=True, kw_only=True):
-    """One layer of the kernel and what it was asked. `below_ns`: how many ended below that time, in powers of two."""
+    """One layer of the kernel and what it was asked. `below_ns`: how many ended below that time, in powers of two.
+    `mean_within`: how far the mean may be off, as a share of it, in 95 of 100 cases; 0 where all was traced.
+    """
 
     layer: ClockCode
     operation: str
@@ -29,6 +31,7 @@ class LiveLayer(Struct, frozen=True, kw_only=True):
     per_s: Number
     bytes_per_s: Number | None
     mean_ns: Number | None
+    mean_within: Number | None
     below_ns: dict[int, int]
 
 
@@ -52,11 +55,14 @@ class LiveDatabase(Struct, frozen=True, kw_only=True):
 
 class LiveInterval(Struct, frozen=True, kw_only=True):
     """`iocast top --json`: `devices` have the columns of `iostat -x`, `databases` are by their names; null: not looked
-    at in this interval.
+    at in this interval. `traced_share` is of the time: above a budget layers are watched in windows, and their counts
+    stand for all; null: they are not watched. `lost_events`: records that the trace lost.
     """
 
     time_ns: int
     elapsed_ns: int
+    traced_share: Number | None
+    lost_events: int | None
     verdict: LiveVerdict
     devices: tuple[Line, ...]
     layers: tuple[LiveLayer, ...]

@@ -4,7 +4,8 @@ What it is: counts by powers of two of a microsecond, since the watch began, fro
 `block_layer` (device, clock, operation, size class) has three clocks: `bio`, from the arrival of a bio to its end;
 `request`, from the making of a request, as iostat; `driver`, from its hand-over to the driver. `system_calls`
 (command, call, size class) has read, pread64, preadv, preadv2, write, pwrite64, pwritev, pwritev2, fsync, fdatasync,
-sync_file_range, msync on files, and I/Os of io_uring; `calls_by_process` and `calls_by_file` have their sums.
+sync_file_range, msync on files, and I/Os of io_uring; `calls_by_process` and `calls_by_file` have their sums,
+`calls_by_device` those of the files of each device, `devices_below` what stands below it.
 `run_delays` has waits for a processor.
 
 Why it matters: the gap between two layers names what loses the time. A call that takes longer than its bio waited for a
@@ -40,6 +41,7 @@ from iocast.model.block_times import DeviceNumber
 from iocast.model.run import Sample
 from iocast.model.target import Target
 from iocast.observe.block import watched_layers
+from iocast.observe.live.file_devices import FileDevices
 from iocast.observe.live.from_nought import FromNought
 from iocast.observe.live.watched import EVERYBODY, Watched
 from iocast.observe.observer import BlindError
@@ -119,9 +121,11 @@ class Observer:
         self._watch: _core.LayerWatch | None = None
         self._nought = FromNought(0)
         self._names: dict[DeviceNumber, str] = {}
+        self._files = FileDevices(())
 
     def __enter__(self) -> Observer:
         layers = watched_layers(self._target)
+        self._files = FileDevices((layer.name for layer in layers), self._watched.pids)
         if self._target.layers and not layers:
             names = ", ".join(layer.name for layer in self._target.layers)
             self.unseen += (f"the block layer and io_uring: no layer of the target is request-based ({names})",)
@@ -164,7 +168,8 @@ class Observer:
             raise BlindError(str(error.args[0]), str(error.args[1])) from error
 
     def _rows(self, counters: _Snapshot) -> Iterator[tuple[str, tuple[str, ...], dict[str, int]]]:
-        yield NAME, ("",), _of_the_watch(counters)
+        followed = len(self._watched.pids) + len(self._watched.commands)
+        yield NAME, ("",), _of_the_watch(counters) | {metrics.FOLLOWED: followed}
         for block in counters.blocks or ():
             place = (self._name(block.device), block.clock, block.op, _size(block.size_bytes))
             yield metrics.BLOCK_LAYER, place, _counters(block.counts)
@@ -174,8 +179,24 @@ class Observer:
             yield metrics.CALLS_BY_PROCESS, (str(each.pid), each.command, each.call), _sums(each)
         for file in counters.files:
             yield metrics.CALLS_BY_FILE, (file.call, file.path), _sums(file)
+        for (devices, name), sums in self._by_device(counters.files).items():
+            yield metrics.CALLS_BY_DEVICE, (devices, name), sums
+        for upper, lower in self._files.below.items():
+            for device in lower:
+                yield metrics.DEVICES_BELOW, (upper, device), {metrics.DEPTH: 1}
         for command, counts in counters.run_delays or ():
             yield metrics.RUN_DELAYS, (command,), _counters(counts)
+
+    def _by_device(self, files: tuple[_File, ...]) -> dict[tuple[str, str], dict[str, int]]:
+        """Sums by the devices below the files, "" for none that is watched; files of unknown places are left out."""
+        by_device: dict[tuple[str, str], dict[str, int]] = {}
+        for file in files:
+            devices = self._files.of(file.path) if file.path else None
+            if devices is not None:
+                sums = by_device.setdefault((",".join(devices), file.call), {})
+                for metric, value in _sums(file).items():
+                    sums[metric] = sums.get(metric, 0) + value
+        return by_device
 
     def _name(self, device: DeviceNumber) -> str:
         if device not in self._names:

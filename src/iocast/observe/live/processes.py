@@ -1,14 +1,15 @@
 """Processes: bytes and calls of each process that is followed, its CPU time and its waits for a processor.
 
 What it is: /proc/PID/io (bytes asked for, `rchar` and `wchar`; bytes of the storage, `read_bytes` and `write_bytes`)
-and the schedstat of all threads (`run_ns`, `run_delay_ns`), since each process began.
+page faults that waited for I/O (`major_faults`), and the schedstat of all threads (`run_ns`, `run_delay_ns`), since
+each process began. Of processes that are named also whether they use libaio (`aio_contexts`), as of now.
 
 Why it matters: it names the process that makes the I/O, without tracing. Bytes asked for that never reached the storage
 came from a cache; a process that waits longer for a processor than it runs is not slowed down by the storage.
 
 Needs: /proc/PID/io is readable by root and by the owner of a process only; schedstat needs CONFIG_SCHED_INFO.
 
-Overhead: three small reads for each process and one more for each of its threads.
+Overhead: four small reads for each process and one more for each of its threads.
 
 What it cannot see: processes that began and ended between two samples; I/O of mmap in `rchar`; read-ahead makes
 `read_bytes` larger than what was asked for; writes are counted when a page becomes dirty, not when it reaches the
@@ -44,6 +45,8 @@ class Observer:
         self.unseen: tuple[str, ...] = ()
         self._watched = watched
         self._root = root
+        self._looks = 0
+        self._aio: dict[int, int] = {}
 
     def __enter__(self) -> Observer:
         running = processes(self._watched, self._root)
@@ -60,8 +63,9 @@ class Observer:
         samples: list[Sample] = []
         for pid, command in processes(self._watched, self._root):
             now_ns, subject = unix_ns(), f"{pid}{metrics.PART}{command}"
-            counters = self._io(pid) | self._scheduled(pid)
+            counters = self._io(pid) | self._scheduled(pid) | self._faults(pid) | self._contexts(pid)
             samples += [Sample(now_ns, NAME, subject, metric, float(value)) for metric, value in counters.items()]
+        self._looks += 1
         return samples
 
     def _io(self, pid: int) -> dict[str, int]:
@@ -80,10 +84,23 @@ class Observer:
                 together[metric] = together.get(metric, 0) + value
         return together
 
+    def _faults(self, pid: int) -> dict[str, int]:
+        words = read_or_empty(os.path.join(self._root, f"proc/{pid}/stat")).rpartition(")")[2].split()
+        return {metrics.MAJOR_FAULTS: int(words[9])} if len(words) > 9 and words[9].isdigit() else {}
+
+    def _contexts(self, pid: int) -> dict[str, int]:
+        """The kernel maps a ring for each context. Maps are long: only of who is named are they read, now and then."""
+        if not self._watched.pids and not self._watched.commands:
+            return {}
+        if pid not in self._aio or self._looks % _MAPS_EVERY == 0:
+            self._aio[pid] = read_or_empty(os.path.join(self._root, f"proc/{pid}/maps")).count("/[aio]")
+        return {metrics.AIO_CONTEXTS: self._aio[pid]}
+
     def __exit__(self, *_: object) -> None:
         """Nothing is kept open."""
 
 
+_MAPS_EVERY = 10  # samples
 _IO = (
     metrics.RCHAR,
     metrics.WCHAR,

@@ -14,9 +14,8 @@ from iocast.model.run import Blind, Sample
 from iocast.model.target import Target
 from iocast.observe import Watch
 from iocast.observe.live import live_observers
-from iocast.observe.live.local_server import server_pid
 from iocast.observe.live.watched import Watched
-from iocast.sessions.live.watched_databases import WatchedDatabase, local_endpoints, open_databases
+from iocast.sessions.live.watched_databases import WatchedDatabase, local_servers, open_databases
 from iocast.sessions.live.watched_sources import WatchedSources
 
 
@@ -53,17 +52,9 @@ def recording_beside(target: Target, sources: WatchedSources) -> Iterator[Beside
     """
     if target.kind == "sim":
         raise SpecError("a simulated device has no layers below it", "omit --layers, --database and --pid")
-    blind: list[Blind] = []
-    servers: list[int] = []
-    for url in sources.databases:
-        pid = server_pid(*local_endpoints(url))
-        servers += [] if pid is None else [pid]
-        if pid is None:
-            scheme = url.partition("://")[0]
-            why = "system calls of its server: it is not on this machine, or who listens cannot be seen"
-            blind.append(Blind(scheme, f"{why}; --pid names it"))
+    servers, blind = local_servers(sources.databases)
     whom = Watched(pids=(os.getpid(), *sources.pids, *servers), windows=not sources.every_io)
     with ExitStack() as open_now:
         databases = [open_now.enter_context(each) for each in open_databases(sources)]
         watch = open_now.enter_context(Watch(target, (), live_observers(whom)))
-        yield BesideLoad(watch, databases, tuple(blind))
+        yield BesideLoad(watch, databases, blind)

@@ -39,8 +39,10 @@ class Machine:
 
     names: tuple[str, ...] = ()
 
-    def __init__(self, sources: WatchedSources) -> None:
-        self._watch = Watch(machine_target(sources.devices), (), _chosen(sources))
+    def __init__(self, sources: WatchedSources, servers: tuple[int, ...] = (), blind: tuple[Blind, ...] = ()) -> None:
+        """`servers`: the processes of databases of this machine, to be followed where nobody is named."""
+        self._watch = Watch(machine_target(sources.devices), (), _chosen(sources, sources.pids or servers))
+        self._blind = blind
 
     def __enter__(self) -> Machine:
         self._watch.__enter__()
@@ -60,17 +62,17 @@ class Machine:
     @property
     def blind(self) -> tuple[Blind, ...]:
         """What they cannot see."""
-        return self._watch.blind
+        return (*self._blind, *self._watch.blind)
 
 
 # Of the observers of a load, those that say something of a machine without one.
 _OF_A_LOAD = (metrics.DISKSTATS, metrics.CPU, metrics.PRESSURE)
 
 
-def _chosen(sources: WatchedSources) -> tuple[ObserverModule, ...]:
-    """Live observers follow the processes that are asked for; none asked for: everybody."""
+def _chosen(sources: WatchedSources, pids: tuple[int, ...]) -> tuple[ObserverModule, ...]:
+    """Live observers follow these processes; none: everybody."""
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
-    live = live_observers(Watched(pids=sources.pids, windows=not sources.every_io))
+    live = live_observers(Watched(pids=pids, windows=not sources.every_io))
     return tuple(module for module in (*quick, *live) if not sources.observers or module.NAME in sources.observers)
 
 
@@ -85,9 +87,9 @@ def require_database(kind: str, sources: WatchedSources, who: str) -> None:
 
 def open_sources(sources: WatchedSources) -> list[AbstractContextManager[Sampled]]:
     """The sources of a watch, to be entered. Raises IocastError where one that was named cannot be."""
-    opened: list[AbstractContextManager[Sampled]] = [Machine(sources)]
-    if sources.databases:
-        from iocast.sessions.live.watched_databases import open_databases
+    if not sources.databases:
+        return [Machine(sources)]
+    from iocast.sessions.live.watched_databases import local_servers, open_databases
 
-        opened += open_databases(sources)
-    return opened
+    servers, blind = ((), ()) if sources.pids else local_servers(sources.databases)
+    return [Machine(sources, servers, blind), *open_databases(sources)]

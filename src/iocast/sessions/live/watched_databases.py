@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from iocast.databases import connect, database_of
 from iocast.databases.database import AskPassword, DatabaseObserver
 from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
+from iocast.observe.limits import read_or_empty
+from iocast.observe.live.local_server import server_pid
 from iocast.tools.database_address import Address, parsed
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 _PORTS = {"postgresql": 5432, "mysql": 3306, "oracle": 1521}
 _SOCKET_FOLDERS = ("/var/run/postgresql", "/tmp")  # where PostgreSQL looks when no host is named
+# As /proc/PID/comm has them. Who else listens (a pooler, a proxy of containers, Oracle's listener) is not the server.
+_SERVERS = {"postgresql": ("postgres", "postmaster", "edb-postgres"), "mysql": ("mysqld", "mariadbd")}
 _HERE = ("", "localhost", "127.0.0.1", "::1")
 
 
@@ -64,10 +68,29 @@ def open_databases(sources: WatchedSources) -> list[WatchedDatabase]:
     return [WatchedDatabase(url, sources.ask, sources.packs) for url in sources.databases]
 
 
+def local_servers(urls: Iterable[str]) -> tuple[tuple[int, ...], tuple[Blind, ...]]:
+    """The processes of the servers that are on this machine, and of which servers none can be followed."""
+    pids, blind = [], []
+    for url in urls:
+        pid = server_pid(*local_endpoints(url))
+        command = read_or_empty(f"/proc/{pid}/comm").strip() if pid else ""
+        if pid and command in _SERVERS.get(database_of(url).NAME, ()):
+            pids.append(pid)
+            continue
+        why = f"{command} listens there" if command else "it is not on this machine, or who listens cannot be seen"
+        blind.append(Blind(url.partition("://")[0], f"system calls of its server: {why}; --pid names it"))
+    return tuple(pids), tuple(blind)
+
+
 def local_endpoints(url: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Where a server of this machine listens that a URL names: Unix sockets, and ports. Raises SpecError."""
+    """Where a server of this machine listens that a URL names: Unix sockets, and ports. Raises SpecError.
+
+    A service of PostgreSQL stands in a file of its client library: where it is is not known.
+    """
     kind = database_of(url).NAME
     address = parsed(url, "give it in the environment")
+    if "service" in address.options:
+        return (), ()
     hosts = address.hosts or ((address.options.get("host", ""), 0),)
     sockets = [address.options["socket"]] if "socket" in address.options else []
     ports = []
