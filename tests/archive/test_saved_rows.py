@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from makers import card_runs
 from makers.saved_runs import empty_run, measured, saved
 from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder, open_run
+from iocast.archive import saved_rows as rows_file
 from iocast.archive.mending import mend
 from iocast.errors import ArchiveError
 from iocast.model.run import Blind, Run
@@ -126,3 +128,11 @@ def test_each_row_is_written_once(tmp_path: Path) -> None:
     assert len(archive.load(str(next((tmp_path / "runs").iterdir()))).phases) == ROWS
     wrote = int((tmp_path / "wrote").read_text())
     assert wrote < 4 * kept, f"{wrote} bytes were written for {kept} bytes that are kept"
+
+
+@pytest.mark.parametrize(
+    ("cut", "ours"), [(b"", True), (b'{"pha', True), (b'{"phase":{"na', True), (b"theirs " * 900, False)]
+)
+def test_what_stands_behind_the_rows_must_be_the_beginning_of_one(tmp_path: Path, cut: bytes, ours: bool) -> None:
+    text = rows_file._lines(card_runs.quick_card(), 0, {})
+    assert rows_file.are_rows(text + cut) is ours

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from makers.work_files import listing
 
+from iocast.errors import TargetError
 from iocast.load import trimming
 
 
@@ -38,3 +39,21 @@ def test_a_device_is_asked_and_a_partition_asks_its_disk(tmp_path: Path, monkeyp
             assert bool(trimming.device_refuses("/dev/null")) == refused
             (tmp_path / name).unlink()
     assert "no discard support" in trimming.device_refuses("/dev/null")
+
+
+def test_what_takes_the_name_of_the_trial_file_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "theirs.dat"
+    theirs.write_bytes(b"theirs" * 20_000)
+    whole, held = theirs.read_bytes(), trimming.held_path
+
+    def exchanged(path: str) -> str:
+        os.rename(theirs, path)
+        return held(path)
+
+    monkeypatch.setattr(trimming, "held_path", exchanged)
+    with pytest.raises(TargetError):
+        trimming.folder_refuses(str(tmp_path))
+    (left,) = (path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size == len(whole))
+    assert left.read_bytes() == whole

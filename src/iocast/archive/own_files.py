@@ -26,7 +26,7 @@ from iocast.archive.file_names import (
 from iocast.archive.interval_tables import INTERVAL_COLUMNS
 from iocast.archive.json_files import BROKEN, converted, untyped
 from iocast.archive.migrations import migrated_diagnosis
-from iocast.archive.parquet import columns_in, run_ids_in
+from iocast.archive.parquet import KEYS, columns_in, run_ids_in
 from iocast.archive.regular_file import regular_bytes
 from iocast.archive.run_document import run_of, version_of
 from iocast.archive.sample_tables import SAMPLE_COLUMNS
@@ -86,9 +86,11 @@ def is_table_name(room: str, name: str) -> bool:
 
 def _is_table(path: Path, run: Path, room: str) -> bool:
     text = regular_bytes(run)
+    named = {column.name for column in _COLUMNS[room]}
     if version_of(run, text) < SCHEMA_VERSION:  # its rows say nothing of the run
-        return {column.name for column in _COLUMNS[room]} <= columns_in(path)
-    return run_ids_in(path) == {run_of(run, text).run_id}
+        return named <= columns_in(path)
+    keys = {column.name for column in KEYS}
+    return columns_in(path) == named | keys and run_ids_in(path) == {run_of(run, text).run_id}
 
 
 def _says_no_more(name: str, document: Any) -> bool:

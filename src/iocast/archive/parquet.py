@@ -6,6 +6,8 @@ import contextlib
 import functools
 import os
 import re
+import secrets
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -60,7 +62,7 @@ def database() -> DuckDBPyConnection:
     """The database of this process: to make one takes longer than to write or read a phase. It keeps no file's data."""
     import duckdb
 
-    return duckdb.connect(config={"enable_external_file_cache": False})
+    return duckdb.connect(config={"enable_external_file_cache": False, "temp_directory": _unguessable()})
 
 
 @functools.cache
@@ -68,7 +70,12 @@ def _writing_database() -> DuckDBPyConnection:
     """With one thread: each would hold a row group, 60 MB, and take a processor from those who are watched."""
     import duckdb
 
-    return duckdb.connect(config={"enable_external_file_cache": False, "threads": 1})
+    return duckdb.connect(config={"enable_external_file_cache": False, "threads": 1, "temp_directory": _unguessable()})
+
+
+def _unguessable() -> str:
+    """Where a database spills, should it have to: its own names there are known, so that the folder's must not be."""
+    return os.path.join(tempfile.gettempdir(), f".iocast-spill-{secrets.token_hex(16)}")
 
 
 def write(

@@ -62,8 +62,8 @@ def first_bytes(path: Path | str, count: int) -> bytes:
         return file.read(count) or b""  # None of /proc/kmsg
 
 
-def regular_lines(path: Path, longest: int) -> Iterator[bytes]:
-    """The lines of a regular file, one at a time; what has no end is none.
+def regular_lines(path: Path, longest: int, *, cut: bool = False) -> Iterator[bytes]:
+    """The lines of a regular file, one at a time; what has no end is none, unless what is `cut` is asked for too.
 
     Raises OSError; UnfitFile for what is no such file, too large, or has a longer line.
     """
@@ -71,7 +71,7 @@ def regular_lines(path: Path, longest: int) -> Iterator[bytes]:
         while line := file.readline(longest + 1):
             if len(line) > longest:
                 raise UnfitFile(errno.EFBIG, f"a line is longer than {longest >> 20} MiB", str(path))
-            if line.endswith(b"\n"):
+            if cut or line.endswith(b"\n"):
                 yield line
 
 

@@ -111,6 +111,8 @@ def _mark_in(descriptor: int) -> Mark | None:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or not is_ours(status, f"/proc/self/fd/{descriptor}"):
             return None
+        if status.st_size > 16 * _RECORD_BYTES:  # a mark, and something else behind it
+            return None
         mark = msgspec.json.decode(os.pread(descriptor, 16 * _RECORD_BYTES, 0), type=Mark)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -9,6 +9,7 @@ from pathlib import Path
 from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
 from iocast.load.filling import trial_file
+from iocast.load.marks import require_ours
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import Layout
 from iocast.model.plan import Plan
@@ -39,6 +40,7 @@ def folder_refuses(folder: str) -> str:
     with trial_file(folder) as path:
         descriptor = os.open(held_path(path), os.O_RDWR | os.O_NOFOLLOW)
         try:
+            require_ours(path, descriptor)
             return _punch(descriptor)
         except OSError as error:
             raise refusal("cannot try a trim on", path, error) from error

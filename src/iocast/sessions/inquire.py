@@ -75,7 +75,7 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
                 keep_judgement(done.folder)
             return None
         folder = str(done.whole)
-    diagnose_run(folder, budget, listener)
+    diagnose_run(folder, budget, listener, again=request.folder is not None)
     card = open_card(folder)
     card = replace(card, judged=card.judged._replace(folder=shown_folder(Path(folder))))
     report = card.report()
@@ -91,9 +91,14 @@ def _first_job(target: Target, options: RunOptions) -> str:
     return "survey" if room is None or room >= SURVEY_BYTES else "card-quick"
 
 
-def diagnose_run(folder: str, budget: Budget, listener: Listener) -> Inquiry:
-    """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. Raises IocastError."""
-    inquiry = inquire(archive.load(folder), budget, os.path.join(folder, archive.EXPERIMENTS), listener)
+def diagnose_run(folder: str, budget: Budget, listener: Listener, *, again: bool = False) -> Inquiry:
+    """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. A folder that is taken up `again`
+    gives no device up: what stands in it is no word of who asks now. Raises IocastError.
+    """
+    run = archive.load(folder)
+    if again:
+        run = replace(run, plan=replace(run.plan, target=replace(run.plan.target, destroy="")))
+    inquiry = inquire(run, budget, os.path.join(folder, archive.EXPERIMENTS), listener)
     archive.save_diagnosis(Path(folder), inquiry.diagnosis)
     listener.tell(Diagnosed(folder))
     return inquiry

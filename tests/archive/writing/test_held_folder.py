@@ -410,3 +410,27 @@ def test_a_file_of_somebody_with_the_inode_number_of_ours_stays(tmp_path: Path, 
     with pytest.raises(ForeignFile):
         made.remove(name)
     assert path.read_text() == "mine"
+
+
+@ROOT
+def test_what_a_folder_of_others_holds_is_not_emptied(tmp_path: Path) -> None:
+    """As root: a directory of the server's user into which he moved one that holds a directory of root."""
+    room, brought = tmp_path / "room", tmp_path / "room" / "brought"
+    keep = brought / "keep"
+    keep.mkdir(parents=True)
+    (keep / "file").write_text("root's")
+    for each in (room, brought):
+        os.chown(each, 65534, 65534)
+    held = open_base(room)
+    held.empty()
+    assert (keep / "file").read_text() == "root's"
+
+
+def test_the_place_of_a_folder_is_found_in_the_proc_that_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a namespace of its own a process may see the /proc of another one, where its number is another one's."""
+    (tmp_path / "file").write_text("ours")
+    held = open_base(tmp_path)
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    assert (held.place / "file").read_text() == "ours"

@@ -15,8 +15,11 @@ from makers import proofs
 from makers.command_line import environment, iocast, run_folder
 
 from iocast import archive
-from iocast.archive.writing.held_folder import open_folder
+from iocast.archive.writing import asides
+from iocast.archive.writing.growing_folders import sweep_unborn
+from iocast.archive.writing.held_folder import open_base, open_folder
 from iocast.archive.writing.leftovers import sweep_run
+from iocast.archive.writing.proofs import prove_folder
 from iocast.model.summary import Notes
 
 LEFT = ("run.json.new", "summary.json.new", "report.html.new", "notes.json.0a1b2c3d.new", ".report.html.iocast.new")
@@ -114,3 +117,30 @@ def test_a_folder_of_somebody_that_has_such_a_name_stays(tmp_path: Path) -> None
     assert iocast("card", "sim:nvme", "--time", "1ms", cwd=tmp_path).returncode == 0
     left = sorted(str(each.relative_to(folder)) for each in folder.rglob("*") if each.is_file())
     assert left == [".profile-db/deep/orders.sql", "report.html"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives folders to another user")
+def test_a_folder_that_another_user_signed_is_not_swept(tmp_path: Path) -> None:
+    """Whoever has a folder can give it any attribute."""
+    forged = tmp_path / ".2026-11-28T000000-run.1.new"
+    spilt = forged / ".profile-x"
+    (spilt / "keep").mkdir(parents=True)
+    (spilt / "keep" / "file").write_text("root's")
+    for each in (forged, spilt):
+        descriptor = os.open(each, os.O_RDONLY)
+        prove_folder(descriptor)
+        os.close(descriptor)
+        os.chown(each, 65534, 65534)
+    sweep_unborn(open_base(tmp_path))
+    assert (spilt / "keep" / "file").read_text() == "root's"
+
+
+def test_what_was_put_aside_is_kept_whatever_its_room_is_called(tmp_path: Path) -> None:
+    """A killed one had put another's file aside; somebody calls the room one for what was being made."""
+    with asides._room(tmp_path, asides._ASIDE) as room:
+        (tmp_path / room.folder.path.name / "theirs").write_text("theirs")
+    (aside,) = tmp_path.glob(".iocast-aside.*")
+    aside.rename(aside.with_name(aside.name.replace("aside", "new")))
+    asides.put_back_left(str(tmp_path))
+    (left,) = tmp_path.rglob("theirs")
+    assert left.read_text() == "theirs"

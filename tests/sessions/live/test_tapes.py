@@ -176,7 +176,7 @@ def test_it_stops_when_asked(tmp_path: Path) -> None:
 
 def test_a_run_that_is_no_tape_is_refused(tmp_path: Path) -> None:
     folder = archive.RunFolder.create(str(tmp_path), empty_run())
-    with pytest.raises(SourceError, match="no tape"):
+    with pytest.raises(SourceError, match="is not a tape"):
         Playing(str(folder.path))
 
 

@@ -17,6 +17,7 @@ from iocast.model.run import Blind, PhaseRecord, Run
 LONGEST_LINE = 32 << 20  # bytes
 _NAME = re.compile(r"([0-9]{3,9})\.jsonl")
 _MOMENT = b'{"at":'
+_BEGINNINGS = (_MOMENT, b'{"phase":', b'{"texts":', b'{"blind":')  # of all lines
 
 
 class ReelNote(Struct, frozen=True, omit_defaults=True):
@@ -45,10 +46,15 @@ def unfinished_reels(folder: Path) -> dict[int, Path]:
 
 def is_reel(file: Path) -> bool:
     """Whether a file is one: a note of its phase, and moments. Raises OSError, and what BROKEN lists."""
-    lines = regular_lines(file, LONGEST_LINE)
+    lines = regular_lines(file, LONGEST_LINE, cut=True)
     if parsed(next(lines, b"{}"), ReelNote).phase is None:
         return False
-    return all(parsed(line, _Moment if line.startswith(_MOMENT) else ReelNote) for line in lines)
+    for line in lines:
+        if line.endswith(b"\n"):
+            parsed(line, _Moment if line.startswith(_MOMENT) else ReelNote)
+        elif not any(line[: len(begins)] == begins[: len(line)] for begins in _BEGINNINGS):
+            return False
+    return True
 
 
 def lasting(phase: PhaseRecord, elapsed_ns: int) -> PhaseRecord:

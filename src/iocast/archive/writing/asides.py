@@ -58,7 +58,7 @@ def _room(directory: str | Path, prefix: str) -> Iterator[Room]:
     above = _held(directory)
     folder = make_folder(above, f"{prefix}{secrets.token_hex(8)}", private=True)
     with suppress(OSError):  # not every file system has attributes
-        os.setxattr(folder.descriptor, _OURS, _named(folder))
+        os.setxattr(folder.descriptor, _OURS, _named(folder, prefix))
     try:
         yield Room(above, folder)
     finally:
@@ -185,12 +185,14 @@ def _held(directory: str | Path) -> HeldFolder:
     return HeldFolder(Path(directory), os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC))
 
 
-def _named(folder: HeldFolder) -> bytes:
-    return repr(tuple(identity(folder.descriptor))).encode()
+def _named(folder: HeldFolder, prefix: str) -> bytes:
+    """What its attribute says: a room for what was put aside is none for what was being made, whatever it is called."""
+    return repr((prefix, *identity(folder.descriptor))).encode()
 
 
 def _is_room(folder: HeldFolder) -> bool:
+    prefix = _NEW if folder.path.name.startswith(_NEW) else _ASIDE
     try:
-        return identity(folder.descriptor).lasts and os.getxattr(folder.descriptor, _OURS) == _named(folder)
+        return identity(folder.descriptor).lasts and os.getxattr(folder.descriptor, _OURS) == _named(folder, prefix)
     except OSError:
         return False

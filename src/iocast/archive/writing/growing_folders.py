@@ -57,7 +57,7 @@ def sweep_unborn(base: HeldFolder) -> None:
 
 def _remove_unborn(base: HeldFolder, name: str) -> None:
     folder = base.folder(name)
-    if not folder.is_proven:  # somebody else's of such a name, a copy, or one without attributes
+    if not _is_our_own(folder):  # somebody else's of such a name, a copy, or one without attributes
         return
     folder.claim()
     for each in folder.names():
@@ -71,9 +71,14 @@ def _remove_unborn(base: HeldFolder, name: str) -> None:
 
 def _remove_room(folder: HeldFolder, name: str) -> None:
     room = folder.folder(name)
-    if room.is_proven:
+    if _is_our_own(room):
         room.empty()
         folder.remove_folder(name, room)
+
+
+def _is_our_own(folder: HeldFolder) -> bool:
+    """Whoever has a folder can give it any attribute."""
+    return folder.is_proven and os.fstat(folder.descriptor).st_uid == os.geteuid()
 
 
 def _begun(above: HeldFolder, name: str, private: bool) -> HeldFolder:

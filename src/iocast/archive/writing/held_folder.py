@@ -66,6 +66,14 @@ class ForeignFile(OSError):
 Knows = Callable[["HeldFolder", str], bool]
 
 
+def _own_number() -> str:
+    """This process in /proc, which may be that of another namespace than its own."""
+    try:
+        return os.readlink("/proc/self")
+    except OSError:  # nothing is mounted there
+        return str(os.getpid())
+
+
 class HeldFolder:
     """The folder, for as long as this object lives."""
 
@@ -88,7 +96,7 @@ class HeldFolder:
     @property
     def place(self) -> Path:
         """A path that leads to the folder whatever has its name, for what opens files by path."""
-        return Path(f"/proc/{os.getpid()}/fd/{self.descriptor}")
+        return Path(f"/proc/{_own_number()}/fd/{self.descriptor}")
 
     @property
     def private(self) -> bool:
@@ -275,13 +283,16 @@ class HeldFolder:
         remove_leftover(self.descriptor, name)
 
     def empty(self) -> None:
-        """Removes all that is in a folder that nobody else writes to. Raises OSError."""
+        """Removes all that is in a folder that nobody else writes to, as its owner could: what folders of others in it
+        hold stays. Raises OSError.
+        """
         self._below.clear()
         for name in self.names():
             status = status_of(self.descriptor, name)
             if status is not None and stat.S_ISDIR(status.st_mode):
                 below = self._open_below(name)
-                below.empty()
+                if below._status.st_uid == self._status.st_uid:
+                    below.empty()
                 self.remove_folder(name, below)
             else:
                 self.remove_any(name)
