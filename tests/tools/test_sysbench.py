@@ -84,6 +84,10 @@ Test execution summary:
          avg:                                  2.00ms
          max:                                 90.00ms
          approx.  95 percentile:               9.00ms
+
+Threads fairness:
+    events (avg/stddev):           1000.0000/0.00
+    execution time (avg/stddev):   2.0000/0.00
 """
 
 

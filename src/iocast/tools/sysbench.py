@@ -18,7 +18,7 @@ from iocast.model.run import Run, Source
 from iocast.model.stated import Coarse, Quantile
 from iocast.model.workload import Closed, Locality, Op, Sequential, Uniform, Unstated
 from iocast.tools.foreign_numbers import number_of, whole_of
-from iocast.tools.source_files import Head, read_text, refuse
+from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run, stated
 
 TOGETHER = "sysbench states one latency of reads, writes and fsyncs together: it is left out."
@@ -39,6 +39,7 @@ _MODES: dict[str, Locality] = {
     "random r/w": Uniform(),
 }
 _OPS: dict[str, Op] = {"reads": "read", "writes": "write", "fsyncs": "fsync"}
+_LAST = "execution time (avg/stddev):"
 _SYNCHRONOUS = "using synchronous i/o mode"
 
 
@@ -51,7 +52,7 @@ def sniff(head: Head) -> bool:
 def read(paths: tuple[str, ...]) -> Run:
     """The reports of these files, as the rows of one run. Raises SourceError."""
     warnings: list[str] = []
-    rows = [_row(path, read_text(path), warnings) for path in paths]
+    rows = [_row(path, read_whole_lines(path, warnings), warnings) for path in paths]
     return run(Source(tool="sysbench fileio", files=paths), rows, warnings=warnings)
 
 
@@ -61,6 +62,8 @@ def _row(path: str, text: str, warnings: list[str]) -> Row:
     seconds = number_of(length[1]) if length else None
     if not seconds or seconds < 0:
         raise refuse(path, 0, "it has no total time: sysbench was killed, or the file is truncated")
+    if not any(line.startswith(_LAST) for line in lines):
+        warnings.append(f'{path}: it ends before the line "{_LAST}": it may be cut, and latencies be missing')
     counts = _counts(lines, seconds)
     if not any(counts.values()):
         raise refuse(path, 0, "it has no reads and no writes: a report of `sysbench fileio run` has")
