@@ -47,4 +47,4 @@ def test_two_profiles_are_compared_and_not_with_a_run(tmp_path: Path) -> None:
     assert "Same number of I/Os, same operations and sizes" in done.stdout
     (tmp_path / "run").mkdir()
     refused = iocast("compare", folder, "run", cwd=tmp_path)
-    assert (refused.returncode, "is no profile" in refused.stderr) == (2, True)
+    assert (refused.returncode, "is not a profile" in refused.stderr) == (2, True)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from iocast.errors import SourceError
+from iocast.tools import importers
 from iocast.tools.pg_test_fsync import sync_times
 
 PRINTED = """\
@@ -32,3 +38,23 @@ def test_the_first_block_is_read() -> None:
 
 def test_anything_else_is_nothing() -> None:
     assert sync_times("could not open output file") == {}
+
+
+def test_its_methods_are_commits(tmp_path: Path) -> None:
+    """One operation of fsync is a write with its sync: a commit, with the time of both."""
+    unsynced = "\nNon-sync'ed 8kB writes:\n        write      500000.000 ops/sec       2 usecs/op\n"
+    (path := tmp_path / "pg.txt").write_text(PRINTED + unsynced)
+    (run,) = importers.read((str(path),))
+    means = {each.phase.name: each.measurement.service("write").mean_ns for each in run.phases}
+    assert means == {**sync_times(PRINTED), "write": 2_000}
+    syncs = {each.phase.name: (each.plan.sync, each.plan.fsync_every) for each in run.phases}
+    assert syncs == {
+        "open_datasync": ("dsync", 0),
+        "fdatasync": ("none", 1),
+        "fsync": ("none", 1),
+        "open_sync": ("sync", 0),
+        "write": ("none", 0),
+    }
+    (path := tmp_path / "cut.txt").write_text(PRINTED[: PRINTED.index("        open_datasync")])
+    with pytest.raises(SourceError, match="pg_test_fsync was stopped"):
+        importers.read((str(path),))

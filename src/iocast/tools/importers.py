@@ -19,8 +19,10 @@ from iocast.tools import (
     ioping,
     iozone,
     log2_histograms,
+    pg_test_fsync,
     queue_table,
     strace,
+    sysbench,
     vscsi_stats,
 )
 from iocast.tools.fio import fio_json, fio_log, fio_terse, fio_text, fioparse
@@ -88,14 +90,16 @@ IMPORTERS: tuple[Importer, ...] = (
     oracle_event_histogram,
     pgio_runs,
     slob_tuples,
+    sysbench,
+    pg_test_fsync,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " pgio, SLOB's awr_info.sh, iostat, sar, dstat, collectl, /proc/diskstats, tables of queue depths, strace,"
-    " latency records, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of"
-    " iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR,"
-    " Statspack, AWR-Miner) are supported"
+    " sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar, dstat, collectl, /proc/diskstats, tables"
+    " of queue depths, strace, latency records, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql),"
+    " spools of iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats,"
+    " AWR, Statspack, AWR-Miner) are supported"
 )
 TRACES = "traces of single I/Os are for `iocast profile`"
 

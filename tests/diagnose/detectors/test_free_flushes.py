@@ -55,7 +55,7 @@ def test_what_free_flushes_can_mean(flushes: int, each_ns: float, fsync: bool, c
     assert len(found) == bool(said)
     for each in found:
         assert each.says.startswith(said)
-        assert "protected against power failure or holds no writes, or commits can be lost" in each.says
+        assert "protected against power failure or holds no writes, or commits may be at risk" in each.says
         assert each.severity == "note"
 
 

@@ -38,5 +38,5 @@ def test_other_options_and_other_folders_are_refused(tmp_path: Path) -> None:
     folder = _saved(tmp_path, random_reads(2000))
     with pytest.raises(SpecError, match="its own rate"):
         question_of(LoadOptions(load=folder, iops="500"))
-    with pytest.raises(SpecError, match="is no profile"):
+    with pytest.raises(SpecError, match="is not a profile"):
         question_of(LoadOptions(load=str(tmp_path)))

@@ -259,7 +259,7 @@ def test_shares_of_a_maximum_in_several_trees_are_refused() -> None:
     said = refusal(FSD + SECOND + FWD.replace("fsd=fsd1", "fsd=*") + RD.replace("max", "curve"))
     assert "t.vdb:4: fwdrate=curve: shares of a maximum, in several trees" in said
     skewed = FWD.strip().replace("fsd=fsd1", "fsd=*") + ",skew=100\n"
-    assert "a rate that nobody knows" in refusal(FSD + SECOND + skewed + RD)
+    assert "an unknown rate" in refusal(FSD + SECOND + skewed + RD)
 
 
 def test_loops_over_trees_make_each_shape_and_format_it() -> None:
