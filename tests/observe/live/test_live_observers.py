@@ -22,11 +22,13 @@ from iocast.observe.live import (
     processes,
     throttling,
 )
+from iocast.observe.live.file_devices import FileDevices, first_watched
 from iocast.observe.live.from_nought import FromNought
 from iocast.observe.live.local_server import server_pid
 from iocast.observe.live.watched import Watched
 from iocast.observe.live.watched import processes as followed
 from iocast.observe.observer import BlindError
+from iocast.observe.target.device_stack import describe
 
 TARGET = Target(path="/", kind="directory")
 HEADINGS = ("\nWhat it is: ", "\nWhy it matters: ", "\nNeeds: ", "\nOverhead: ", "\nWhat it cannot see: ")
@@ -209,3 +211,31 @@ def test_the_server_behind_a_socket_is_found(tmp_path: Path) -> None:
         assert server_pid([place]) == os.getpid()
         assert server_pid(ports=[numbered.getsockname()[1]]) == os.getpid()
     assert server_pid() is None
+
+
+def test_the_devices_below_a_file_are_those_of_its_folder_when_it_is_gone(tmp_path: Path) -> None:
+    """A log file is renamed, or removed while it is open; proc stands on no device, some places are unknown."""
+    layers = describe(str(tmp_path)).layers
+    names = [layer.name for layer in layers if layer.kind != "partition"]
+    files = FileDevices(names)
+    (tmp_path / "log").touch()
+    there = files.of(str(tmp_path / "log"))
+    assert there is not None
+    assert files.of(str(tmp_path / "renamed")) == there
+    assert files.of(f"{tmp_path}/removed (deleted)") == there
+    assert (there == ()) == (not names)
+    assert FileDevices(()).of(str(tmp_path)) == (), "nothing that is below it is watched"
+    assert files.of("/no/such/folder/file") is None
+    assert files.of("/proc/self/status") == ()
+
+
+def test_a_device_is_found_below_those_that_stand_on_it() -> None:
+    """Of a stack in which not all are watched, the next that is."""
+    layers = {
+        "md0": Layer(name="md0", kind="raid1", major=9, minor=0, lower=("sda", "sdb")),
+        "sda": Layer(name="sda", kind="disk", major=8, minor=0),
+        "sdb": Layer(name="sdb", kind="disk", major=8, minor=16),
+    }
+    assert first_watched(("md0",), layers, frozenset({"sda", "sdb"})) == ("sda", "sdb")
+    assert first_watched(("md0",), layers, frozenset({"md0", "sda"})) == ("md0",)
+    assert first_watched((), layers, frozenset({"md0"})) == ()

@@ -168,6 +168,7 @@ class _ByObserver:
 
     def __init__(self, samples: Iterable[Sample]) -> None:
         self._samples: defaultdict[str, list[Sample]] = defaultdict(list)
+        self._views: dict[str, tuple[View, ...]] = {}
         times = []
         for sample in samples:
             self._samples[sample.observer].append(sample)
@@ -180,7 +181,9 @@ class _ByObserver:
 
     def views(self, observer: str) -> Sequence[View]:
         """How far each of its subjects went."""
-        return tuple(views(self.samples(observer), observer).values())
+        if observer not in self._views:
+            self._views[observer] = tuple(views(self.samples(observer), observer).values())
+        return self._views[observer]
 
 
 def layer_times(

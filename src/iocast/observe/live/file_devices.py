@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from iocast.model.target import Layer
@@ -59,18 +59,21 @@ class FileDevices:
         by_name = {layer.name: layer for layer in stack.layers()}
         lower = {name for layer in by_name.values() for name in layer.lower}
         for name in self._watched & by_name.keys():
-            self.below[name] = self._first_watched(by_name[name].lower, by_name)
-        return self._first_watched((name for name in by_name if name not in lower), by_name)
+            self.below[name] = first_watched(by_name[name].lower, by_name, self._watched)
+        return first_watched((name for name in by_name if name not in lower), by_name, self._watched)
 
-    def _first_watched(self, names: Iterable[str], by_name: dict[str, Layer]) -> tuple[str, ...]:
-        def down(name: str) -> Iterator[str]:
-            if name in self._watched:
-                yield name
-            elif name in by_name:
-                for lower in by_name[name].lower:
-                    yield from down(lower)
 
-        return tuple(dict.fromkeys(device for name in names for device in down(name)))
+def first_watched(names: Iterable[str], by_name: Mapping[str, Layer], watched: frozenset[str]) -> tuple[str, ...]:
+    """Of each of these devices the first that is watched, on the way down."""
+
+    def down(name: str) -> Iterator[str]:
+        if name in watched:
+            yield name
+        elif name in by_name:
+            for lower in by_name[name].lower:
+                yield from down(lower)
+
+    return tuple(dict.fromkeys(device for name in names for device in down(name)))
 
 
 def _root_of(pid: int, root: Path) -> Path:
