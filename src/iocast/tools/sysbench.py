@@ -22,6 +22,7 @@ from iocast.tools.source_files import Head, read_whole_lines, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run, stated
 
 TOGETHER = "sysbench states one latency of reads, writes and fsyncs together: it is left out."
+_VERSION = re.compile(r"^sysbench [\d.]", re.MULTILINE)
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _SIZE = re.compile(r"block size (?P<value>[\d.]+) ?(?P<unit>[KMG]?)i?b?$", re.IGNORECASE)
 _RATE = re.compile(r"(?P<op>reads|writes|fsyncs)/s:? +(?P<value>[\d.]+)$")
@@ -46,7 +47,7 @@ _SYNCHRONOUS = "using synchronous i/o mode"
 def sniff(head: Head) -> bool:
     """The line of its version, and one of a file test."""
     text = head.text.lower()
-    return re.search(r"^sysbench [\d.]+", text, re.MULTILINE) is not None and "extra file open flags" in text
+    return _VERSION.search(text) is not None and "extra file open flags" in text
 
 
 def read(paths: tuple[str, ...]) -> Run:
