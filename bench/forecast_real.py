@@ -132,7 +132,7 @@ def devices(paths: list[str], labs: bool, throttle: int) -> Iterator[list[tuple[
 def table(found: list[Held]) -> str:
     """A line a device: how many figures lay in their intervals."""
     lines = [
-        "| device | IOPS demonstrated | trust of the ladder | inside | within the error of the measurement | outside |",
+        "| device | IOPS reached | trust of the ladder | inside | within the error of the measurement | outside |",
         "|---|---|---|---|---|---|",
     ]
     for each in found:
