@@ -95,3 +95,14 @@ def test_all_runs_of_a_group_are_made_and_said(verb: tuple[str, ...], tmp_path: 
 def test_a_refusal_keeps_its_code(stderr: str, tmp_path: Path) -> None:
     assert _run(tmp_path, "", stderr, "run", "nothing.toml").returncode == 2
     assert _run(tmp_path, "", stderr, "run", "--no-such-option").returncode == 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts an empty /dev, in a namespace of its own")
+def test_without_devices_an_error_says_what_is_missing() -> None:
+    script = f"mount -t tmpfs none /dev && exec {' '.join(IOCAST)} runs"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False, env=environment()
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: /dev/null: ")
+    assert "hint: mount /dev" in done.stderr

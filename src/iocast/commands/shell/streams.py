@@ -14,7 +14,11 @@ _CANNOT_PRINT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EAGAI
 
 def open_all() -> None:
     """Opens what the caller closed: a work file must never get the number that messages are written to."""
-    descriptor = os.open(os.devnull, os.O_RDWR)
+    try:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    except OSError as error:  # a root directory without devices
+        os.write(2, f"error: {os.devnull}: {error.strerror}\n\nhint: mount /dev in this root directory\n".encode())
+        os._exit(2)
     while descriptor <= 2:
         descriptor = os.open(os.devnull, os.O_RDWR)
     os.close(descriptor)

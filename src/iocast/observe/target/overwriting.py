@@ -160,7 +160,7 @@ def _require_same(target: Target, now: Identity) -> None:
     was = _identity_text(planned) if planned is not None else "not recorded"
     raise TargetError(
         f"{target.path} is not the planned device any more: planned {was}; found {_identity_text(now)}",
-        "nothing was written: check the device with `lsblk` and start again",
+        "from here on nothing was written to it: check the device with `lsblk` and start again",
     )
 
 
