@@ -75,3 +75,16 @@ def test_what_the_guide_shows_can_be_run(runs: Path, monkeypatch: pytest.MonkeyP
     if importlib.util.find_spec("pandas") and importlib.util.find_spec("pyarrow"):
         for block in guide.split("```python\n")[1:]:
             exec(block.split("```")[0], {})
+
+
+def test_a_database_spills_where_nobody_can_have_put_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own names there are known, and what is in the current directory may be anybody's."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    parquet.database.cache_clear()
+    try:
+        (place,) = parquet.database().sql("SELECT current_setting('temp_directory')").fetchone() or ("",)
+    finally:
+        parquet.database.cache_clear()
+    assert Path(place).parent == tmp_path
+    assert len(Path(place).name) > 32

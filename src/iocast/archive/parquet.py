@@ -6,8 +6,6 @@ import contextlib
 import functools
 import os
 import re
-import secrets
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 from iocast.archive.json_files import BROKEN, unwritable
 from iocast.archive.reading_database import reading_database, tables_in
 from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.private_rooms import unguessable
 from iocast.errors import ArchiveError
 
 if TYPE_CHECKING:
@@ -48,6 +47,9 @@ KEYS = (
 )
 
 
+_SPILL = ".iocast-spill-"  # a database's own files for what does not fit into memory
+
+
 class Identity(NamedTuple):
     """The values of `KEYS` that are the same for all of a run."""
 
@@ -62,7 +64,7 @@ def database() -> DuckDBPyConnection:
     """The database of this process: to make one takes longer than to write or read a phase. It keeps no file's data."""
     import duckdb
 
-    return duckdb.connect(config={"enable_external_file_cache": False, "temp_directory": _unguessable()})
+    return duckdb.connect(config={"enable_external_file_cache": False, "temp_directory": unguessable(_SPILL)})
 
 
 @functools.cache
@@ -70,12 +72,9 @@ def _writing_database() -> DuckDBPyConnection:
     """With one thread: each would hold a row group, 60 MB, and take a processor from those who are watched."""
     import duckdb
 
-    return duckdb.connect(config={"enable_external_file_cache": False, "threads": 1, "temp_directory": _unguessable()})
-
-
-def _unguessable() -> str:
-    """Where a database spills, should it have to: its own names there are known, so that the folder's must not be."""
-    return os.path.join(tempfile.gettempdir(), f".iocast-spill-{secrets.token_hex(16)}")
+    return duckdb.connect(
+        config={"enable_external_file_cache": False, "threads": 1, "temp_directory": unguessable(_SPILL)}
+    )
 
 
 def write(

@@ -76,6 +76,7 @@ REFUSED = {
     "proc/nfs4_mountstats_b.txt": "a copy of /proc/self/mountstats",
     "proc/procfs_mountstats.txt": "a copy of /proc/self/mountstats",
     "blktrace/leveldb_blkparse.txt": "completions only",
+    "vdbench/R10PG1_oltp_32hreads_curve__parmfile.html": "is a parameter file of vdbench, not its result",
     "oracle_10046/ora11204_short.trc": "no I/O in 32 lines",
     "oracle_10046/ora19120_fetch500.trc": "no I/O in 2053 lines",
     "oracle_10046/trctools_lobs.trc": "no I/O in 65 lines",

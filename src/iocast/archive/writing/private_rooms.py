@@ -44,10 +44,21 @@ def private_room(directory: str | Path, prefix: str) -> Iterator[HeldFolder]:
 @contextlib.contextmanager
 def temporary_room(prefix: str) -> Iterator[HeldFolder]:
     """A room where temporary files belong. Raises ArchiveError."""
+    with private_room(_for_a_while(), prefix) as room:
+        yield room
+
+
+def unguessable(prefix: str) -> str:
+    """A path where temporary files belong, for what makes a folder there by itself, and files of names that are known:
+    nobody can have put a link there before.
+    """
+    return os.path.join(_for_a_while(), f"{prefix}{secrets.token_hex(16)}")
+
+
+def _for_a_while() -> str:
     named = filter(None, map(os.environ.get, _FOR_A_WHILE))
     known = (each for each in (*named, "/tmp", "/var/tmp") if os.access(each, os.W_OK | os.X_OK))
-    with private_room(next(known, "/tmp"), prefix) as room:
-        yield room
+    return next(known, "/tmp")
 
 
 def _new_room(above: HeldFolder, prefix: str) -> HeldFolder:
