@@ -10,7 +10,7 @@ import pytest
 from makers.saved_runs import empty_run, measured, saved
 from msgspec.structs import replace
 
-from iocast.archive import RunFolder
+from iocast.archive import RunFolder, parquet
 from iocast.archive.interval_tables import INTERVAL_COLUMNS
 from iocast.archive.parquet import KEYS
 from iocast.archive.sample_tables import SAMPLE_COLUMNS
