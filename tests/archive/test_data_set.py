@@ -83,7 +83,7 @@ def test_a_database_spills_where_nobody_can_have_put_a_link(tmp_path: Path, monk
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     parquet.database.cache_clear()
     try:
-        (place,) = parquet.database().sql("SELECT current_setting('temp_directory')").fetchone() or ("",)
+        ((place,),) = parquet.database().sql("SELECT current_setting('temp_directory')").fetchall()
     finally:
         parquet.database.cache_clear()
     assert Path(place).parent == tmp_path
