@@ -81,6 +81,7 @@ def test_without_an_open_row_a_storage_that_is_slow_at_times_is_at_risk() -> Non
     assert given.headroom.surely_per_s < 2216, "it was 3,030"
 
 
+@pytest.mark.long
 def test_more_load_is_never_quicker() -> None:
     """Where the load passes the slow pace a backlog begins, and the queue of the slow time stays: the expected p99 fell
     from 48 to 11 ms there, and headroom is searched by halving."""
