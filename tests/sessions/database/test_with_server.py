@@ -78,7 +78,7 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(
 ) -> None:
     """By the way that Python takes, with the rows that are needed."""
     listener, asked = Recording(), list[str]()
-    monkeypatch.setattr(fitted_plan, "load_job", lambda name: asked.append(name) or small())
+    monkeypatch.setattr(fitted_plan, "load_job", lambda name, _: asked.append(name) or small())
     card = iocast.card(place, through="postgres", size="32MiB", time="200ms", out=str(tmp_path), listener=listener)
     assert asked == ["card-quick"]
     (told,) = [each for each in listener.events if isinstance(each, CardReady)]
