@@ -59,7 +59,10 @@ def test_older_data_is_read_before_what_was_just_written() -> None:
     size = older.region_size_bytes
     assert size is not None
     rounds = experiment.rounds - 1
-    assert older.region_start_bytes + size + rounds * older.step_bytes <= written.region_start_bytes
+    assert written.region_start_bytes + size + rounds * written.step_bytes <= older.region_start_bytes
+    assert older.region_start_bytes >= slow_region.region(measured.phases[-1])[1] // 2 - MIB, (
+        "where the slow reads were"
+    )
 
 
 def test_the_place_is_tested_with_the_other_one_written_last() -> None:

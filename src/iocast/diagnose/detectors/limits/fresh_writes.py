@@ -7,7 +7,7 @@ data of yesterday does not show it.
 How it shows: reads of a region that the run had written take at least half as long again as reads of one of the same
 size that it had not. Or the slowest random reads after the files were laid out lie at their very end.
 How to confirm: write one part and read it, beside reads of as much elsewhere. Those come first, so that a device which
-is still busy with the writes makes them the slower ones.
+is still busy with the writes makes them the slower ones; and they lie where the slow reads were: so does a slow place.
 What to change: measure reads after the usual writes as well; look for a setting of the layer that delays its work.
 """
 
@@ -75,7 +75,12 @@ def _of_a_pair(facts: Facts) -> tuple[Finding, ...]:
                 f"Reads of blocks that this run had written took {brief_time(written[0].mean_ns)}, reads of as much"
                 f" older data {brief_time(older[0].mean_ns)}."
             )
-            times = {"written_ns": written[0].mean_ns, "older_ns": older[0].mean_ns, "ratio": apart.ratio}
+            times = {
+                "written_ns": written[0].mean_ns,
+                "older_ns": older[0].mean_ns,
+                "ratio": apart.ratio,
+                "slow_at_bytes": float(written[0].region[0]),
+            }
             return (_finding(written[0].record, says, times),)
     return ()
 
@@ -91,7 +96,7 @@ def _at_the_end(facts: Facts) -> tuple[Finding, ...]:
                 f"The slowest reads lie in what was written last, the end of the work file: {stretch.within} of"
                 f" {stretch.slow}."
             )
-            return (_finding(row.record, says, {"start_bytes": float(stretch.start_bytes)}),)
+            return (_finding(row.record, says, {"slow_at_bytes": float(stretch.end_bytes)}),)
     return ()
 
 
@@ -116,17 +121,20 @@ def _finding(record: PhaseRecord, says: str, evidence: dict[str, float]) -> Find
 
 
 def confirm(run: Run, finding: Finding) -> Experiment | None:
-    """In each round a new part is written, as much elsewhere is read, then the part."""
+    """In each round a new part is written, as much elsewhere is read, then the part. It lies in the half that was not
+    slow: if the other one is, what is older takes longer.
+    """
     half = target_bytes(run) // 2 >> 20 << 20
     size = mib_below(half / ROUNDS / 2, MOST_MIB)
     if not size:
         return None
     block_bytes = max(item.size_bytes for item in row_of(run, finding).phase.workload.mix if item.op == "read")
+    at = 0 if finding.evidence["slow_at_bytes"] >= half else half
     written = Arm(
         name="just written",
         workload=Workload(mix=(MixItem("read", block_bytes),)),
         seconds=1.5,
-        region_start_bytes=half,
+        region_start_bytes=at,
         region_size_bytes=size,
         step_bytes=size,
     )
@@ -135,7 +143,7 @@ def confirm(run: Run, finding: Finding) -> Experiment | None:
         question="Do reads of what was just written take longer than reads of as much older data?",
         arms=(
             replace(written, name="writing", workload=writes, seconds=5.0, bytes=size, measured=False),
-            replace(written, name="older", region_start_bytes=0),
+            replace(written, name="older", region_start_bytes=half - at),
             written,
         ),
         keep_order=True,
