@@ -7,6 +7,7 @@ from makers import card_runs
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
+from iocast.diagnose import relations
 from iocast.diagnose.relations import EXPLAINS, RIVALS, not_suppressed, with_rivals
 from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
@@ -47,3 +48,18 @@ def test_first_writes_explain_a_write_rate_that_fell_and_no_read(code: FindingCo
     facts = Facts(card_runs.run(card_runs.reads(), card_runs.commits()))
     assert (seen in not_suppressed(facts, [cause, seen])) == said
     assert seen in not_suppressed(facts, [replace(cause, state="rejected"), seen])
+
+
+@pytest.mark.parametrize(("row", "told"), [("read 1M", False), ("randread 8k", True)])
+def test_a_slow_place_explains_the_step_of_a_sequential_row(row: str, told: bool) -> None:
+    facts = Facts(card_runs.run(card_runs.reads(), card_runs.reads("read 1M", sequential=True)))
+    step, place = replace(found("rate_step", phase=row), state="counted"), found("slow_region", phase="another row")
+    assert (step in not_suppressed(facts, [step, place])) == told
+
+
+def test_a_suspicion_by_place_is_told_on_a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts(card_runs.run(card_runs.reads()))
+    monkeypatch.setattr(relations, "busy_rows", lambda _: ("randread 8k",))
+    place, cache = (found(code, phase="randread 8k") for code in ("slow_region", "cache_in_the_storage"))
+    assert not_suppressed(facts, [place]) == [place]
+    assert not_suppressed(facts, [cache]) == []

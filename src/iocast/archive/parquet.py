@@ -62,19 +62,23 @@ class Identity(NamedTuple):
 @functools.cache
 def database() -> DuckDBPyConnection:
     """The database of this process: to make one takes longer than to write or read a phase. It keeps no file's data."""
-    import duckdb
-
-    return duckdb.connect(config={"enable_external_file_cache": False, "temp_directory": unguessable(_SPILL)})
+    return _opened()
 
 
 @functools.cache
 def _writing_database() -> DuckDBPyConnection:
     """With one thread: each would hold a row group, 60 MB, and take a processor from those who are watched."""
+    return _opened(threads=1)
+
+
+def _opened(**settings: int) -> DuckDBPyConnection:
     import duckdb
 
-    return duckdb.connect(
-        config={"enable_external_file_cache": False, "threads": 1, "temp_directory": unguessable(_SPILL)}
-    )
+    own: dict[str, str | bool | int | float | list[str]] = {
+        "enable_external_file_cache": False,
+        "temp_directory": unguessable(_SPILL),
+    }
+    return duckdb.connect(config=own | settings)
 
 
 def write(

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -73,6 +73,11 @@ def regular_lines(path: Path, longest: int, *, cut: bool = False) -> Iterator[by
                 raise UnfitFile(errno.EFBIG, f"a line is longer than {longest >> 20} MiB", str(path))
             if cut or line.endswith(b"\n"):
                 yield line
+
+
+def may_begin(cut: bytes, beginnings: Iterable[bytes]) -> bool:
+    """Whether a line that was being written when its process died may have begun so."""
+    return any(cut[: len(each)] == each[: len(cut)] for each in beginnings)
 
 
 @contextlib.contextmanager

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from iocast.archive.file_names import ROWS_FILE
 from iocast.archive.json_files import decoded, not_understood, parsed, unwritable
-from iocast.archive.regular_file import regular_bytes
+from iocast.archive.regular_file import may_begin, regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
 from iocast.archive.writing.whole_files import write_all
 from iocast.model.run import Blind, PhaseRecord, Run, Series, Tape
 
-_BEGINS = 8  # bytes that all lines of one kind have: {"phase"
+_BEGINS = b'{"phase":'
 
 
 class _Line(Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,18 +85,12 @@ def _lines(run: Run, first: int, texts: Mapping[str, str]) -> bytes:
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
 
 
-def begins_alike(cut: bytes, whole: bytes) -> bool:
-    """Whether what was being written when its process died may be the beginning of such a line."""
-    begins = min(len(cut), _BEGINS)
-    return cut[:begins] == whole[:begins]
-
-
 def are_rows(text: bytes) -> bool:
     """Whether all lines of a file are such rows, and a last one without an end begins as they do. Raises what BROKEN
     lists.
     """
     *lines, cut = text.split(b"\n")
-    return bool(lines) and all(parsed(line, _Line) for line in lines) and begins_alike(cut, lines[-1])
+    return bool(lines) and all(parsed(line, _Line) for line in lines) and may_begin(cut, (_BEGINS,))
 
 
 def with_saved_rows(run: Run, folder: Path) -> Run:

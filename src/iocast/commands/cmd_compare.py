@@ -48,11 +48,11 @@ def compare(
     from iocast.sessions.profiling.compare_profiles import all_profiles, compare_profiles
 
     profiles = all_profiles(folders)
+    if fail_on and profiles:
+        raise click.UsageError("--fail-on is for runs; `iocast profile --like` judges whether two profiles are alike")
     given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
     with copies_of(given, names) as copied:
         comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders)
         report = comparison.report(charts=into is not None)
         deliver_report(copied.without_rooms(report), form, into)
-    if fail_on and profiles:
-        raise click.UsageError("--fail-on is for runs; `iocast profile --like` judges whether two profiles are alike")
     return int(bool(fail_on & outcomes_of(report.result)))

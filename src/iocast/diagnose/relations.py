@@ -105,7 +105,7 @@ def steps_of_the_clock(both: Both) -> bool:
 
 
 def passed_through(both: Both) -> bool:
-    """A sequential row comes to the place at some time."""
+    """A sequential row, which reaches the slow place at some moment."""
     return both.row is not None and isinstance(both.row.workload.locality, Sequential)
 
 
@@ -164,9 +164,8 @@ EXPLAINS: tuple[Explains, ...] = (
     Explains("fresh_writes", ("slow_region", "several_peaks"), (certain_cause,)),
     Explains("slow_region", ("cache_in_the_storage",), (suspected, same_row)),
     Explains("slow_region", ("stalls",), (same_row, as_long_as_a_miss)),
-    Explains(
-        "slow_region", ("rate_step", "maintenance", "burst_credits", "shared_drives"), (suspected, passed_through)
-    ),
+    Explains("slow_region", ("rate_step",), (passed_through,)),
+    Explains("slow_region", ("maintenance", "burst_credits", "shared_drives"), (suspected, passed_through)),
     Explains("burst_credits", ("stalls",), (its_rows, as_long_as_a_turn)),
 )
 
@@ -200,7 +199,7 @@ RIVALS: tuple[Rivals, ...] = (
 )
 
 
-BY_PLACE: frozenset[FindingCode] = frozenset({"slow_region", "fresh_writes"})  # no wait for a CPU knows the place
+BY_PLACE: frozenset[FindingCode] = frozenset({"slow_region", "fresh_writes"})  # waits for a CPU happen anywhere
 
 
 class Disturbs(NamedTuple):

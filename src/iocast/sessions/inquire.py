@@ -92,8 +92,8 @@ def _first_job(target: Target, options: RunOptions) -> str:
 
 
 def diagnose_run(folder: str, budget: Budget, listener: Listener, *, again: bool = False) -> Inquiry:
-    """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. A folder that is taken up `again`
-    gives no device up: what stands in it is no word of who asks now. Raises IocastError.
+    """Tests what is suspected of the run in `folder`, and keeps the diagnosis there. `again`: the run was made earlier,
+    and its folder gives no permission to overwrite a device; only the command line does. Raises IocastError.
     """
     run = archive.load(folder)
     if again:

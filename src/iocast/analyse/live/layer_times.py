@@ -80,10 +80,10 @@ class LayerTimes(Struct, frozen=True, kw_only=True):
     `own_read_bytes`: what those who are followed read from storage, as the kernel charges it to processes;
     `own_asked_bytes`: what they asked for, cached or not.
 
-    `parts`: the same for the files of each device apart, where it is known on which they stand: their calls and their
-    `devices` alone. `asynchronous`: layers most of whose calls are I/Os of io_uring, where nobody may wait for them.
-    `flush_below`: flushes of the devices below these. `watched`: whether the kernel's layers were. `major_faults`: page
-    faults that waited for I/O, and `has_aio`: whether somebody who is followed uses libaio; both have no calls.
+    `parts`: one for each device that files stand on, with the calls on these files and the I/O of its `devices` only.
+    `asynchronous`: calls that are mostly io_uring I/Os, for which a process need not wait. `flush_below`: flushes of
+    the devices below. `watched`: whether the kernel's layers were watched. `major_faults`: page faults that waited for
+    I/O; `has_aio`: a followed process uses libaio. Neither shows up as calls.
     """
 
     elapsed_ns: int

@@ -51,7 +51,7 @@ class HeldLock(Struct, frozen=True):
 
 
 def held_locks(readings: Readings) -> tuple[HeldLock, ...]:
-    """Of PostgreSQL, by how many wait; none where nobody does."""
+    """PostgreSQL's locks that sessions wait for, the one with the most waiters first."""
     locks = []
     for subject, values in readings.values("postgresql.held_locks").items():
         parts = subject.split("|", 2)

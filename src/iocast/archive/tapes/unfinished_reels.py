@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from iocast.archive.file_names import SAMPLES
 from iocast.archive.json_files import decoded, not_understood, parsed
-from iocast.archive.regular_file import regular_lines
+from iocast.archive.regular_file import may_begin, regular_lines
 from iocast.model.plan import Length
 from iocast.model.run import Blind, PhaseRecord, Run
 
@@ -52,7 +52,7 @@ def is_reel(file: Path) -> bool:
     for line in lines:
         if line.endswith(b"\n"):
             parsed(line, _Moment if line.startswith(_MOMENT) else ReelNote)
-        elif not any(line[: len(begins)] == begins[: len(line)] for begins in _BEGINNINGS):
+        elif not may_begin(line, _BEGINNINGS):
             return False
     return True
 

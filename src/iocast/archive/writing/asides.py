@@ -186,7 +186,7 @@ def _held(directory: str | Path) -> HeldFolder:
 
 
 def _named(folder: HeldFolder, prefix: str) -> bytes:
-    """What its attribute says: a room for what was put aside is none for what was being made, whatever it is called."""
+    """Its attribute: what the room is for, so that a rename changes nothing, and which folder it is."""
     return repr((prefix, *identity(folder.descriptor))).encode()
 
 

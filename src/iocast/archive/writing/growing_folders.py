@@ -14,6 +14,7 @@ from pathlib import Path
 
 from iocast.archive.file_names import DOCUMENTS, PROFILE_FILES, SPILL
 from iocast.archive.writing.brought_directories import BroughtDirectories
+from iocast.archive.writing.file_identity import belongs_to
 from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
 from iocast.archive.writing.whole_files import NEW
 from iocast.errors import ArchiveError
@@ -77,8 +78,8 @@ def _remove_room(folder: HeldFolder, name: str) -> None:
 
 
 def _is_our_own(folder: HeldFolder) -> bool:
-    """Whoever has a folder can give it any attribute."""
-    return folder.is_proven and os.fstat(folder.descriptor).st_uid == os.geteuid()
+    """The attribute alone proves nothing: the owner of a folder can set any."""
+    return folder.is_proven and belongs_to(os.fstat(folder.descriptor), folder.place, (os.geteuid(),))
 
 
 def _begun(above: HeldFolder, name: str, private: bool) -> HeldFolder:

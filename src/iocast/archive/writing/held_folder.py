@@ -283,8 +283,8 @@ class HeldFolder:
         remove_leftover(self.descriptor, name)
 
     def empty(self) -> None:
-        """Removes all that is in a folder that nobody else writes to, as its owner could: what folders of others in it
-        hold stays. Raises OSError.
+        """Removes everything in a folder that nobody else writes to. Folders of other users in it keep what they hold.
+        Raises OSError.
         """
         self._below.clear()
         for name in self.names():

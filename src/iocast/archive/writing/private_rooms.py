@@ -49,8 +49,8 @@ def temporary_room(prefix: str) -> Iterator[HeldFolder]:
 
 
 def unguessable(prefix: str) -> str:
-    """A path where temporary files belong, for what makes a folder there by itself, and files of names that are known:
-    nobody can have put a link there before.
+    """A path for temporary files that nobody can guess, for a library that creates the folder itself and gives its
+    files known names: no link can be waiting there.
     """
     return os.path.join(_for_a_while(), f"{prefix}{secrets.token_hex(16)}")
 

@@ -84,8 +84,8 @@ ACTIVE: Final = (
     " and backend_type in ('client backend', 'parallel worker', 'walsender') and pid <> pg_backend_pid()"
     " and application_name <> 'iocast'"
 )
-# Who waits for nobody himself and is waited for; what is locked, as far as it is of this database. A row is locked by
-# its transaction, and the first who waits for that has its table locked meanwhile.
+# The sessions at the head of each queue of waiters, and the table, if it is in this database. Who waits for a row waits
+# for its transaction; the table shows in the tuple lock that the first waiter holds meanwhile.
 _WAITED: Final = (
     "(select w.pid, coalesce(w.relation, t.relation) as relation, coalesce(w.database, t.database) as database,"
     " w.locktype from pg_locks w left join pg_locks t on t.pid = w.pid and t.locktype = 'tuple' and t.granted"

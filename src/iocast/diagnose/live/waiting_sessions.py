@@ -21,6 +21,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.live.session_shares import Activity, BackgroundWork, HeldLock
 from iocast.diagnose.live.layers_verdict import LayersVerdict, Lost
+from iocast.diagnose.live.loss_words import LossWords
 from iocast.metrics import ON_CPU
 from iocast.model.codes import LostTimeCode
 from iocast.text import brief_percent, brief_throughput
@@ -43,51 +44,39 @@ class SessionWaits(Struct, frozen=True, kw_only=True):
     background: BackgroundWork = BackgroundWork(None, None, ())
 
 
-class _Kind(Struct, frozen=True, kw_only=True):
-    rule: int
-    code: LostTimeCode
-    opens: str
-    refuted_by: str
-    remedy: str
-
-
-_KINDS: Final[Mapping[str, _Kind]] = {
-    "lock": _Kind(
+_WORDS: Final[Mapping[str, LossWords]] = {
+    "lock": LossWords(
         rule=10,
-        code="lock",
         opens="Sessions wait for a lock",
         refuted_by="the waits stay when the session that holds it has ended its transaction",
         remedy="End or shorten the transaction that holds it; look at the order in which rows are changed.",
     ),
-    "client": _Kind(
+    "client": LossWords(
         rule=11,
-        code="client_path",
         opens="Sessions wait for the client",
         refuted_by="a client on the server itself takes as long",
         remedy="Look at what the client does between two packets, at its fetch size and at the network.",
     ),
-    "log": _Kind(
+    "log": LossWords(
         rule=12,
-        code="log",
         opens="Sessions wait for the log",
         refuted_by="the waits stay with the log on a device that flushes quickly",
         remedy="Look at the time of a sync call of the log; commit less often, or group commits.",
     ),
-    "engine": _Kind(
+    "engine": LossWords(
         rule=7,
-        code="engine",
         opens="Sessions wait for locks inside of the server",
         refuted_by="the waits stay with fewer sessions at a time",
         remedy="Look at the event; use fewer connections at a time.",
     ),
-    "query": _Kind(
+    "query": LossWords(
         rule=13,
-        code="query",
         opens="Statements compute",
         refuted_by="the same plan takes less time on a quicker disk",
         remedy="Look at the plan of the busiest statement.",
     ),
 }
+_CODES: Final[Mapping[str, LostTimeCode]] = {"client": "client_path"}  # of others: the same word
 _STANDBY: Final = ("WalSenderWaitForWal", "WalSenderWriteData")  # of senders of the log, which always wait
 
 
@@ -166,9 +155,9 @@ def _loss(waits: SessionWaits, elapsed_ns: int) -> Lost | None:
     mean, name = max(known)
     if mean < (MOST_COMPUTING if name == "query" else MOST) * whole:
         return None
-    words = _KINDS[name]
+    words = _WORDS[name]
     return Lost(
-        code=words.code,
+        code=_CODES.get(name, name),  # type: ignore[arg-type]
         rule=words.rule,
         lost_ns=mean * elapsed_ns,
         evidence={"share": mean / whole, "sessions": mean},

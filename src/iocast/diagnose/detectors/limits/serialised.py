@@ -61,7 +61,7 @@ ANSWERED: Only = (ONE_STATE, NOT_SHORT_OF_CPU, PAST_THE_HOST, SOME_IOS, UNDER_NO
 
 CODE: FindingCode = "serialised_direct_io"
 GAINS = 2.0  # times the IOPS of one outstanding I/O: the device serves several
-NO_ARM_GAINS = 3.0  # times, with eight at once: one arm gains less, even where it takes the nearest first [J]
+NO_ARM_GAINS = 3.0  # times with eight at once; a single arm gains less, even when it serves the nearest first [J]
 LEAST_DEPTH, DEEP = 4, 8  # of so few a device that is quick now and then explains it [J]; what gains are taken from
 KEPT = 0.9  # of the depth must have been in flight, or it is another finding
 OVER_DEVICE, SLOW_NS = 2.0, 200_000  # the engine's time over the device's; quicker ones wait for processors [J]

@@ -2,8 +2,8 @@
 
 What it is: a stretch of the target on which the same I/O takes longer: remapped or failing blocks, an outer or inner
 zone of a disk, a slower drive or tier below a part of a volume, blocks that a cache in front does not hold.
-Why it matters: what a database feels depends on which of its files lie there; an average over the whole is no figure of
-either part, and a sequential row that comes to it looks as if the storage had become slower.
+Why it matters: how fast a database is depends on which of its files lie there; an average over the whole describes
+neither part, and a sequential row that reaches it looks as if the storage had become slower.
 How it shows: the slowest reads of a row at random places lie close together, closer than chance puts them once in a
 million rows. Slow times put them anywhere, and so do caches that hold single blocks; a disk's long seeks put them at
 both ends.
@@ -111,8 +111,8 @@ def _closest(row: RowFacts, slow: Sequence[SlowIo]) -> Stretch | None:
 
 
 def _chance(places: int, within: int, share: float) -> float:
-    """That of `places` at random `within` or more lie in any stretch of this share, at most: Chernoff's bound of the
-    binomial distribution, for each place that may be its first, and each number that may be the best."""
+    """An upper bound of the probability that `within` or more of `places` random places lie in some stretch of this
+    share: Chernoff's bound of the binomial tail, times the number of stretches and of sizes that were tried."""
     others, hits = places - 1, (within - 1) / (places - 1)
     if hits <= share:
         return 1.0
