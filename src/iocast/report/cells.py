@@ -84,6 +84,11 @@ def with_unit(figure: Figure) -> tuple[str, str]:
     return (match[1], match[2]) if match else (shown, "")
 
 
+def figure_text(figure: Figure) -> str:
+    """The same in a line: "2.19 ms"."""
+    return " ".join(filter(None, with_unit(figure)))
+
+
 def numbers(cell: Cell) -> tuple[float, ...]:
     """The numbers of a cell that holds several."""
     return tuple(float(each) for each in cell) if isinstance(cell, tuple) else ()

@@ -60,7 +60,7 @@ def sentences(
 
 
 def _met_once(said: list[str]) -> list[str]:
-    """What all of these say that their rows met is said once."""
+    """With what ends every one of them, such as "while this machine was short of CPU", said once at the end."""
     for words in dict.fromkeys(MET.values()):
         if len(said) > 1 and all(each.endswith(f", {words}.") for each in said):
             return [*(each.replace(f", {words}", "") for each in said), f"All of this was measured {words}."]

@@ -6,7 +6,7 @@ import re
 from typing import TextIO
 
 from iocast.model.report import WORDS, Chart, Column, Report, Row, Table
-from iocast.report.cells import cell_text, with_unit
+from iocast.report.cells import cell_text, figure_text
 from iocast.report.renderers.safe_words import safe
 from iocast.report.result_tables import chart_table
 from iocast.report.subjects import measured_when
@@ -24,7 +24,7 @@ def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0)
         f"- **{_plain(badge.title)}: {badge.letter or '–'}** {_plain(badge.says)}".rstrip() for badge in report.badges
     ]
     heads += [
-        f"- **{_plain(each.title)}: {_plain(' '.join(filter(None, with_unit(each))))}** {_plain(each.says)}".rstrip()
+        f"- **{_plain(each.title)}: {_plain(figure_text(each))}** {_plain(each.says)}".rstrip()
         for each in report.figures
     ]
     heads += [f"- **{_plain(each.title)}:** {_plain(each.says)}" for each in report.conclusions]

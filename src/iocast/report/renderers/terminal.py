@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast import text
 from iocast.model.report import Cell, Column, Kind, Report, Row, Section, Table
-from iocast.report.cells import as_good, cell_text, numbers, with_unit
+from iocast.report.cells import as_good, cell_text, figure_text, numbers
 from iocast.report.renderers.grid import GAP, SENTENCE_WIDTH, Grid, GridRow, lay_out, wrap
 from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
@@ -194,7 +194,7 @@ class Page:
 def outcome_lines(report: Report) -> list[tuple[str, str, str]]:
     """What a report comes to: a name, a letter or a figure, words."""
     letters = [(badge.title, badge.letter or "–", badge.says) for badge in report.badges]
-    figures = [(figure.title, " ".join(filter(None, with_unit(figure))), figure.says) for figure in report.figures]
+    figures = [(figure.title, figure_text(figure), figure.says) for figure in report.figures]
     return [*letters, *figures, *((each.title, "", each.says) for each in report.conclusions)]
 
 
