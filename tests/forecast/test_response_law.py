@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 
 from iocast.forecast.flow_equivalent import ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
@@ -48,6 +50,25 @@ def test_mixtures() -> None:
     assert both.share_up_to(2.0) == pytest.approx(0.75)
     assert both.quantile_s(0.5) == pytest.approx(1.0, rel=1e-3)
     assert both.quantile_s(0.9) == pytest.approx(3.0, rel=1e-3)
+
+
+TIMES = st.lists(
+    st.sampled_from((0.0, 1e-4, 2e-4, 1e-3)) | st.floats(1e-6, 1.0), min_size=len(GRID), max_size=len(GRID)
+)
+
+
+@settings(max_examples=20, phases=[Phase.explicit, Phase.generate])
+@given(st.lists(st.tuples(st.floats(0.01, 1.0), TIMES), min_size=2, max_size=5))
+def test_several_distributions_as_one_have_their_percentiles(parts: list[tuple[float, list[float]]]) -> None:
+    total = math.fsum(mass for mass, _ in parts)
+    several = Mixture(tuple((mass / total, tuple(sorted(times))) for mass, times in parts), 1.0, 0.5)
+    one = several.as_one()
+    ((mass, times_s),) = one.parts
+    assert (mass, one.mean_s, one.idle) == (1.0, 1.0, 0.5)
+    assert list(times_s) == sorted(times_s)
+    for share, time_s in zip(GRID, times_s, strict=True):
+        assert several.share_up_to(time_s * (1 - 1e-9) - 1e-9) <= share + 1e-9
+        assert several.share_up_to(time_s * (1 + 1e-9)) >= share - 1e-9
 
 
 def test_how_much_a_distribution_varies() -> None:

@@ -212,7 +212,7 @@ class Forecaster(Struct, frozen=True, dict=True):
         up, those that find it wait for it first."""
         slower = self.ladder.last_per_s / slow.slow_per_s
         at_most = min(rate_per_s * slower, HIGHEST_LOAD * self.ladder.last_per_s)
-        in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)), slower, 0.0)
+        in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)).as_one(), slower, 0.0)
         if not delays:
             return mixed([(1 - slow.share, even), (slow.share, in_slow)])
         own = self.law.at(1)

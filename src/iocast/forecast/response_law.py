@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 
 from msgspec import Struct
 
@@ -25,6 +26,7 @@ GRID = (
     *(at / 1000 for at in range(900, 1000)),
     *(0.9995, 0.9998, 0.9999, 1.0),
 )
+_WIDTHS = tuple(high - low for low, high in pairwise(GRID))
 TAIL = 0.901  # from here on GRID has thousandths
 STEPS = 8  # places between two loads at which distributions are interpolated
 BEYOND = 1.1  # from place to place, above the last load
@@ -125,7 +127,7 @@ def cv2_of(times_s: Sequence[float]) -> float:
     return math.fsum(share * (time_s - mean) ** 2 for share, time_s in cells) / mean**2
 
 
-class Mixture(Struct, frozen=True):
+class Mixture(Struct, frozen=True, dict=True):
     """Response times: distributions at the shares of GRID, each with its weight; the weights sum to 1."""
 
     parts: tuple[tuple[float, tuple[float, ...]], ...]
@@ -138,6 +140,21 @@ class Mixture(Struct, frozen=True):
 
     def quantile_s(self, q: float) -> float:
         """A percentile, in seconds."""
+        if q not in self._quantiles:
+            self._quantiles[q] = self._searched(q)
+        return self._quantiles[q]
+
+    def as_one(self) -> Mixture:
+        """The same as one distribution: for what stands in many others."""
+        if len(self.parts) == 1:
+            return self
+        return Mixture(((1.0, _merged(self.parts)),), self.mean_s, self.idle)
+
+    @cached_property
+    def _quantiles(self) -> dict[float, float]:
+        return {}
+
+    def _searched(self, q: float) -> float:
         total = math.fsum(mass for mass, _ in self.parts)
         low = min(times[0] for _, times in self.parts)
         high = max(times[-1] for _, times in self.parts)
@@ -148,6 +165,32 @@ class Mixture(Struct, frozen=True):
             else:
                 low = middle
         return high
+
+
+def _merged(parts: Sequence[tuple[float, tuple[float, ...]]]) -> tuple[float, ...]:
+    """Several distributions as one at the shares of GRID: each comes at its own pace, which changes at each of its times."""
+    total = math.fsum(mass for mass, _ in parts)
+    changes: list[
+        tuple[float, int, float, float]
+    ] = []  # when, of which part, its pace from then on, what comes at once
+    for number, (mass, times) in enumerate(parts):
+        for width, (start, end) in zip(_WIDTHS, pairwise(times), strict=True):
+            share = mass / total * width
+            changes.append((start, number, share / (end - start), 0.0) if end > start else (start, number, 0.0, share))
+        changes.append((times[-1], number, 0.0, 0.0))
+    changes.sort(key=itemgetter(0))  # those of one part stay in order
+    paces = [0.0] * len(parts)
+    at, done, pace = changes[0][0], 0.0, 0.0
+    merged = [at]
+    for time_s, number, own_pace, at_once in changes:
+        after = done + pace * (time_s - at)
+        while len(merged) < len(GRID) - 1 and (share := GRID[len(merged)]) <= after:
+            merged.append(min(at + (share - done) / pace, time_s) if pace else time_s)
+        paces[number] = own_pace
+        at, done, pace = time_s, after + at_once, sum(paces)
+        while len(merged) < len(GRID) - 1 and GRID[len(merged)] <= done:
+            merged.append(time_s)
+    return (*merged, *[changes[-1][0]] * (len(GRID) - len(merged)))
 
 
 def mixed(of: Sequence[tuple[float, Mixture]]) -> Mixture:
