@@ -339,13 +339,14 @@ _MAKING = {"mkdir", "makedirs", "write_text", "write_bytes", "touch", "symlink",
 _OPENED_TO_WRITE = re.compile(r"O_(WRONLY|RDWR|CREAT|APPEND|TRUNC|TMPFILE)")
 _TEMPORARY = re.compile(r"\s*(import|from) tempfile\b")
 _OF_OS = {"rename", "replace", "link", "mkfifo", "truncate"}
+_MAY_MAKE = re.compile(rf"\bopen\b|\b(os|shutil)\.\w|\b({'|'.join(_MAKING)})\b")  # others need not be parsed
 
 
 def outputs(root: Path) -> list[str]:
     """One room makes files, folders and names; nothing else opens anything to write to it."""
     bad = []
     for path, text in _sources(root, "src/iocast", ".py"):
-        if not path.removeprefix("src/iocast/").startswith(tuple(WRITERS)):
+        if _MAY_MAKE.search(text) and not path.removeprefix("src/iocast/").startswith(tuple(WRITERS)):
             calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and _makes(node)]
             bad += [f"{path}:{call.lineno}: {_makes(call)} belongs to archive/writing" for call in calls]
         rooms = [number for number, line in enumerate(text.splitlines(), 1) if _TEMPORARY.match(line)]

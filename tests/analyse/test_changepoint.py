@@ -222,6 +222,7 @@ def test_a_stall_beside_a_change_does_not_hide_it_nor_add_to_it() -> None:
     assert (found.at, found.shift) == (30, pytest.approx(-0.3, abs=0.01))
 
 
+@pytest.mark.long
 def test_the_noise_of_a_long_series_is_that_of_the_means_of_its_neighbours() -> None:
     dice = random.Random(5)
     levels = [math.exp(dice.gauss(5, 0.1)) for _ in range(3 * MOST - 1)]

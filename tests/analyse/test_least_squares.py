@@ -17,6 +17,7 @@ from iocast.analyse.scalability import scalability
 LOADS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(
     contention=st.floats(0, 0.5),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 
 import iocast
 from iocast.analyse.facts import Facts
@@ -78,6 +79,7 @@ def test_no_headline_and_no_letter_stands_on_a_row_in_which_the_rate_fell(of_byt
     assert graded.figures["mb_per_s"] == pytest.approx(100, rel=0.01)
 
 
+@pytest.mark.long
 def test_a_bucket_of_bytes_that_is_emptied_by_small_reads_is_one_of_bytes(tmp_path: Path) -> None:
     card = iocast.card("sim:nvme,byte_credits=200MB/s:10GB", out=str(tmp_path))
     (found,) = [each for each in card.examination.findings if each.code == "burst_credits"]
@@ -87,6 +89,7 @@ def test_a_bucket_of_bytes_that_is_emptied_by_small_reads_is_one_of_bytes(tmp_pa
     assert "an empty burst bucket" in card.examination.bounds["read 1M 8x1"].says
 
 
+@pytest.mark.long
 def test_a_bucket_that_is_empty_within_the_last_row_of_a_ladder_is_told_by_rows_of_other_sizes(tmp_path: Path) -> None:
     card = iocast.card("sim:nvme,byte_credits=300MB/s:15GB,hit=30%:15us", out=str(tmp_path))
     (found,) = [each for each in card.examination.findings if each.code == "burst_credits"]
@@ -96,17 +99,20 @@ def test_a_bucket_that_is_empty_within_the_last_row_of_a_ladder_is_told_by_rows_
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "sim:nvme",
-        "sim:hdd",
-        "sim:cached-array",
-        "sim:nfs-filer",
-        "sim:nvme,iops=3000/s",
-        "sim:nvme,throughput=200MB/s",
-        "sim:nvme,bandwidth=200MB/s",
-        "sim:nvme,servers=8,usl=0.05:0.02",
-        "sim:sata-ssd,stall=300ms/4s",
-    ],
+    long_after(
+        1,
+        [
+            "sim:nvme",
+            "sim:hdd",
+            "sim:cached-array",
+            "sim:nfs-filer",
+            "sim:nvme,iops=3000/s",
+            "sim:nvme,throughput=200MB/s",
+            "sim:nvme,bandwidth=200MB/s",
+            "sim:nvme,servers=8,usl=0.05:0.02",
+            "sim:sata-ssd,stall=300ms/4s",
+        ],
+    ),
 )
 def test_storage_whose_rate_never_fell_has_no_such_level(target: str, tmp_path: Path) -> None:
     """A cap, a full link, a law that bends down: the same rate at more load, or less at each, from the start."""

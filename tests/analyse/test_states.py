@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from makers import planted
+from makers.left_out import long_after
 
 from iocast.analyse.facts import Facts
 from iocast.analyse.states import Rung, apart, two_states
@@ -38,6 +39,7 @@ users = 8
 """
 
 
+@pytest.mark.long
 def test_a_row_in_which_credits_ran_out_makes_no_knee(tmp_path: Path) -> None:
     run = planted.measured(BYTE_CREDITS, ROWS, tmp_path)
     facts = Facts(run)
@@ -57,7 +59,9 @@ def test_a_row_in_which_credits_ran_out_makes_no_knee(tmp_path: Path) -> None:
     assert mixed.letter is None, "reads on credits and a mix after them"
 
 
-@pytest.mark.parametrize("target", ["sim:nvme", "sim:hdd", "sim:sata-ssd,iops=2000/s", "sim:nvme,stall=120ms/5s"])
+@pytest.mark.parametrize(
+    "target", long_after(1, ["sim:nvme", "sim:hdd", "sim:sata-ssd,iops=2000/s", "sim:nvme,stall=120ms/5s"])
+)
 def test_rates_that_hold_are_no_fall(target: str, tmp_path: Path) -> None:
     assert apart(Facts(planted.measured(target, ROWS, tmp_path))) == {}
 
@@ -83,12 +87,18 @@ time = "3s"
 
 @pytest.mark.parametrize(
     ("target", "how"),
-    [
-        ("sim:nvme,bandwidth=none,slow=6s..600s:3", {"1x1": "ladder", "4x1": "ladder"}),  # it changed between two rows
-        ("sim:nvme,slow=6s..9s:3", {"16x1": "ladder"}),
-        ("sim:nvme,slow=4s..9s:3", {"4x1": "step", "16x1": "ladder"}),
-        ("sim:nvme,slow=4s..10s:3", {"4x1": "step", "16x1": "slow_time", "32x1": "step"}),
-    ],
+    long_after(
+        1,
+        [
+            (
+                "sim:nvme,bandwidth=none,slow=6s..600s:3",
+                {"1x1": "ladder", "4x1": "ladder"},
+            ),  # it changed between two rows
+            ("sim:nvme,slow=6s..9s:3", {"16x1": "ladder"}),
+            ("sim:nvme,slow=4s..9s:3", {"4x1": "step", "16x1": "ladder"}),
+            ("sim:nvme,slow=4s..10s:3", {"4x1": "step", "16x1": "slow_time", "32x1": "step"}),
+        ],
+    ),
 )
 def test_a_slow_time_is_seen_without_being_told(target: str, how: dict[str, str], tmp_path: Path) -> None:
     """Of a device that is as closed as a real one; where it ends within a row as where it ends between two."""
@@ -98,17 +108,20 @@ def test_a_slow_time_is_seen_without_being_told(target: str, how: dict[str, str]
 
 @pytest.mark.parametrize(
     "target",
-    [
-        pytest.param("sim:nvme", marks=pytest.mark.long),
-        "sim:hdd",
-        "sim:sata-ssd",
-        "sim:nfs-filer",
-        "sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002",
-        "sim:nvme,iops=5000/s",
-        pytest.param("sim:nvme,serialised=writes", marks=pytest.mark.long),
-        # every row meets such a second, or two
-        pytest.param("sim:nvme,noise=20000/s:1s/6s", marks=pytest.mark.long),
-    ],
+    long_after(
+        1,
+        [
+            pytest.param("sim:nvme", marks=pytest.mark.long),
+            "sim:hdd",
+            "sim:sata-ssd",
+            "sim:nfs-filer",
+            "sim:nvme,servers=1024,bandwidth=none,usl=0.02:0.002",
+            "sim:nvme,iops=5000/s",
+            pytest.param("sim:nvme,serialised=writes", marks=pytest.mark.long),
+            # every row meets such a second, or two
+            pytest.param("sim:nvme,noise=20000/s:1s/6s", marks=pytest.mark.long),
+        ],
+    ),
 )
 def test_a_ladder_of_one_state_is_of_one_state(target: str, tmp_path: Path) -> None:
     found = apart(Facts(planted.measured(target, READS.replace("3s", "9s"), tmp_path)))

@@ -388,6 +388,7 @@ def test_the_range_of_a_percentile_is_that_of_its_intervals() -> None:
     assert high == pytest.approx(9e6, rel=0.01)
 
 
+@pytest.mark.long
 @given(
     st.lists(st.lists(st.integers(1, 50), min_size=12, max_size=40), min_size=2, max_size=6),
     st.sampled_from([0.5, 0.9, 0.95]),

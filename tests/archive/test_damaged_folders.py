@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.hostile_folders import IN_PLACE, TABLES
+from makers.left_out import long_after
 from makers.live_moments import tape_of_a_load
 from makers.mutations import TIMES, examples, fuzzing
 from makers.trace_samples import MSR
@@ -59,6 +60,7 @@ def _read_all(folder: Path) -> None:
     RENDERERS["terminal"].render(listing(tuple(found), 1, "runs"), io.StringIO(), colour=False, width=100)
 
 
+@pytest.mark.long
 @examples(300)
 def test_nothing_but_an_archive_error_comes_of_damage(whole: Path, tmp_path: Path, examples: int) -> None:
     folder = tmp_path / "run"
@@ -171,6 +173,7 @@ def _tried_in_bounds(
     assert not all_failures, json.dumps(all_failures[:9], indent=1)
 
 
+@pytest.mark.long
 @examples(105)
 def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path, examples: int) -> None:
     """No verb ends in a traceback, without memory or never, or prints what it should not.
@@ -180,6 +183,7 @@ def test_hostile_folders_cost_their_own_line(whole: Path, tmp_path: Path, exampl
     _tried_in_bounds(whole, tmp_path, math.ceil(examples / 3) * TIMES, "run")
 
 
+@pytest.mark.long
 def test_the_folder_that_ended_the_process(whole: Path, tmp_path: Path) -> None:
     """A changed byte in the footer of a table: DuckDB's reader of Parquet died of it (SIGSEGV)."""
     _tried_in_bounds(whole, tmp_path, 1, "run", side_by_side=1, first=293)
@@ -196,7 +200,7 @@ def test_hostile_tapes_and_profiles_are_one_error(tmp_path: Path) -> None:
         _tried_in_bounds(whole, scratch, 8 * TIMES, kind, side_by_side=2)
 
 
-@pytest.mark.parametrize("kind", IN_PLACE)
+@pytest.mark.parametrize("kind", long_after(4, IN_PLACE))
 def test_what_is_no_file_is_refused_with_its_name(whole: Path, tmp_path: Path, kind: str) -> None:
     """A FIFO, a device, a terabyte, a hundred thousand brackets: none is waited for, read or opened."""
     folder = tmp_path / "run"
@@ -263,6 +267,7 @@ def test_a_profile_that_is_no_file_is_refused(tmp_path: Path) -> None:
     assert not profile_folder.is_events(str(tmp_path / EVENTS_FILE))
 
 
+@pytest.mark.long
 def test_events_that_have_nothing_to_give_are_not_waited_for(tmp_path: Path) -> None:
     """The kernel's log passes for a regular file, and whoever reads it waits for the next message."""
     (events := tmp_path / EVENTS_FILE).symlink_to("/proc/kmsg")

@@ -62,6 +62,7 @@ def _without_pages(table: bytes) -> bytes:
     return table[:4] + bytes(len(table) - 12 - footer) + table[-8 - footer :]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [("op", "response_count"), pytest.param((), marks=pytest.mark.long)])
 def test_no_byte_of_a_header_or_footer_ends_the_process(folder: Path, columns: tuple[str, ...]) -> None:
     places = _places(folder / TABLES[0], columns)
@@ -100,6 +101,7 @@ def test_the_rows_are_those_that_duckdb_reads(folder: Path) -> None:
         ).columns()
 
 
+@pytest.mark.long
 def test_too_many_samples_are_refused_before_any_is_read(folder: Path) -> None:
     """The pages are zeroed: their footer alone says how many there are."""
     file = folder / TABLES[1]

@@ -41,6 +41,7 @@ SAMPLES = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(samples=st.lists(SAMPLES, max_size=30), name=TEXTS, warning=TEXTS)
 def test_any_text_and_number_comes_back(tmp_path: Path, samples: list[Sample], name: str, warning: str) -> None:

@@ -112,6 +112,7 @@ def test_it_is_deleted_with_its_run(tmp_path: Path) -> None:
     assert not folder.path.exists()
 
 
+@pytest.mark.long
 def test_each_row_is_written_once(tmp_path: Path) -> None:
     """992 rows once wrote 11.7 GB: the document of all rows after each row."""
     (tmp_path / "many.toml").write_text(MANY)

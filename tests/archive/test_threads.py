@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from makers import card_runs
 
 from iocast.archive import RunFolder
@@ -29,6 +30,7 @@ sys.exit(str(failed) if failed else 0)
 """
 
 
+@pytest.mark.long
 def test_a_run_is_read_by_many_threads_from_the_start(tmp_path: Path) -> None:
     folder = RunFolder.create(str(tmp_path), card_runs.quick_card()).path
     for _ in range(3):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from makers.live_moments import tape_of_a_load
 from makers.served import browser_page, served
 
@@ -32,6 +33,7 @@ WATCH = """
 """
 
 
+@pytest.mark.long
 def test_a_tape_plays_and_its_heat_maps_do_not_flicker(tmp_path: Path) -> None:
     tape = Path(tape_of_a_load(tmp_path)).name
     with served(tmp_path) as address, browser_page() as page:

@@ -13,6 +13,7 @@ import duckdb
 import pytest
 from makers.command_line import IOCAST, iocast
 from makers.database_servers import NoServer, postgres
+from makers.left_out import long_after
 from makers.planted_names import ON_SECRET_HOST, figures_of, planted_in
 from makers.rootly import need
 
@@ -94,7 +95,7 @@ def the_run(place: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("suffix", ["html", "json", "csv", "md", "txt", "flatfile"])
+@pytest.mark.parametrize("suffix", long_after(1, ["html", "json", "csv", "md", "txt", "flatfile"]))
 def test_a_report_of_a_run_has_no_name(suffix: str, place: Path, tmp_path: Path) -> None:
     plain, hidden = tmp_path / f"plain.{suffix}", tmp_path / f"hidden.{suffix}"
     said("report", "last", "-o", plain, cwd=place)
@@ -106,16 +107,20 @@ def test_a_report_of_a_run_has_no_name(suffix: str, place: Path, tmp_path: Path)
         assert figures_of(hidden) == figures_of(plain)
 
 
-@pytest.mark.parametrize("form", ["terminal", "classic", "r", "json", "csv", "markdown", "vdbench", "flatfile"])
+@pytest.mark.parametrize(
+    "form", long_after(1, ["terminal", "classic", "r", "json", "csv", "markdown", "vdbench", "flatfile"])
+)
 def test_what_a_terminal_shows_of_a_run_has_no_name(form: str, place: Path) -> None:
     assert "secret" not in said("report", "last", "--anonymous", "--format", form, cwd=place).lower()
 
 
+@pytest.mark.long
 def test_pictures_have_no_name(place: Path, tmp_path: Path) -> None:
     said("report", "last", "--anonymous", "-o", tmp_path / "hidden.svg", cwd=place)
     assert planted_in(tmp_path) == []
 
 
+@pytest.mark.long
 def test_outputs_of_one_key_have_the_same_pseudonyms_and_others_have_not(place: Path, tmp_path: Path) -> None:
     key = tmp_path / "key"
     key.write_bytes(bytes(range(32)))
@@ -130,6 +135,7 @@ def test_outputs_of_one_key_have_the_same_pseudonyms_and_others_have_not(place: 
     assert (missing.returncode, "head -c 32 /dev/urandom" in missing.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_two_runs_are_compared_without_a_name(place: Path, tmp_path: Path) -> None:
     run, other = the_run(place), tmp_path / "secret-copy"
     shutil.copytree(run, other)
@@ -140,6 +146,7 @@ def test_two_runs_are_compared_without_a_name(place: Path, tmp_path: Path) -> No
     assert figures_of(hidden) == figures_of(plain)
 
 
+@pytest.mark.long
 def test_the_card_and_the_page_of_a_new_run_have_no_name(place: Path) -> None:
     out = place / "fresh"
     shown = said("run", "secret.toml", "data", "--page", "--anonymous", "--out", out, cwd=place, before=ON_SECRET_HOST)
@@ -149,6 +156,7 @@ def test_the_card_and_the_page_of_a_new_run_have_no_name(place: Path) -> None:
     assert "secret-host" in (folder / "run.json").read_text()  # the folder is for those who have the machine
 
 
+@pytest.mark.long
 def test_repeats_and_a_named_experiment_have_no_name(tmp_path: Path) -> None:
     (tmp_path / "secret.toml").write_text(JOB)
     for words in (("repeat", "2", "secret.toml", "sim:nvme"), ("experiment", "arm", "sim:hdd", "--no-page")):
@@ -179,6 +187,7 @@ def test_copies_of_a_file_have_no_name(place: Path, tmp_path: Path) -> None:
     assert figures_of(hidden) == figures_of(plain)
 
 
+@pytest.mark.long
 def test_a_capture_and_what_is_made_of_it_have_no_name(place: Path, tmp_path: Path) -> None:
     program = place / "secret-proc"
     shutil.copy(Path("/usr/bin/python3").resolve(), program)
@@ -272,6 +281,7 @@ def test_a_tape_of_a_database_has_no_name(place: Path, tmp_path: Path) -> None:
         assert "secret" not in said("watch", mode, "--tape", tape, "--anonymous", "--json", cwd=place)
 
 
+@pytest.mark.long
 def test_a_tape_whose_recording_was_killed_has_no_name(place: Path, tmp_path: Path) -> None:
     words = [
         *ON_SECRET_HOST,

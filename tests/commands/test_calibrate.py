@@ -24,6 +24,7 @@ def test_a_simulated_device_start_to_end(tmp_path: Path) -> None:
     assert max(map(len, said.splitlines())) <= 80
 
 
+@pytest.mark.long
 def test_json_is_a_document_of_the_schema_and_the_card_has_it_too(tmp_path: Path) -> None:
     said, folder = calibrate(tmp_path, "--json", "--percentile", "mean")
     told = json.loads(said)
@@ -41,6 +42,7 @@ def test_json_is_a_document_of_the_schema_and_the_card_has_it_too(tmp_path: Path
     assert (card["kind"], headed["maxima"], headed["curve"]) == ("card", told["maxima"], told["curve"])
 
 
+@pytest.mark.long
 def test_csv_is_the_curve(tmp_path: Path) -> None:
     said, _ = calibrate(tmp_path, "--format", "csv")
     head, *lines = said.splitlines()

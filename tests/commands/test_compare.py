@@ -37,6 +37,7 @@ def _only(folder: Path) -> Path:
     return found
 
 
+@pytest.mark.long
 def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Path) -> None:
     done = iocast(
         "ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "3", "--out", str(tmp_path / "o"), "--json", cwd=tmp_path
@@ -55,6 +56,7 @@ def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Pat
     assert json.loads(again.stdout)["pairs"][0]["rows"] == pair["rows"]
 
 
+@pytest.mark.long
 def test_outcomes_that_fail_are_chosen(job: Path, tmp_path: Path) -> None:
     """A script learns from the exit code whether the storage became slower."""
     for path in ("sim:nvme", "sim:hdd"):
@@ -153,6 +155,7 @@ def test_what_is_no_run_folder_is_refused_by_name(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "empty")
 
 
+@pytest.mark.long
 def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: Path) -> None:
     for name in ("hdd", "nvme"):
         assert iocast("run", str(job), f"sim:{name}", "--out", name, cwd=tmp_path).returncode == 0
@@ -169,6 +172,7 @@ def test_a_comparison_is_written_in_the_form_of_its_suffix(job: Path, tmp_path: 
     assert "unknown suffix" in refused.stderr
 
 
+@pytest.mark.long
 def test_ab_and_repeat_write_files_with_charts_too(job: Path, tmp_path: Path) -> None:
     done = iocast("ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "2", "-o", "ab.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

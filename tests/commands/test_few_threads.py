@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast, run_folder, small_job
 from makers.few_processes import before
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 
 from iocast.errors import LoadError
 from iocast.observe.target.patience import within
@@ -80,7 +80,7 @@ def _refused_or_done(place: Path, verb: str, *before: str) -> str:
     return done.stderr
 
 
-@pytest.mark.parametrize("verb", long_but(VERBS, "run", "tree", "copy", "profile", "report", "watch"))
+@pytest.mark.parametrize("verb", long_but(VERBS, "run", "report"))
 @pytest.mark.parametrize("most", long_but((1, 2, 3, 12), 2))
 def test_a_limit_of_processes_is_an_error_with_its_way_out(place: Path, verb: str, most: int) -> None:
     said = _refused_or_done(place, verb, *before(most))
@@ -98,7 +98,7 @@ def test_the_word_of_the_library_is_an_error_of_iocast(monkeypatch: pytest.Monke
         within(1.0, lambda: 1)
 
 
-@pytest.mark.parametrize("verb", ["run", "profile", "page", "watch"])
+@pytest.mark.parametrize("verb", long_after(1, ["run", "profile", "page", "watch"]))
 def test_a_small_stack_is_raised_where_it_may_be(place: Path, verb: str) -> None:
     """The threads of libraries get what the limit says at the start of the process."""
     _refused_or_done(place, verb, "prlimit", f"--stack={256 << 10}:{8 << 20}")

@@ -22,6 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.long
 def test_the_verdict_is_the_first_line_after_the_head(place: Path) -> None:
     done = iocast("forecast", "--on", "last", *ASKED, "--explain", "--what-if", "load*2", cwd=place, COLUMNS="80")
     assert done.returncode == 0, done.stderr
@@ -34,6 +35,7 @@ def test_the_verdict_is_the_first_line_after_the_head(place: Path) -> None:
     assert "NOT OK: 8,000 IOPS is 100% of the" in done.stdout
 
 
+@pytest.mark.long
 def test_verdicts_that_fail_are_chosen(place: Path) -> None:
     """Without --fail-on every verdict is an answer: 0."""
     beyond = ("forecast", "--on", "last", "--iops", "80000", "--slo", "p99=8ms")

@@ -42,6 +42,7 @@ def test_a_burst_of_signals_is_one_question_and_handlers_come_back() -> None:
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
+@pytest.mark.long
 def test_a_later_signal_kills_a_process_that_is_stuck() -> None:
     """Its first thread returns to Python neither for the first signal nor for those after it."""
     program = (

@@ -148,6 +148,7 @@ driver = "client"
 """
 
 
+@pytest.mark.long
 def test_a_job_file_is_planned_and_repeated_on_a_data_set(
     server: Postgres, load_db: Say, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 from makers.command_line import iocast
+from makers.left_out import long_after
 
 from iocast.commands import VERBS, load_verb
 from iocast.load.filling import claimed_file, create
@@ -29,7 +30,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.parametrize("given", [(), ("runs",)])
+@pytest.mark.parametrize("given", long_after(1, [(), ("runs",)]))
 def test_what_is_listed_can_be_shown_reported_and_compared(place: Path, given: tuple[str, ...]) -> None:
     inside = ("--in", *given) if given else ()
     listed = json.loads(iocast("runs", *given, "--json", cwd=place).stdout)["runs"]
@@ -44,6 +45,7 @@ def test_what_is_listed_can_be_shown_reported_and_compared(place: Path, given: t
     assert f"iocast show RUN{' --in runs' if given else ''}." in hint
 
 
+@pytest.mark.long
 def test_repeats_are_shown_again_as_they_were(place: Path) -> None:
     (group,) = (place / "runs").glob("*-repeat-*")
     for words in (("report", group), ("report", group.name, "--in", "runs"), ("show", group.name, "--in", "runs")):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, compare, environment, iocast, run_folder, small_job, without_machine
+from makers.left_out import long_after
 
 from iocast.jobs import load_job
 
@@ -24,6 +25,7 @@ def test_the_card_of_a_simulated_disk(tmp_path: Path) -> None:
     assert without_machine(other.stdout) != without_machine(done.stdout)
 
 
+@pytest.mark.long
 def test_a_card_ends_in_a_screen_of_80_by_24(tmp_path: Path) -> None:
     done = iocast("card", "sim:hdd", "--page", cwd=tmp_path, COLUMNS="80")
     compare("card_sim_hdd_screen.txt", without_machine(done.stdout))
@@ -69,6 +71,7 @@ def test_json_has_its_keys_and_nothing_else_is_on_stdout(tmp_path: Path) -> None
     assert done.stderr.startswith(f"card quick on sim:nvme: measures {len(load_job('card-quick').phases)} rows")
 
 
+@pytest.mark.long
 def test_classic(tmp_path: Path) -> None:
     done = iocast("card", "sim:hdd", "--format", "classic", cwd=tmp_path)
     phases = load_job("card-quick").phases
@@ -78,6 +81,7 @@ def test_classic(tmp_path: Path) -> None:
     assert "run folder: iocast-runs/" in done.stderr
 
 
+@pytest.mark.long
 def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
     done = iocast("run", small_job(tmp_path), cwd=tmp_path)
     assert "\x1b" not in done.stdout + done.stderr
@@ -92,6 +96,7 @@ def test_piped_output_has_no_escape_codes(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_reader_who_leaves_early_is_not_complained_to(tmp_path: Path) -> None:
     for command in ("card sim:hdd --format json", "plan hailey sim:hdd", "--help"):
         reader = subprocess.Popen(["head", "-1"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
@@ -166,6 +171,7 @@ def test_the_version_imports_nothing_else(tmp_path: Path) -> None:
     assert done.stdout.startswith("iocast 0.")
 
 
+@pytest.mark.long
 def test_two_runs_in_the_same_second_have_two_folders(tmp_path: Path) -> None:
     runs = [
         subprocess.Popen(
@@ -182,6 +188,7 @@ def test_two_runs_in_the_same_second_have_two_folders(tmp_path: Path) -> None:
     assert all((folder / "run.json").exists() for folder in folders)
 
 
+@pytest.mark.long
 def test_a_device_that_fails_altogether_is_no_success(tmp_path: Path) -> None:
     done = iocast("card", "sim:nvme,errors=100%,errno=ENOSPC", cwd=tmp_path)
     assert done.returncode == 2
@@ -211,6 +218,7 @@ def test_a_value_that_cannot_be_read_names_its_option(tmp_path: Path, words: tup
     assert f'error: {words[-1]}: "x" is not a ' in done.stderr
 
 
+@pytest.mark.long
 def test_the_grade_is_kept_although_nobody_reads_to_the_end(tmp_path: Path) -> None:
     """`iocast card sim:hdd | head -3` must not leave a run without its grade in the list of runs."""
     command = f"{' '.join(map(str, IOCAST))} card sim:hdd --no-page 2>/dev/null | true"
@@ -222,7 +230,7 @@ def test_the_grade_is_kept_although_nobody_reads_to_the_end(tmp_path: Path) -> N
 CLOSED = {"stdout": ">&-", "stderr": "2>&-", "both": ">&- 2>&-", "all": "<&- >&- 2>&-"}
 
 
-@pytest.mark.parametrize("closed", CLOSED)
+@pytest.mark.parametrize("closed", long_after(1, CLOSED))
 def test_streams_that_are_closed_are_no_error(tmp_path: Path, closed: str) -> None:
     command = f"{' '.join(IOCAST)} card sim:hdd --time 1s --no-page {CLOSED[closed]}"
     done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, check=False)
@@ -233,6 +241,7 @@ def test_streams_that_are_closed_are_no_error(tmp_path: Path, closed: str) -> No
     assert listed["status"] == "done"
 
 
+@pytest.mark.long
 def test_the_page_is_written_and_the_floor_checked_although_nobody_reads_the_card(tmp_path: Path) -> None:
     for more, code, file in (("", 0, True), ("--no-page --fail-under A", 1, False)):
         out = tmp_path / str(code)

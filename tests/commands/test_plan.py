@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from makers.command_line import compare, iocast
 
 
@@ -101,6 +102,7 @@ def test_a_card_on_a_foreign_file_shows_the_rows_that_read(tmp_path: Path) -> No
     assert "used as it is" in done.stdout
 
 
+@pytest.mark.long
 def test_what_is_there_already_is_said(tmp_path: Path) -> None:
     iocast("card", ".", "--size", "16MiB", "--time", "5ms", cwd=tmp_path)
     done = iocast("plan", "card-quick", ".", "--size", "16MiB", cwd=tmp_path)

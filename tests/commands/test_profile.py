@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from makers.command_line import iocast
 from makers.trace_samples import MSR
 
@@ -27,6 +28,7 @@ def test_what_is_no_trace_is_refused_with_the_way_out(tmp_path: Path) -> None:
     assert "no trace format" in done.stderr
 
 
+@pytest.mark.long
 def test_a_job_goes_to_stdout_and_two_loads_are_checked(tmp_path: Path) -> None:
     log = "fio version 3 iolog\n0 /a add\n0 /a open\n"
     log += "".join(f"{at * 1000 + at * at % 700} /a write {at * 4096} 4096\n" for at in range(2000))

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast import load
@@ -167,6 +168,7 @@ test = "two"
 """
 
 
+@pytest.mark.long
 def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(JOB)
     terminal.type(f"{sys.executable} -m iocast run job.toml . --no-page >card; echo ended $?")
@@ -184,7 +186,9 @@ def test_a_real_terminal_that_is_resized(terminal: Terminal, tmp_path: Path) -> 
     assert "\x1b" not in (tmp_path / "card").read_text()
 
 
-@pytest.mark.parametrize(("setting", "coloured"), [("", True), ("NO_COLOR=1", False), ("TERM=dumb", False)])
+@pytest.mark.parametrize(
+    ("setting", "coloured"), long_after(1, [("", True), ("NO_COLOR=1", False), ("TERM=dumb", False)])
+)
 def test_colours_are_for_terminals(terminal: Terminal, setting: str, coloured: bool) -> None:
     terminal.type(f"clear; {setting} {sys.executable} -m iocast card sim:nvme --time 1ms --no-page; echo ended $?")
     terminal.wait_for("ended 0")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, run_folder
+from makers.left_out import long_after
 
 from iocast.archive.writing.named_outputs import check_output, put_output
 from iocast.errors import ArchiveError
@@ -76,7 +77,7 @@ def test_a_link_is_refused_with_force_too(verb: str, place: Path) -> None:
     assert not (place / "new").exists()
 
 
-@pytest.mark.parametrize("verb", ["report", "compare", "model", "size", "job"])
+@pytest.mark.parametrize("verb", long_after(1, ["report", "compare", "model", "size", "job"]))
 def test_force_replaces_it_and_then_it_is_ours(verb: str, place: Path) -> None:
     option, name = _written(verb)
     (place / name).write_text("mine\n")
@@ -102,6 +103,7 @@ def test_of_several_pictures_none_is_written_where_one_is_refused(place: Path) -
     assert [each.name for each in place.glob("card-*")] == ["card-overview.svg"]
 
 
+@pytest.mark.long
 def test_orions_files_are_kept_apart_from_those_of_somebody_else(place: Path) -> None:
     asked = ("matrix", "sim:nvme", "--run", "simple", "--duration", "1", "--no-page", "--files", "orion")
     done = iocast(*asked, cwd=place)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, run_folder
+from makers.left_out import long_after
 
 
 @pytest.fixture(scope="module")
@@ -45,14 +46,17 @@ def test_no_page_when_none_is_wanted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "start"),
-    [
-        ("card.html", "<!doctype html>"),
-        ("card.HTM", "<!doctype html>"),
-        ("card.md", "# card quick · sim:hdd\n"),
-        ("card.json", "{\n"),
-        ("card.csv", "phase,op,test,users,depth,"),
-        ("card.txt", "card quick · sim:hdd\n"),
-    ],
+    long_after(
+        2,
+        [
+            ("card.html", "<!doctype html>"),
+            ("card.HTM", "<!doctype html>"),
+            ("card.md", "# card quick · sim:hdd\n"),
+            ("card.json", "{\n"),
+            ("card.csv", "phase,op,test,users,depth,"),
+            ("card.txt", "card quick · sim:hdd\n"),
+        ],
+    ),
 )
 def test_the_suffix_says_the_form(runs: Path, tmp_path: Path, name: str, start: str) -> None:
     done = iocast("report", run_folder(runs / "iocast-runs"), "-o", name, cwd=tmp_path)
@@ -85,7 +89,7 @@ def test_a_json_file_has_the_charts(runs: Path, tmp_path: Path) -> None:
     assert charts["randread-8k-heat"]["tables"]["moments"][0]["p50_ns"] > 1e6
 
 
-@pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<svg ")])
+@pytest.mark.parametrize(("suffix", "magic"), long_after(1, [("png", b"\x89PNG"), ("svg", b"<svg ")]))
 def test_a_picture_for_each_chart(runs: Path, tmp_path: Path, suffix: str, magic: bytes) -> None:
     folder = run_folder(runs / "iocast-runs")
     done = iocast("report", folder, "-o", f"card.{suffix}", "--theme", "dark", cwd=tmp_path)
@@ -142,6 +146,7 @@ def test_a_place_that_cannot_be_written_is_named(runs: Path, tmp_path: Path) -> 
     assert done.stderr.startswith("error: cannot write no/such/card.csv: No such file or directory")
 
 
+@pytest.mark.long
 def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "from iocast.errors import IocastError\nfrom iocast.report.renderers import html\n"
@@ -153,6 +158,7 @@ def test_a_page_that_fails_does_not_spoil_the_measurement(tmp_path: Path) -> Non
     assert "Bottleneck" in done.stdout
 
 
+@pytest.mark.long
 def test_a_png_without_a_font_is_an_error_and_the_page_is_not(tmp_path: Path) -> None:
     """Where no font is installed, words of a PNG would be missing; a page and an SVG have those of their reader."""
     fonts = tmp_path / "fonts.conf"  # as FONTCONFIG_FILE of resvg it hides all fonts that are installed

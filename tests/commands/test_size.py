@@ -49,6 +49,7 @@ def test_numbers_as_people_write_them(tmp_path: Path) -> None:
     assert '--iops: "many" is not a rate' in refused.stderr
 
 
+@pytest.mark.long
 def test_the_interview(tmp_path: Path) -> None:
     def asked(answers: str) -> subprocess.CompletedProcess[str]:
         command = [*IOCAST, "size", "--interview", "--device", "sata-ssd", "--json"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, environment, run_folder
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 
 RUN = ("run", "card-quick", "sim:nvme", "--time", "10ms", "--no-page")
 STREAMS = ("closed", "full", "left")
@@ -65,7 +65,7 @@ def test_a_run_goes_on_to_its_end(stdout: str, stderr: str, tmp_path: Path) -> N
         assert said in done.stderr.splitlines()
 
 
-@pytest.mark.parametrize("stdout", STREAMS)
+@pytest.mark.parametrize("stdout", long_after(1, STREAMS))
 def test_a_missed_grade_is_still_a_missed_grade(stdout: str, tmp_path: Path) -> None:
     done = _run(
         tmp_path, stdout, "", "run", "card-quick", "sim:hdd", "--time", "10ms", "--no-page", "--fail-under", "A"
@@ -73,6 +73,7 @@ def test_a_missed_grade_is_still_a_missed_grade(stdout: str, tmp_path: Path) -> 
     assert (done.returncode, _status(tmp_path)) == (1, ("done", True))
 
 
+@pytest.mark.long
 def test_the_page_is_left_although_nothing_can_be_printed(tmp_path: Path) -> None:
     done = _run(tmp_path, "full", "", *RUN[:-1])
     assert done.returncode == 0
@@ -80,7 +81,10 @@ def test_the_page_is_left_although_nothing_can_be_printed(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "verb", [("repeat", "2", "card-quick", "sim:nvme"), ("ab", "card-quick", "sim:nvme", "sim:hdd")]
+    "verb",
+    long_after(
+        1, map(pytest.param, [("repeat", "2", "card-quick", "sim:nvme"), ("ab", "card-quick", "sim:nvme", "sim:hdd")])
+    ),
 )
 def test_all_runs_of_a_group_are_made_and_said(verb: tuple[str, ...], tmp_path: Path) -> None:
     done = _run(tmp_path, "full", "", *verb, "--time", "1ms", *(("--rounds", "1") if verb[0] == "ab" else ()))
@@ -91,7 +95,7 @@ def test_all_runs_of_a_group_are_made_and_said(verb: tuple[str, ...], tmp_path: 
     assert len(list(group.rglob("run.json"))) == 2
 
 
-@pytest.mark.parametrize("stderr", STREAMS)
+@pytest.mark.parametrize("stderr", long_after(1, STREAMS))
 def test_a_refusal_keeps_its_code(stderr: str, tmp_path: Path) -> None:
     assert _run(tmp_path, "", stderr, "run", "nothing.toml").returncode == 2
     assert _run(tmp_path, "", stderr, "run", "--no-such-option").returncode == 2

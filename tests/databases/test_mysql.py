@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from makers.database_servers import Mariadb, NoServer, mariadb
+from makers.left_out import long_after
 
 from iocast.databases.mysql import mysql, mysql_queries, mysql_session
 from iocast.databases.query import RefusedError
@@ -146,7 +147,7 @@ def test_sessions_have_their_thread_and_are_counted(instrumented: Mariadb) -> No
     assert thread > 1
 
 
-@pytest.mark.parametrize("kind", ["instrumented", "plain"])
+@pytest.mark.parametrize("kind", long_after(1, ["instrumented", "plain"]))
 def test_our_own_sessions_are_not_counted(kind: str, request: pytest.FixtureRequest) -> None:
     server: Mariadb = request.getfixturevalue(kind)
     alone(server)
@@ -175,6 +176,7 @@ def test_without_performance_schema_the_rest_is_seen_and_the_way_out_told(plain:
     }
 
 
+@pytest.mark.long
 def test_flushed_counters_are_unknown(plain: Mariadb) -> None:
     with mysql.connect(plain.url(), polls_per_s=0) as observer:
         time.sleep(4)  # uptime is told in whole seconds: two starts must be further apart

@@ -226,6 +226,7 @@ def test_a_link_that_the_user_of_the_server_put_into_its_data(
     assert os.listdir(target) == []
 
 
+@pytest.mark.long
 def test_what_cannot_be_removed_is_said(target: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch) -> None:
     real = HeldFolder.empty
 

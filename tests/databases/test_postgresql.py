@@ -312,6 +312,7 @@ def test_sessions_are_counted_by_what_they_wait_for(server: Postgres) -> None:
     assert not any(each.subject == "Timeout|PgSleep" for each in before)
 
 
+@pytest.mark.long
 def test_our_own_sessions_are_not_counted(server: Postgres) -> None:
     with postgresql.connect(server.url(), polls_per_s=100) as observer:
         samples = [sample for _ in range(100) for sample in observer.sample()]

@@ -55,6 +55,7 @@ def _said(started: subprocess.Popen[str], words: str) -> None:
     raise AssertionError(f"it ended without saying {words!r}")
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_moves_no_time_of_a_run(tmp_path: Path) -> None:
     clock = SetClock(tmp_path)
     started = _begin(tmp_path, env=clock.environment)
@@ -74,6 +75,7 @@ def test_a_clock_that_is_set_moves_no_time_of_a_run(tmp_path: Path) -> None:
     assert "The clock of this machine was set back by 1 h during the run" in " ".join(out.split())
 
 
+@pytest.mark.long
 def test_a_clock_that_is_set_moves_no_line_of_a_watch_and_no_moment_of_a_tape(tmp_path: Path) -> None:
     clock = SetClock(tmp_path)
     words = ("watch", "iostat", "--json", "--interval", "200ms", "--count", "6", "--record", "tape")

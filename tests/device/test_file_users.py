@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from makers.command_line import IOCAST, environment, small_job
 from makers.command_line import in_own_process as iocast  # who has a device open is the subject
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 from makers.other_processes import other_process
 from makers.rootly import Mount, command, need
 from makers.work_files import MIB, lay, plan
@@ -159,7 +159,7 @@ def test_it_is_swap(tmp_path: Path) -> None:
         subprocess.run(["swapoff", str(work)], check=True)
 
 
-@pytest.mark.parametrize("over", ["the work file is on the overlay", "the work file is below it"])
+@pytest.mark.parametrize("over", long_after(1, ["the work file is on the overlay", "the work file is below it"]))
 def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount, attach: Attach, over: str) -> None:
     lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"
     for each in (lower, upper, inside):
@@ -230,6 +230,7 @@ def test_a_lock_of_a_process_that_cannot_be_looked_into(tmp_path: Path, monkeypa
         assert file_users([str(work)]) == {str(work): [f"process {os.getpid()} holds a lock on it"]}
 
 
+@pytest.mark.long
 def test_who_only_reads_it_does_not_hinder(tmp_path: Path) -> None:
     work = work_file(tmp_path / "here")
     with open(work, "rb"):

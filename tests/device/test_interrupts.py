@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, environment, iocast, run_folder, start
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 
 from iocast import archive
 from iocast.load.marks import read_mark
@@ -72,16 +72,19 @@ def end(run: subprocess.Popen[str], number: int) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("more", "number"),
-    [
-        pytest.param("", signal.SIGINT, id="closed"),
-        pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
-        pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
-        pytest.param("", signal.SIGQUIT, id="closed, SIGQUIT"),
-        pytest.param("users = 32", signal.SIGINT, id="32 users"),
-        pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
-        pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
-        pytest.param('think = "100s"', signal.SIGTERM, id="thinking"),
-    ],
+    long_after(
+        1,
+        [
+            pytest.param("", signal.SIGINT, id="closed"),
+            pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
+            pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
+            pytest.param("", signal.SIGQUIT, id="closed, SIGQUIT"),
+            pytest.param("users = 32", signal.SIGINT, id="32 users"),
+            pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
+            pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
+            pytest.param('think = "100s"', signal.SIGTERM, id="thinking"),
+        ],
+    ),
 )
 def test_during_a_phase(tmp_path: Path, more: str, number: int) -> None:
     run = begin(tmp_path, more)

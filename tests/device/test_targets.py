@@ -62,6 +62,7 @@ def test_a_link_to_a_file_is_that_file(tmp_path: Path) -> None:
     assert digest(tmp_path / "data") == before
 
 
+@pytest.mark.long
 def test_a_file_that_is_to_be_made(tmp_path: Path) -> None:
     for size, time_ns in (("16MiB", 0), ("16MiB", 1), ("32MiB", 0)):
         before = (tmp_path / "new.dat").stat().st_ino if time_ns else None
@@ -151,6 +152,7 @@ def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounte
     assert iocast("report", folder, cwd=tmp_path).returncode == 0
 
 
+@pytest.mark.long
 def test_memory_is_called_memory(tmp_path: Path, mounted: Mount) -> None:
     place = mounted("memory", "-t", "tmpfs", "none")
     done = iocast("card", place, *QUICK, cwd=tmp_path)

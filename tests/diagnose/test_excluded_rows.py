@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -73,7 +74,9 @@ def _part(run: Run, found: Examination, code: str) -> Graded:
     return next(part for part in grade(run, found).parts if part.code == code)
 
 
-@pytest.mark.parametrize("target", ["sim:nvme,throughput=200MB/s,stall=500ms/5s", "sim:sata-ssd,stall=300ms/7s"])
+@pytest.mark.parametrize(
+    "target", long_after(1, ["sim:nvme,throughput=200MB/s,stall=500ms/5s", "sim:sata-ssd,stall=300ms/7s"])
+)
 def test_stalls_of_every_row_leave_the_bottleneck_known(target: str, tmp_path: Path) -> None:
     """All rows stand still for a like share of their time: a verdict on a percentile is spoilt, one on rates is not."""
     run = planted.measured(target, READS.replace("3s", "15s"), tmp_path)
@@ -177,6 +180,7 @@ def test_rows_of_one_reason_are_named_together() -> None:
     assert named(many, stalled) == "1x1, 2x1, 3x1, 4x1, 5x1, 6x1 and 2 more (stalled)"
 
 
+@pytest.mark.long
 def test_a_figure_of_a_row_of_another_state_says_so(tmp_path: Path) -> None:
     """It said "A random 8k read takes 250 us (p50)" of the one row in which the device was three times as slow."""
     run = planted.measured("sim:nvme,bandwidth=none,slow=0s..3s:3", READS, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from makers.ladder_runs import ladder_run, pool
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -32,21 +33,25 @@ def fine(facts: Facts) -> Answer:
 
 @pytest.mark.parametrize(
     ("rate", "limit_s", "given", "reason"),
-    [
-        (4000, 0.008, "ok", "within"),
-        (6000, 0.008, "marginal", "busy"),
-        (4000, 0.005, "marginal", "upper_beyond"),
-        (7000, 0.0065, "at_risk", "upper_beyond"),
-        (4000, 0.0045, "at_risk", "base_beyond"),
-        (4000, 0.002, "not_ok", "lower_beyond"),
-        (7900, 0.050, "not_ok", "overloaded"),
-    ],
+    long_after(
+        1,
+        [
+            (4000, 0.008, "ok", "within"),
+            (6000, 0.008, "marginal", "busy"),
+            (4000, 0.005, "marginal", "upper_beyond"),
+            (7000, 0.0065, "at_risk", "upper_beyond"),
+            (4000, 0.0045, "at_risk", "base_beyond"),
+            (4000, 0.002, "not_ok", "lower_beyond"),
+            (7900, 0.050, "not_ok", "overloaded"),
+        ],
+    ),
 )
 def test_each_verdict(facts: Facts, rate: float, limit_s: float, given: str, reason: str) -> None:
     found = answer(replace(ASK, rate_per_s=rate, limit_s=limit_s), facts, {}, {})
     assert (found.verdict, found.reason) == (given, reason)
 
 
+@pytest.mark.long
 def test_rows_of_trust_c_are_no_ok(facts: Facts) -> None:
     """One of seven in the middle is none too many; the first one, the last one or two are."""
     names = [row.name for row in facts.rows]
@@ -66,12 +71,15 @@ def stops(facts: Facts, times: int, share: float = 1.0) -> tuple[RowStops, ...]:
 
 @pytest.mark.parametrize(
     ("times", "share", "limit_s", "given"),
-    [
-        (6, 1.0, 0.008, "at_risk"),  # 6 x 0.292 s of 140 s: 1.25 %
-        (6, 0.5, 0.020, "ok"),  # half of the outstanding I/Os went on: 0.6 %
-        (1, 1.0, 0.020, "ok"),
-        (600, 1.0, 0.4, "ok"),  # no stall is longer than the SLO
-    ],
+    long_after(
+        1,
+        [
+            (6, 1.0, 0.008, "at_risk"),  # 6 x 0.292 s of 140 s: 1.25 %
+            (6, 0.5, 0.020, "ok"),  # half of the outstanding I/Os went on: 0.6 %
+            (1, 1.0, 0.020, "ok"),
+            (600, 1.0, 0.4, "ok"),  # no stall is longer than the SLO
+        ],
+    ),
 )
 def test_stalls_that_break_the_percentile_are_no_ok(
     facts: Facts, times: int, share: float, limit_s: float, given: str
@@ -129,6 +137,7 @@ def test_a_ladder_that_was_still_rising_says_little() -> None:
     assert answer(replace(asked, rate_per_s=3000), short, {}, {}).verdict == "ok"
 
 
+@pytest.mark.long
 def test_headroom_is_where_the_verdict_changes(facts: Facts, fine: Answer) -> None:
     room = fine.headroom
     assert room is not None
@@ -140,6 +149,7 @@ def test_headroom_is_where_the_verdict_changes(facts: Facts, fine: Answer) -> No
         assert answer(replace(ASK, rate_per_s=rate), facts, {}, {}).verdict == given
 
 
+@pytest.mark.long
 def test_open_loop_rows_are_held_against_it() -> None:
     rates = (1600, 3200, 4800, 5600, 6400, 7200)
     facts = ladder_run(pool(8), rates=rates)
@@ -152,19 +162,22 @@ def test_open_loop_rows_are_held_against_it() -> None:
 
 @pytest.mark.parametrize(
     ("servers", "law", "rates", "given", "reason", "kept", "broken"),
-    [
-        # Each I/O takes four times as long: the p99 of 18 ms breaks the SLO at any rate.
-        (32, "exponential:4ms", (4000.0, 4800.0), "not_ok", "measured_beyond", None, 4000.0),
-        # At the peak all is well, half above it the storage falls behind.
-        (14, "constant:3ms", (4000.0, 6000.0), "ok", "measured_within", 4000.0, 6000.0),
-        # The upper end of what was measured at the peak is unknown.
-        (4, "constant:900us", (4000.0, 4800.0), "at_risk", "measured_unsure", None, 4800.0),
-        (6, "constant:2ms", (4000.0,), "not_ok", "measured_beyond", None, 4000.0),
-        # Far quicker than foretold, and so as good as foretold.
-        (64, "constant:100us", (4000.0, 4800.0), "ok", "measured_within", 4800.0, None),
-        # What was probed lies below the peak, and says nothing of it.
-        (64, "constant:100us", (2000.0,), "unknown", "contradicted", 2000.0, None),
-    ],
+    long_after(
+        1,
+        [
+            # Each I/O takes four times as long: the p99 of 18 ms breaks the SLO at any rate.
+            (32, "exponential:4ms", (4000.0, 4800.0), "not_ok", "measured_beyond", None, 4000.0),
+            # At the peak all is well, half above it the storage falls behind.
+            (14, "constant:3ms", (4000.0, 6000.0), "ok", "measured_within", 4000.0, 6000.0),
+            # The upper end of what was measured at the peak is unknown.
+            (4, "constant:900us", (4000.0, 4800.0), "at_risk", "measured_unsure", None, 4800.0),
+            (6, "constant:2ms", (4000.0,), "not_ok", "measured_beyond", None, 4000.0),
+            # Far quicker than foretold, and so as good as foretold.
+            (64, "constant:100us", (4000.0, 4800.0), "ok", "measured_within", 4800.0, None),
+            # What was probed lies below the peak, and says nothing of it.
+            (64, "constant:100us", (2000.0,), "unknown", "contradicted", 2000.0, None),
+        ],
+    ),
 )
 def test_what_open_loop_rows_measured_counts_where_it_contradicts(
     facts: Facts,
@@ -198,6 +211,7 @@ def test_rows_that_the_generator_spoilt_contradict_nothing(facts: Facts) -> None
     assert (found.verdict, found.replayed) == ("ok", None)
 
 
+@pytest.mark.long
 def test_few_arrivals_by_chance_are_no_falling_behind(facts: Facts) -> None:
     """Of ten a second for five seconds there may be forty: that is 20% fewer, and no storage that cannot do ten."""
     for seed in range(1, 9):

@@ -70,6 +70,7 @@ def test_a_run_that_ended_early_says_what_is_missing(answer: Calibrated, found: 
     assert early.most is not None
 
 
+@pytest.mark.long
 def test_it_is_made_of_the_folder_alone(answer: Calibrated, found: Calibration, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere"
     Path(answer.folder).rename(moved)

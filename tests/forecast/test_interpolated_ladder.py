@@ -6,6 +6,7 @@ import math
 
 import pytest
 from makers.ladder_runs import ladder_run, pool
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -61,13 +62,16 @@ def test_the_interval_reaches_from_one_size_to_the_other(between: MeasuredLadder
 
 @pytest.mark.parametrize(
     "device",
-    [
-        LINKED,
-        pool(8, "exponential:1ms", ",throughput=40MB/s"),
-        pool(1, "exponential:1ms", ",stripe=8:8KiB"),  # 12k crosses one stripe, 16k one too
-        "sim:sata-ssd",
-        "sim:hdd",
-    ],
+    long_after(
+        1,
+        [
+            LINKED,
+            pool(8, "exponential:1ms", ",throughput=40MB/s"),
+            pool(1, "exponential:1ms", ",stripe=8:8KiB"),  # 12k crosses one stripe, 16k one too
+            "sim:sata-ssd",
+            "sim:hdd",
+        ],
+    ),
 )
 def test_what_was_not_measured_lies_in_the_interval(device: str) -> None:
     seconds = 60.0 if device == "sim:hdd" else 3.0

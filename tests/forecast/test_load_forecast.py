@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from makers.ladder_runs import ladder_run, pool
+from makers.left_out import long_after
 
 from iocast.analyse.facts import Facts
 from iocast.forecast.answer import Question, answer
@@ -74,13 +75,16 @@ def test_a_throttle_by_time_slices_does_not_hold_back_what_is_below_it() -> None
 
 @pytest.mark.parametrize(
     ("device", "rates"),
-    [
-        ("sim:nvme,iops=9000/s", (4000, 7000)),  # one user meets the cap: 113 us, of which 31 us are waits
-        ("sim:nvme,iops=11000/s", (4000, 9000)),
-        ("sim:sata-ssd,iops=9000/s", (4000, 7000)),
-        ("sim:nvme,throughput=40MB/s", (1000, 4000)),  # it always does: what is below the cap was never seen
-        (pool(4, "constant:1ms", ",iops=500/s"), (100, 300)),
-    ],
+    long_after(
+        1,
+        [
+            ("sim:nvme,iops=9000/s", (4000, 7000)),  # one user meets the cap: 113 us, of which 31 us are waits
+            ("sim:nvme,iops=11000/s", (4000, 9000)),
+            ("sim:sata-ssd,iops=9000/s", (4000, 7000)),
+            ("sim:nvme,throughput=40MB/s", (1000, 4000)),  # it always does: what is below the cap was never seen
+            (pool(4, "constant:1ms", ",iops=500/s"), (100, 300)),
+        ],
+    ),
 )
 def test_what_one_user_waits_for_at_a_cap_is_not_the_time_of_an_io(device: str, rates: tuple[int, int]) -> None:
     facts = ladder_run(device, rates=rates)
@@ -93,6 +97,7 @@ def test_what_one_user_waits_for_at_a_cap_is_not_the_time_of_an_io(device: str, 
     assert by.at(rates[1]).figure(None).base_s == pytest.approx(facts.rows[-1].response().mean_ns / 1e9, rel=0.5)
 
 
+@pytest.mark.long
 def test_how_much_of_the_first_row_a_cap_held_back() -> None:
     """A read of sim:nvme takes 82 us; 113 us are seen of one user behind 9,000 IOPS."""
     held = forecaster(ladder_run("sim:nvme,iops=9000/s")).held_s

@@ -74,6 +74,7 @@ def test_a_mix_of_its_own_comes_before_one_put_together() -> None:
     assert far.composed
 
 
+@pytest.mark.long
 def test_a_mix_put_together_is_less_sure_and_wider() -> None:
     """Reads 1 ms, writes 3 ms: 70/30 takes 1.6 ms on 8 servers, 5,000 IOPS at most."""
     parts = find_ladder(ladder_run(SLOW_WRITES, reads=(100, 0), seconds=10.0), MIX, {}, {})

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from makers.left_out import long_after
 
 from iocast.forecast.flow_equivalent import ladder
 from iocast.forecast.laws.open_queues import mmc, mmc_quantile_s
@@ -16,7 +17,7 @@ LOADS = (1, 2, 4, 8, 16, 32, 64)
 MOST = 0.99999  # where a distribution without an end is cut off
 
 
-@pytest.mark.parametrize("utilisation", [0.3, 0.6, 0.8])
+@pytest.mark.parametrize("utilisation", long_after(1, [0.3, 0.6, 0.8]))
 def test_percentiles_of_one_server_are_those_of_theory(utilisation: float) -> None:
     """M/M/1: whoever finds n takes the sum of n + 1 exponential times."""
     from scipy.stats import gamma

@@ -102,6 +102,7 @@ def changed(content: bytes, chance: random.Random) -> bytes:
     return bytes(several[: len(content)])
 
 
+@pytest.mark.long
 def test_plans_end_in_a_result_or_a_refusal(tmp_path: Path) -> None:
     chance = random.Random(7 if TIMES == 1 else None)
     plans = [json.dumps(plan).encode() for plan in simulated()]
@@ -115,6 +116,7 @@ def test_plans_end_in_a_result_or_a_refusal(tmp_path: Path) -> None:
     assert set(in_batches(cases, tmp_path)) == {"done", "refused"}
 
 
+@pytest.mark.long
 def test_journals_end_in_a_result_or_a_refusal(tmp_path: Path) -> None:
     chance = random.Random(7 if TIMES == 1 else None)
     _, writes = real(tmp_path)

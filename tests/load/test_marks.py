@@ -173,6 +173,7 @@ def left_empty(place: Path) -> list[str]:
     return [Path(name).name for name, why in load.clean(str(place)).left if "may be of an iocast" in why]
 
 
+@pytest.mark.long
 def test_a_kill_at_any_moment_leaves_no_file_without_a_whole_mark(tmp_path: Path) -> None:
     """Before each system call that makes, links, renames or writes, in both ways of making a file."""
     for nameless in (True, False):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, small_job
+from makers.left_out import long_after
 
 HOPELESS = {
     "files": ("--nofile=40:40", "error: small needs 68 open files; the limit of this process is 40\n"),
@@ -18,7 +19,7 @@ HOPELESS = {
 }
 
 
-@pytest.mark.parametrize("limit", HOPELESS)
+@pytest.mark.parametrize("limit", long_after(1, HOPELESS))
 def test_too_low_a_limit_is_refused_before_anything_is_done(tmp_path: Path, limit: str) -> None:
     option, words = HOPELESS[limit]
     done = iocast("run", small_job(tmp_path), tmp_path, cwd=tmp_path, before=("prlimit", option))
@@ -28,12 +29,14 @@ def test_too_low_a_limit_is_refused_before_anything_is_done(tmp_path: Path, limi
     assert [file.name for file in tmp_path.iterdir()] == ["small.toml"], "something was left behind"
 
 
+@pytest.mark.long
 def test_the_soft_limit_of_open_files_is_raised(tmp_path: Path) -> None:
     done = iocast("run", small_job(tmp_path), tmp_path, "--json", cwd=tmp_path, before=("prlimit", "--nofile=16:1024"))
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["rows"]) == 2
 
 
+@pytest.mark.long
 def test_a_simulated_device_needs_no_open_files_of_its_users(tmp_path: Path) -> None:
     job = tmp_path / "many.toml"
     job.write_text('name = "many"\n[[phase]]\ntest = "a"\nsize = "8k"\npattern = "random"\nusers = 500\ntime = "1ms"\n')
@@ -87,6 +90,7 @@ def test_more_memory_than_the_control_group_allows_is_refused_in_words(tmp_path:
     assert [file.name for file in tmp_path.iterdir()] == ["greedy.toml"], "something was left behind"
 
 
+@pytest.mark.long
 def test_what_fits_in_the_control_group_runs(tmp_path: Path, group: tuple[str, ...]) -> None:
     done = iocast("run", small_job(tmp_path), tmp_path, cwd=tmp_path, before=group)
     assert done.returncode == 0, done.stderr

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 from makers.rootly import need
 from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
@@ -81,6 +82,7 @@ def test_the_next_run_takes_up_what_a_killed_one_left(tmp_path: Path) -> None:
     assert len(load.clean(str(tmp_path)).removed) == 1
 
 
+@pytest.mark.long
 def test_clean_removes_what_a_killed_one_left_whenever_it_comes(tmp_path: Path) -> None:
     """It took its own move of the file, which changes its ctime, for another program's."""
     killed(tmp_path)
@@ -92,11 +94,14 @@ def test_clean_removes_what_a_killed_one_left_whenever_it_comes(tmp_path: Path) 
 
 @pytest.mark.parametrize(
     "content",
-    [
-        random.Random(1).randbytes(2 * MIB),
-        b"\0" * 4096,
-        b"-- dump of accounts\n" * 100,
-    ],
+    long_after(
+        1,
+        [
+            random.Random(1).randbytes(2 * MIB),
+            b"\0" * 4096,
+            b"-- dump of accounts\n" * 100,
+        ],
+    ),
     ids=["an archive", "zeros", "text"],
 )
 def test_what_another_program_writes_after_a_kill_stays(tmp_path: Path, content: bytes) -> None:
@@ -135,6 +140,7 @@ def test_a_time_that_was_set_back_hides_nothing(tmp_path: Path) -> None:
     refused(work)
 
 
+@pytest.mark.long
 def test_a_copy_that_keeps_its_time_is_newer_nonetheless(tmp_path: Path) -> None:
     """`cp -p` and `rsync -a` of something random, at any time after the kill."""
     work = killed(tmp_path)
@@ -144,7 +150,7 @@ def test_a_copy_that_keeps_its_time_is_newer_nonetheless(tmp_path: Path) -> None
     refused(work)
 
 
-@pytest.mark.parametrize("shift_s", [0, 3600], ids=["touched", "clock set back"])
+@pytest.mark.parametrize("shift_s", long_after(1, [0, 3600]), ids=["touched", "clock set back"])
 def test_a_mark_with_a_later_time_covers_no_text(tmp_path: Path, shift_s: int) -> None:
     work = killed(tmp_path)
     time.sleep(0.1)
@@ -154,7 +160,7 @@ def test_a_mark_with_a_later_time_covers_no_text(tmp_path: Path, shift_s: int) -
     refused(work)
 
 
-@pytest.mark.parametrize("make", ["mkfs.ext4 -q -F", "mkswap -q"])
+@pytest.mark.parametrize("make", long_after(1, ["mkfs.ext4 -q -F", "mkswap -q"]))
 def test_what_is_made_on_it_right_after_a_kill_is_told(tmp_path: Path, make: str) -> None:
     need(make.split()[0])
     work = killed(tmp_path)
@@ -162,7 +168,7 @@ def test_what_is_made_on_it_right_after_a_kill_is_told(tmp_path: Path, make: str
     refused(work)
 
 
-@pytest.mark.parametrize("way", ["second name", "moved"])
+@pytest.mark.parametrize("way", long_after(1, ["second name", "moved"]))
 def test_a_mark_that_could_not_be_written_when_the_run_ended_hides_nothing(tmp_path: Path, way: str) -> None:
     """Somebody links or moves the mark while the run works, puts it back, and writes to the file: it was taken."""
     lay(plan(tmp_path))

@@ -255,6 +255,7 @@ def test_what_somebody_writes_while_results_are_saved_stays(tmp_path: Path) -> N
     assert work.read_bytes() == PRECIOUS
 
 
+@pytest.mark.long
 def test_a_run_that_writes_between_reads_leaves_its_file_to_the_next(tmp_path: Path) -> None:
     made = plan(tmp_path, 2 * MIB, 1, READS, WRITES, READS, WRITES, READS)
     for _ in range(2):

@@ -72,6 +72,7 @@ def test_files_then_phases_then_saved(tmp_path: Path) -> None:
     assert archive.load(str(done.folder)) == done.run
 
 
+@pytest.mark.long
 def test_the_same_seed_makes_the_same_load_whether_files_were_there_or_not(tmp_path: Path) -> None:
     made = plan(tmp_path, 2 * MIB, 1, phase(), phase())
     first, second = (perform(made, tmp_path / "runs").run for _ in range(2))
@@ -82,6 +83,7 @@ def test_the_same_seed_makes_the_same_load_whether_files_were_there_or_not(tmp_p
     assert len({record.plan.payload_seed for record in (*first.phases, *second.phases)}) == 5
 
 
+@pytest.mark.long
 def test_whole_files_are_noted_whether_written_now_or_found(tmp_path: Path) -> None:
     made = plan(tmp_path, 2 * MIB, 2)
     assert [perform(made, tmp_path / "runs").run.files_whole for _ in range(2)] == [True, True]
@@ -184,6 +186,7 @@ def test_writes_that_fail_while_laying_out_are_told(tmp_path: Path) -> None:
     assert "--size" in refused.value.hint
 
 
+@pytest.mark.long
 def test_data_that_repeats_is_not_taken_for_whole_next_time(tmp_path: Path) -> None:
     zeros = plan(tmp_path, 2 * MIB, 1, phase("write", payload=Zeros()))
     perform(zeros, tmp_path / "runs")
@@ -315,6 +318,7 @@ def test_files_that_were_trimmed_are_filled_again_before_they_are_read(tmp_path:
     assert load.lay_out(made).fill_bytes == 0
 
 
+@pytest.mark.long
 def test_files_that_were_filled_again_are_not_filled_a_second_time(tmp_path: Path) -> None:
     trims, reads = replace(phase("trim"), length=Length(ios=100)), phase()
     done = perform(plan(tmp_path, 2 * MIB, 2, trims, reads, reads, trims, reads), tmp_path / "runs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 import iocast
@@ -27,7 +28,7 @@ def measured(run: str, tmp_path: Path, read: int = 100) -> Run:
     return iocast.run(job, FOUR_SERVERS, out=str(tmp_path)).run
 
 
-@pytest.mark.parametrize("read", [100, 70])
+@pytest.mark.parametrize("read", long_after(1, [100, 70]))
 def test_a_curve_asks_for_shares_of_what_the_device_can(read: int, tmp_path: Path) -> None:
     run = measured("rd=r,wd=w,iorate=curve,elapsed=20,interval=1\n", tmp_path, read)
     most, *shares = run.measured

@@ -58,6 +58,7 @@ def _present(record: PhaseRecord) -> str:
     return record.plan.tree.present
 
 
+@pytest.mark.long
 def test_each_row_begins_as_it_says(tmp_path: Path) -> None:
     run = _run('[[phase]]\noperations = ["stat", "create", "unlink", "statx"]\npasses = 1\n', tmp_path)
     assert _rows(run) == [

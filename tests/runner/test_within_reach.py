@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers.ladder_runs import pool
+from makers.left_out import long_after
 from makers.recording import Recording
 
 from iocast import archive
@@ -14,7 +15,7 @@ from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.sessions.forecasting.load_runs import measure_ladder
 
 
-@pytest.mark.parametrize(("rate_per_s", "rates"), [(2000, (2000, 2400)), (3500, (3500,)), (9000, ())])
+@pytest.mark.parametrize(("rate_per_s", "rates"), long_after(1, [(2000, (2000, 2400)), (3500, (3500,)), (9000, ())]))
 def test_rates_beyond_what_was_demonstrated_are_left_out(
     tmp_path: Path, rate_per_s: float, rates: tuple[int, ...]
 ) -> None:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 import iocast
@@ -57,6 +58,7 @@ def test_one_queue_gives_88_9_iops_within_a_mean_of_20_ms(tmp_path: Path) -> Non
     assert found.closed_within.row.measurement.asked_depth == 2
 
 
+@pytest.mark.long
 def test_pooled_servers_give_what_erlang_says(tmp_path: Path) -> None:
     found = calibrated(tmp_path, "sim:nvme,service=exponential:1ms,servers=8,bandwidth=none", "8ms")
     assert within(found) == pytest.approx(slo_rate_per_s(8, 1e-3, 8e-3, 0.99), rel=0.05)
@@ -78,13 +80,16 @@ def test_striped_disks_saturate_late_and_queue_each_for_itself(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("device", "iops", "mb_per_s"),
-    [
-        ("sim:nvme,iops=5000/s", 5000, 3500),
-        ("sim:nvme,throughput=100MB/s", 100e6 / 8192, 100),
-        pytest.param("sim:nvme", 3.5e9 / 8192, 3500, marks=pytest.mark.long),
-        # 1.0075 ms and 8/15 of 13.58 ms of seek, half a turn of 7200 rpm, 8 KiB at 150 MB/s
-        ("sim:hdd", 1e3 / (1.0075 + 13.58 * 8 / 15 + 25 / 6 + 8.192 / 150), 150),
-    ],
+    long_after(
+        1,
+        [
+            ("sim:nvme,iops=5000/s", 5000, 3500),
+            ("sim:nvme,throughput=100MB/s", 100e6 / 8192, 100),
+            pytest.param("sim:nvme", 3.5e9 / 8192, 3500, marks=pytest.mark.long),
+            # 1.0075 ms and 8/15 of 13.58 ms of seek, half a turn of 7200 rpm, 8 KiB at 150 MB/s
+            ("sim:hdd", 1e3 / (1.0075 + 13.58 * 8 / 15 + 25 / 6 + 8.192 / 150), 150),
+        ],
+    ),
 )
 def test_the_maxima_of_caps_disks_and_flash(tmp_path: Path, device: str, iops: float, mb_per_s: float) -> None:
     found = calibrated(tmp_path, device, "20ms", time="20s" if device == "sim:hdd" else "3s")
@@ -109,6 +114,7 @@ def test_a_limit_below_the_idle_response_is_refused(tmp_path: Path) -> None:
     assert not found.most.meets
 
 
+@pytest.mark.long
 def test_no_percentile_that_few_ios_make_is_an_answer(tmp_path: Path) -> None:
     found = calibrated(tmp_path, ONE_QUEUE, "60ms", percentile=99.9, time="40s")
     assert found.idle is None
@@ -170,6 +176,7 @@ def test_every_maximum_keeps_the_limit_or_says_that_it_does_not(answer: Calibrat
         assert ("not met" in str(row.cells["met"])) is not each.met
 
 
+@pytest.mark.long
 def test_a_run_that_is_no_calibration_has_no_answer(tmp_path: Path) -> None:
     card = iocast.card("sim:nvme", time="1s", out=str(tmp_path))
     with pytest.raises(SpecError, match="is not a calibration"):

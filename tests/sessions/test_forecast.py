@@ -51,6 +51,7 @@ def test_the_load_is_replayed_and_held_against_the_forecast(measured: Forecasted
         iocast.forecast(measured.folder, iops=9000, verify=pool(8), out=str(tmp_path))
 
 
+@pytest.mark.long
 def test_short_rows_are_a_hint_at_most(tmp_path: Path) -> None:
     out = str(tmp_path / "runs")
     found = forecast(ForecastRequest(load=LOAD, measure=pool(8), seconds=4.0, out=out), Recording())
@@ -60,6 +61,7 @@ def test_short_rows_are_a_hint_at_most(tmp_path: Path) -> None:
     assert set(found.answer.ladder.unsure) == set(found.answer.ladder.names)
 
 
+@pytest.mark.long
 def test_rows_that_trust_refuses_are_not_used(tmp_path: Path) -> None:
     """Stalls of 2 s in 5 leave rows that are not steady: trust D."""
     stalling = pool(8, more=",stall=2s/5s")
@@ -136,6 +138,7 @@ def test_one_source_is_needed(tmp_path: Path) -> None:
             forecast(ForecastRequest(load=LOAD, folder=folder, measure=path), Recording())
 
 
+@pytest.mark.long
 def test_what_chance_leaves_open_of_a_percentile_is_in_the_interval_and_refuses_no_row(tmp_path: Path) -> None:
     """22 of 60 loads were UNKNOWN as rows of 30 s know their p99 to 25 or 35%; the interval of a forecast has that."""
     found = forecast(

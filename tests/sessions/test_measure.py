@@ -15,6 +15,7 @@ from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import open_card
 
 
+@pytest.mark.long
 def test_a_report_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     built, whole = list[object](), judged.card
     monkeypatch.setattr(judged, "card", lambda *given: built.append(given) or whole(*given))

@@ -39,6 +39,7 @@ def test_a_card_is_measured_and_opened_again(disk: Card, capfd: pytest.CaptureFi
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.long
 def test_a_job_is_run_and_compared(tmp_path: Path) -> None:
     disk = iocast.card("sim:hdd", time="5s", out=str(tmp_path / "disk"))
     flash = iocast.run("card-quick", "sim:nvme", time="5s", seed=2, out=str(tmp_path / "flash"))
@@ -122,6 +123,7 @@ def test_the_import_is_light() -> None:
     assert done.stdout.strip() == "['iocast', 'iocast.diagnose', 'iocast.forecast']"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)
 def test_the_examples_run(example: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, example, tmp_path / "runs"], capture_output=True, text=True, check=False)

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
@@ -21,7 +22,7 @@ CUTS = 14
 DAMAGES = ("", "nan", "-1", "inf", "zzz", "null", "1e400", "99999999999999999999999")
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", long_after(21, FIXTURES), ids=lambda path: path.name)
 def test_a_cut_file_never_passes_for_a_whole_one(path: Path, tmp_path: Path) -> None:
     text = path.read_text()
     (whole,) = importers.read((str(path),))
@@ -44,7 +45,7 @@ def sampled(run: Run) -> dict[tuple[int, str, str], float]:
     return {(each.time_ns, each.subject, each.metric): each.value for each in run.phases[0].samples}
 
 
-@pytest.mark.parametrize("path", SERIES_FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", long_after(5, SERIES_FILES), ids=lambda path: path.name)
 def test_a_series_has_no_figure_that_lost_its_last_digits(path: Path, tmp_path: Path) -> None:
     """The last line of an interrupted iostat had the right number of words, and 95.20 was 9."""
     text = path.read_text().rstrip()
@@ -84,7 +85,7 @@ def test_a_row_has_no_figure_that_lost_its_last_digits(path: Path, tmp_path: Pat
         assert all(whole[record.phase.name] == record.measurement for record in run.phases)
 
 
-@pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", long_after(18, FIXTURES), ids=lambda path: path.name)
 def test_a_damaged_word_is_refused_or_harmless(path: Path, tmp_path: Path) -> None:
     chance = random.Random(path.name)
     words = path.read_text().split(" ")

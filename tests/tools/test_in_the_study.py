@@ -171,6 +171,7 @@ def test_devices_are_rows_of_a_csv(fixtures: Path) -> None:
     assert row["device"] == "vda"
 
 
+@pytest.mark.long
 def test_every_fixture_reports_in_every_form(fixtures: Path) -> None:
     for path in sorted([*fixtures.glob("*.*"), *(fixtures / "logs").glob("*.log")]):
         for run in importers.read((str(path),)):

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 
 from iocast.diagnose.examination import examine
 from iocast.errors import SourceError
@@ -78,7 +79,7 @@ VDBENCH = [
 ]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", long_after(25, FILES), ids=lambda path: path.name)
 def test_a_real_file(path: Path) -> None:
     if path.name in REFUSED:
         with pytest.raises(SourceError) as refused:
@@ -104,6 +105,7 @@ def test_a_real_file(path: Path) -> None:
     print(f"{path.name}: {run.source.tool} {run.source.version}, {len(run.phases)} rows; {'; '.join(run.warnings)}")
 
 
+@pytest.mark.long
 def test_what_is_no_result_is_refused() -> None:
     """Traces, database reports, examples in prose, programs of other languages: none is taken for a result."""
     others = [path for path in sorted(DATA.rglob("*")) if path.is_file() and path.parent.name not in (*KINDS, *LEFT)]

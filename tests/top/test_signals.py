@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, environment, run_folder
+from makers.left_out import long_after
 
 from iocast import archive
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.slow
 SCREEN, BACK = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("number", long_after(1, [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT]))
 def test_the_terminal_is_given_back_and_the_tape_is_whole(tmp_path: Path, number: int) -> None:
     pid, terminal = pty.fork()
     if not pid:

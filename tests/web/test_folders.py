@@ -104,6 +104,7 @@ def test_a_dead_run_is_followed_no_further(tmp_path: Path) -> None:
     assert (found["summary"]["status"], found["under_way"]) == ("dead", None)
 
 
+@pytest.mark.long
 def test_following_a_damaged_run_says_so_in_words(tmp_path: Path) -> None:
     """What a page is told is JSON, or a refusal; never a fault of the server."""
     whole = whole_folder(tmp_path / "whole")

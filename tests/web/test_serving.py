@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 
 pytestmark = pytest.mark.slow
 
@@ -146,6 +147,7 @@ def test_no_redirect_leaves_this_server(server: Served, path: str) -> None:
     assert b" 404 " in server.get("/api/runs/").partition(b"\r\n")[0]
 
 
+@pytest.mark.long
 def test_more_connections_than_the_limit_are_refused_and_wait_for_none(tmp_path: Path) -> None:
     """With 96 descriptors 32 connections are held: the others are answered, and the first ones are given up."""
     with _served(tmp_path, files=96) as server, ExitStack() as held:
@@ -156,6 +158,7 @@ def test_more_connections_than_the_limit_are_refused_and_wait_for_none(tmp_path:
         assert server.get("/").startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.long
 def test_without_descriptors_it_waits_in_one_line(tmp_path: Path) -> None:
     with _served(tmp_path, files=1024) as server, ExitStack() as held:
         assert server.get("/").startswith(b"HTTP/1.1 200")  # its address is said before it has all that it needs
@@ -175,7 +178,7 @@ def test_without_descriptors_it_waits_in_one_line(tmp_path: Path) -> None:
         assert said.startswith("ERROR: connections wait: Too many open files"), said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", long_after(1, [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
 def test_a_signal_stops_it_in_order(tmp_path: Path, number: int) -> None:
     """Who supervises it takes any other exit code for a failure."""
     with _served(tmp_path) as server:
@@ -184,6 +187,7 @@ def test_a_signal_stops_it_in_order(tmp_path: Path, number: int) -> None:
         assert server.process.wait(60) == 0
 
 
+@pytest.mark.long
 def test_what_others_can_listen_to_is_said(tmp_path: Path) -> None:
     for host, said in (("0.0.0.0", True), ("127.0.0.1", False)):
         process = subprocess.Popen(

@@ -37,6 +37,7 @@ def _moments(lists: list[list[tuple[tuple[str, str, str], float, int]]]) -> list
     ]
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(st.lists(SAMPLES_OF_A_MOMENT, min_size=1, max_size=6))
 def test_what_was_written_comes_back_sample_by_sample(
@@ -48,6 +49,7 @@ def test_what_was_written_comes_back_sample_by_sample(
     assert list(moments_of(reel_samples(folder))) == moments
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_a_reel_that_was_cut_at_any_byte_has_all_moments_before(tmp_path: Path, step: int) -> None:
     moments = _moments([[(("processes", f"{at}|sh", "rchar"), at * 1.5, 0)] for at in range(4)])

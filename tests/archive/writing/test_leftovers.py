@@ -80,6 +80,7 @@ def test_a_run_is_deleted_with_its_half_written_tables(run: Path) -> None:
     assert not run.exists()
 
 
+@pytest.mark.long
 def test_a_folder_that_never_got_its_name_is_removed_by_the_next_run(tmp_path: Path) -> None:
     killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, env=environment(), check=False)
     assert killed.returncode == -signal.SIGKILL
@@ -95,6 +96,7 @@ def test_a_folder_that_never_got_its_name_is_removed_by_the_next_run(tmp_path: P
     assert {name for name in os.listdir(tmp_path / "iocast-runs") if name.endswith(".new")} == {".mine.new", held.name}
 
 
+@pytest.mark.long
 def test_what_is_not_of_a_run_keeps_such_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "iocast-runs" / ".2026-01-01T000000-run.1.new"
     folder.mkdir(parents=True)
@@ -106,6 +108,7 @@ def test_what_is_not_of_a_run_keeps_such_a_folder(tmp_path: Path) -> None:
     assert os.listdir(folder) == ["mine"]
 
 
+@pytest.mark.long
 def test_a_folder_of_somebody_that_has_such_a_name_stays(tmp_path: Path) -> None:
     """It lost its documents, and all of a folder whose name begins as that of a spill does."""
     folder = tmp_path / "iocast-runs" / ".2026-11-01T120000-backup.77.new"

@@ -62,6 +62,7 @@ def test_the_plan_shows_the_points(tmp_path: Path) -> None:
     assert not (tmp_path / "iocast-runs").exists()
 
 
+@pytest.mark.long
 def test_a_run_can_be_shown_as_orion_shows_it(tmp_path: Path) -> None:
     quick = ("--run", "simple", "--duration", "1", "--no-page", "--files", "files")
     made = iocast("matrix", "sim:nvme", *quick, "--format", "orion", cwd=tmp_path)
@@ -83,6 +84,7 @@ def test_a_run_can_be_shown_as_orion_shows_it(tmp_path: Path) -> None:
     assert [point["small_outstanding"] for point in points] == [1, 2, 3, 4, 5, 0, 0]
 
 
+@pytest.mark.long
 def test_only_a_matrix_is_shown_as_orion_shows_it(tmp_path: Path) -> None:
     iocast("card", "sim:nvme", "--time", "1s", cwd=tmp_path)
     refused = iocast("report", run_folder(tmp_path / "iocast-runs"), "--format", "orion", cwd=tmp_path)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST
+from makers.left_out import long_after
 
 from iocast import archive
 from iocast.archive.file_names import SAMPLES
@@ -48,7 +49,7 @@ def _folder(place: Path) -> str:
     return folder
 
 
-@pytest.mark.parametrize("number", range(TIMES))
+@pytest.mark.parametrize("number", long_after(1, range(TIMES)))
 def test_what_was_shown_before_a_kill_is_on_the_tape(tmp_path: Path, number: int) -> None:
     drawn = random.Random(number)
     shown = _killed(tmp_path, "iostat", "--json", lines=drawn.randrange(1, 12), later_s=drawn.uniform(0, 0.4))
@@ -64,6 +65,7 @@ def test_what_was_shown_before_a_kill_is_on_the_tape(tmp_path: Path, number: int
     assert len(moments) <= 1, "one more may have been written, and not yet shown"
 
 
+@pytest.mark.long
 def test_a_dead_tape_is_played_reported_and_mended(tmp_path: Path) -> None:
     shown = _killed(tmp_path, "iostat", "--json", lines=6, later_s=0)
     folder = _folder(tmp_path)
@@ -87,6 +89,7 @@ def test_a_dead_tape_is_played_reported_and_mended(tmp_path: Path) -> None:
     assert _iocast("top", folder, "--plain", cwd=tmp_path).stdout == screen.stdout
 
 
+@pytest.mark.long
 def test_what_a_killed_mending_left_is_deleted_with_the_tape(tmp_path: Path) -> None:
     _killed(tmp_path, "iostat", lines=1, later_s=0.3)
     folder = tmp_path / _folder(tmp_path)

@@ -97,6 +97,7 @@ def test_a_byte_now_and_then_keeps_no_connection(latest: Latest) -> None:
             assert sent < 3000, "a byte every 20 ms keeps the connection"
 
 
+@pytest.mark.long
 def test_an_answer_that_nobody_takes_is_given_up(latest: Latest) -> None:
     latest.moment = _moment(200_000)  # more than the kernel keeps for a reader
     with _connect(latest) as connection:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST
+from makers.left_out import long_after
 
 
 def _top(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -28,11 +29,14 @@ def test_a_pipe_gets_lines_and_a_tape_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (("nowhere",), "is not a run folder"),
-        ((".", "--record", "."), "a tape plays"),
-        (("--device", "nosuchdisk", "--count", "1"), "does not exist"),
-    ],
+    long_after(
+        1,
+        [
+            (("nowhere",), "is not a run folder"),
+            ((".", "--record", "."), "a tape plays"),
+            (("--device", "nosuchdisk", "--count", "1"), "does not exist"),
+        ],
+    ),
 )
 def test_refusals(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     refused = _top(*words, cwd=tmp_path)

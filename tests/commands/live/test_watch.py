@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST
+from makers.left_out import long_after
 from makers.live_moments import tape_of_a_load
 
 from iocast.tools.oracle.capture_script import shipped
@@ -24,6 +25,7 @@ def _run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*IOCAST, "watch", *words], cwd=cwd, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.long
 def test_lines_json_and_csv_of_one_tape_agree(tmp_path: Path) -> None:
     made = _run("iostat", "--interval", "100ms", "--count", "2", "--record", ".", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
@@ -53,6 +55,7 @@ def _scraped(address: str) -> str:
         return ""
 
 
+@pytest.mark.long
 def test_a_scraper_is_answered(tmp_path: Path) -> None:
     watching = subprocess.Popen(
         [*IOCAST, "watch", "--listen", "127.0.0.1:0", "--interval", "100ms"],
@@ -78,6 +81,7 @@ def test_a_scraper_is_answered(tmp_path: Path) -> None:
         assert watching.wait(timeout=20) == 0
 
 
+@pytest.mark.long
 def test_a_mode_of_a_database_plays_a_tape_under_a_heading_and_refuses_one_without_it(tmp_path: Path) -> None:
     folder = tape_of_a_load(tmp_path)
     played = _run("pgmon", "--tape", folder, cwd=tmp_path)
@@ -100,17 +104,20 @@ def test_the_script_for_sqlplus_is_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [
-        (("iostat", "--interval", "1ms"), "too short"),
-        (("iostat", "--json", "--csv"), "exclude each other"),
-        (("iostat", "--device", "nosuchdisk", "--count", "1"), "does not exist"),
-        (("--tape", "nowhere"), "is not a run folder"),
-        (("--tape", ".", "--record", "."), "--tape plays"),
-        (("--listen", "nowhere"), "is not HOST:PORT"),
-        (("--tape", ".", "--speed", "-1"), "below 0"),
-        (("pgmon", "--count", "1"), "reads a database"),
-        (("pgmon", "--database", "mysql://app@/", "--count", "1"), "reads a database"),
-    ],
+    long_after(
+        1,
+        [
+            (("iostat", "--interval", "1ms"), "too short"),
+            (("iostat", "--json", "--csv"), "exclude each other"),
+            (("iostat", "--device", "nosuchdisk", "--count", "1"), "does not exist"),
+            (("--tape", "nowhere"), "is not a run folder"),
+            (("--tape", ".", "--record", "."), "--tape plays"),
+            (("--listen", "nowhere"), "is not HOST:PORT"),
+            (("--tape", ".", "--speed", "-1"), "below 0"),
+            (("pgmon", "--count", "1"), "reads a database"),
+            (("pgmon", "--database", "mysql://app@/", "--count", "1"), "reads a database"),
+        ],
+    ),
 )
 def test_refusals(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     refused = _run(*words, cwd=tmp_path)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 from makers import card_runs
 
 from iocast import load
@@ -140,6 +141,7 @@ def _record(plan: PhasePlan, did: card_runs.Measurement) -> PhaseRecord:
     return card_runs.record("p", Workload(mix=plan.mix, users=plan.users), did, ())
 
 
+@pytest.mark.long
 def test_a_process_that_is_stopped_for_a_second(tmp_path: Path) -> None:
     """On a real file, from another process: SIGSTOP, a second, SIGCONT."""
     file = tmp_path / "data"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -59,6 +59,7 @@ together = "backup"
 CACHES = ("sim:hdd,cache=256MiB:200us", "sim:sata-ssd,cache=512MiB:10us")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", long_but((1, 2), 1))
 @pytest.mark.parametrize("target", long_but(CACHES, CACHES[0]))
 def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp_path: Path) -> None:
@@ -70,14 +71,17 @@ def test_a_cache_that_forgets_is_found_and_confirmed(target: str, seed: int, tmp
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "sim:hdd,cache=256MiB:200us,scan_resistant=on",  # keeps what it knows
-        pytest.param("sim:hdd,cache=16GiB:200us", marks=pytest.mark.long),  # has room for both
-        "sim:hdd",
-        pytest.param("sim:nvme", marks=pytest.mark.long),
-        "sim:cached-array",  # its hits are a matter of chance
-        pytest.param("sim:qlc-ssd,slc=1GiB:160MB/s:50MB/s", marks=pytest.mark.long),
-    ],
+    long_after(
+        1,
+        [
+            "sim:hdd,cache=256MiB:200us,scan_resistant=on",  # keeps what it knows
+            pytest.param("sim:hdd,cache=16GiB:200us", marks=pytest.mark.long),  # has room for both
+            "sim:hdd",
+            pytest.param("sim:nvme", marks=pytest.mark.long),
+            "sim:cached-array",  # its hits are a matter of chance
+            pytest.param("sim:qlc-ssd,slc=1GiB:160MB/s:50MB/s", marks=pytest.mark.long),
+        ],
+    ),
 )
 def test_where_nothing_is_pushed_out_nothing_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path)
@@ -86,7 +90,7 @@ def test_where_nothing_is_pushed_out_nothing_is_confirmed(target: str, tmp_path:
 
 @pytest.mark.parametrize(
     ("target", "state"),
-    [("sim:sata-ssd,cache=256MiB:10us", "confirmed"), ("sim:sata-ssd,bandwidth=200MB/s", "rejected")],
+    long_after(1, [("sim:sata-ssd,cache=256MiB:10us", "confirmed"), ("sim:sata-ssd,bandwidth=200MB/s", "rejected")]),
 )
 def test_beside_writers_a_cache_is_told_from_a_bandwidth_that_is_shared(
     target: str, state: str, tmp_path: Path

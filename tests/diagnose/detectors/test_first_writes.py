@@ -37,6 +37,7 @@ def test_peaks_of_a_stripe_are_no_first_writes(tmp_path: Path) -> None:
     assert "first_write_penalty" not in planted.suspected(planted.card("sim:hdd,stripe=8:64KiB", tmp_path, seconds=1))
 
 
+@pytest.mark.long
 def test_a_second_pass_that_came_further_is_not_all_second_writes(tmp_path: Path) -> None:
     """Of 252 writes of the quicker row 145 were repeats; and writes to blocks that were never written are no sign of
     compression."""
@@ -48,6 +49,7 @@ def test_a_second_pass_that_came_further_is_not_all_second_writes(tmp_path: Path
     assert "compression_or_deduplication" not in found
 
 
+@pytest.mark.long
 def test_a_large_read_that_takes_long_is_no_arm(tmp_path: Path) -> None:
     """A read of 1 MiB takes 2 ms on a SATA SSD: it was taken for a disk, whose peaks say nothing of first writes."""
     run = planted.survey("sim:sata-ssd,first_write=6ms", tmp_path, "card-quick", seed=5)

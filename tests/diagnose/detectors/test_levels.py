@@ -8,6 +8,7 @@ from tempfile import mkdtemp
 
 import pytest
 from makers import planted
+from makers.left_out import long_after
 
 from iocast.diagnose.detectors.limits import throttle
 from iocast.diagnose.examination import examine
@@ -73,7 +74,9 @@ def suspicions(target: str) -> list[Finding]:
     return [each for each in measured(target)[1].findings if each.code == throttle.CODE]
 
 
-@pytest.mark.parametrize("target", ["sim:nvme,link=300MB/s:1ms,iops=9000/s", "sim:nvme,link=1GB/s:300us,iops=9000/s"])
+@pytest.mark.parametrize(
+    "target", long_after(1, ["sim:nvme,link=300MB/s:1ms,iops=9000/s", "sim:nvme,link=1GB/s:300us,iops=9000/s"])
+)
 def test_a_cap_is_seen_through_a_delay(target: str) -> None:
     found = {each.phase: each for each in suspicions(target) if each.severity == "warn"}
     full = ("randread 8k 16x1", "randread 8k 64x1", "randwrite 8k 32x1", "mixed 8k 32x1")
@@ -86,15 +89,18 @@ def test_a_cap_is_seen_through_a_delay(target: str) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "sim:nvme,link=300MB/s:1ms",
-        "sim:nvme,servers=8,write=same,link=1GB/s:1ms",  # as full, and no kind alone takes another time
-        "sim:nvme,servers=2",
-        "sim:sata-ssd",
-        "sim:hdd,stripe=4:256KiB",
-        "sim:nfs-filer",
-        "sim:cached-array",
-    ],
+    long_after(
+        1,
+        [
+            "sim:nvme,link=300MB/s:1ms",
+            "sim:nvme,servers=8,write=same,link=1GB/s:1ms",  # as full, and no kind alone takes another time
+            "sim:nvme,servers=2",
+            "sim:sata-ssd",
+            "sim:hdd,stripe=4:256KiB",
+            "sim:nfs-filer",
+            "sim:cached-array",
+        ],
+    ),
 )
 def test_a_full_device_behind_a_delay_is_not_suspected(target: str) -> None:
     assert not [each for each in suspicions(target) if each.severity == "warn"]
@@ -116,6 +122,7 @@ def test_a_row_that_nothing_held_back_is_not_full_because_it_is_as_fast() -> Non
     assert bounds["commit 8k 16x1"].says.endswith("a higher load may give more.")
 
 
+@pytest.mark.long
 def test_what_a_few_servers_explain_is_no_sign_of_a_cap() -> None:
     target = "sim:hdd,size=500GiB,service=constant:5ms,servers=3,bandwidth=none,fsync=0ms"
     found = suspicions(target)
@@ -135,7 +142,7 @@ def test_a_lone_row_whose_rate_fell_is_no_measure_of_a_level(tmp_path: Path) -> 
     assert not [each for each in found.findings if each.code == throttle.CODE and each.severity == "warn"]
 
 
-@pytest.mark.parametrize(("cap", "told"), [("iops=9000/s", 1), ("throughput=300MB/s", 2)])
+@pytest.mark.parametrize(("cap", "told"), long_after(1, [("iops=9000/s", 1), ("throughput=300MB/s", 2)]))
 def test_one_cap_is_one_finding(cap: str, told: int) -> None:
     """Ladders of several kinds are level behind it: they are rows of one finding, told in one sentence. Where it may be
     the bandwidth of the device, those that one I/O at a time fills and can be tested stand apart."""

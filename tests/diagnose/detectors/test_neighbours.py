@@ -42,6 +42,7 @@ def test_one_read_that_waits_behind_a_neighbour_is_no_stall(beside_others: Run) 
     assert "stalls" not in planted.suspected(beside_others)
 
 
+@pytest.mark.long
 @pytest.mark.xfail(strict=True, reason="nobody says that there are neighbours: causes have to compete")
 def test_waits_behind_a_neighbour_are_no_first_writes_and_no_fall(tmp_path: Path) -> None:
     """It said "First writes were at least 1.56 times as slow" of 31 and 21 ms in a queue of others' I/O, and "IOPS fell
@@ -64,6 +65,7 @@ def test_no_level_is_left_by_a_cliff_beside_neighbours(beside_others: Run) -> No
     assert "write_cliff" not in planted.suspected(beside_others)
 
 
+@pytest.mark.long
 def test_bursts_that_last_are_seen_where_the_quick_intervals_scatter(tmp_path: Path) -> None:
     """20 I/Os in an interval scatter by 11%, and bursts of a second take a third: just not three times as much. The
     burst at the end of the writes was a fall for good, and a full write cache."""

@@ -58,6 +58,7 @@ def test_credits_that_ran_out_are_no_lock_no_retreat_and_no_cliff(tmp_path: Path
     assert not {"serialised_direct_io", "retrograde_scaling", "write_cliff", "throttle"} & found.keys()
 
 
+@pytest.mark.long
 def test_writes_at_the_speed_of_full_flash_are_held_by_no_lock(tmp_path: Path) -> None:
     """160 MB/s with 1, 8 and 32 outstanding writes of 8 KiB, and with writes of 1 MiB."""
     run = planted.measured("sim:qlc-ssd,slc=64MiB:160MB/s:1MB/s", LADDERS.format(seconds=5), tmp_path)
@@ -66,6 +67,7 @@ def test_writes_at_the_speed_of_full_flash_are_held_by_no_lock(tmp_path: Path) -
     assert "serialised_direct_io" not in planted.suspected(run)
 
 
+@pytest.mark.long
 def test_a_lock_over_writes_is_still_one(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,serialised=writes", LADDERS.format(seconds=2), tmp_path)
     assert "serialised_direct_io" in planted.suspected(run)
@@ -118,6 +120,7 @@ def test_a_stall_of_streams_that_share_arms_is_one(tmp_path: Path) -> None:
     assert found.evidence["longest_ns"] == pytest.approx(3e9, rel=0.1)
 
 
+@pytest.mark.long
 def test_every_row_in_which_writes_fell_is_told(tmp_path: Path) -> None:
     job = LADDERS.partition("[[phase]]")[0].format(seconds=40) + (
         '[[phase]]\ntest = "randwrite"\nwrite = 100\nusers = 8\n'

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers import planted
+from makers.left_out import long_after
 
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import throttle
@@ -52,7 +53,17 @@ def test_unlike_rows_at_one_rate_are_behind_a_cap(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["sim:hdd", "sim:nvme", "sim:sata-ssd", "sim:nvme,service=constant:1ms", "sim:nvme,tick=100us", "sim:cloud-volume"],
+    long_after(
+        1,
+        [
+            "sim:hdd",
+            "sim:nvme",
+            "sim:sata-ssd",
+            "sim:nvme,service=constant:1ms",
+            "sim:nvme,tick=100us",
+            "sim:cloud-volume",
+        ],
+    ),
 )
 def test_storage_without_a_cap_of_iops_is_not_suspected(target: str, tmp_path: Path) -> None:
     found = throttle.detect(Facts(planted.measured(target, ROWS, tmp_path)))

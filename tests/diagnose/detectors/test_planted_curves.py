@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from makers import card_runs, planted
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 from msgspec.structs import replace
 
 from iocast import metrics
@@ -58,6 +58,7 @@ def test_nothing_of_it_is_confirmed_elsewhere(target: str, tmp_path: Path) -> No
     assert not planted.confirmed(run, tmp_path) & OURS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("target", "rate"),
     [
@@ -81,6 +82,7 @@ def test_a_cap_that_one_at_a_time_does_not_reach(target: str, rate: int, tmp_pat
     assert bound.says.startswith("Bound by the device or a rate limit in front of it (suspected, ")
 
 
+@pytest.mark.long
 def test_other_kinds_at_the_same_rate_make_a_cap_likelier(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,iops=20000/s", planted.ladder(3), tmp_path)
     found = {each.phase: each for each in examine(run).findings if each.code == throttle.CODE}
@@ -91,20 +93,24 @@ def test_other_kinds_at_the_same_rate_make_a_cap_likelier(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "target",
-    [
-        "sim:hdd",
-        pytest.param("sim:nvme", marks=pytest.mark.long),
-        pytest.param("sim:sata-ssd", marks=pytest.mark.long),
-        "sim:cached-array",
-        "sim:nvme,serialised=all",
-        pytest.param("sim:nvme,servers=8,bandwidth=none", marks=pytest.mark.long),
-    ],
+    long_after(
+        1,
+        [
+            "sim:hdd",
+            pytest.param("sim:nvme", marks=pytest.mark.long),
+            pytest.param("sim:sata-ssd", marks=pytest.mark.long),
+            "sim:cached-array",
+            "sim:nvme,serialised=all",
+            pytest.param("sim:nvme,servers=8,bandwidth=none", marks=pytest.mark.long),
+        ],
+    ),
 )
 def test_a_full_device_is_no_cap(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(3), tmp_path)
     assert not [each for each in examine(run).findings if each.code == throttle.CODE and each.severity == "warn"]
 
 
+@pytest.mark.long
 def test_a_full_bandwidth_is_the_devices_own_or_a_cap(tmp_path: Path) -> None:
     """400 MB/s with 8k and with 1M: what the device can carry, or a limit; both are said, as a note."""
     run = planted.measured("sim:nvme,throughput=400MB/s", planted.ladder(3), tmp_path)

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 import pytest
 from makers import card_runs, planted
-from makers.left_out import long_but
+from makers.left_out import long_after, long_but
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -32,6 +32,7 @@ MAINTENANCE = ("hdd,slow=60s..130s:3", "sata-ssd,slow=60s..130s:3")
 SHORT_BURSTS = ("sim:hdd,noise=60/s:1s/4s", "sim:sata-ssd,noise=60000/s:1s/4s")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", long_but(BURSTS, BURSTS[0]))
 def test_bursts_of_others_are_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(120), tmp_path)
@@ -46,6 +47,7 @@ def test_it_is_told_when_others_were_there(tmp_path: Path) -> None:
     assert (spans[1].start_ns - spans[0].start_ns) / 1e9 == pytest.approx(60, abs=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", long_but(SHORT_BURSTS, SHORT_BURSTS[0]))
 def test_bursts_are_seen_although_they_make_the_times_scatter(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.SUSTAINED, tmp_path)
@@ -79,6 +81,7 @@ def test_a_slow_time_with_an_end_is_maintenance_perhaps(tmp_path: Path) -> None:
     assert shared_drives.CODE not in found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("target", long_but(MAINTENANCE, MAINTENANCE[0]))
 def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:{target}", planted.long(200), tmp_path)
@@ -86,6 +89,7 @@ def test_maintenance_that_comes_again_is_confirmed(target: str, tmp_path: Path) 
     assert found[under_maintenance.CODE].state == "confirmed", found[under_maintenance.CODE].learned
 
 
+@pytest.mark.long
 def test_the_clock_of_a_simulated_device_begins_with_the_first_row(tmp_path: Path) -> None:
     twice = planted.long(30) + planted.long(240).partition("[[phase]]")[1] + planted.long(240).partition("[[phase]]")[2]
     run = planted.measured("sim:hdd,slow=100s..180s:3", twice, tmp_path)
@@ -115,14 +119,16 @@ def test_a_task_that_was_seen_is_counted(subject: str, severity: str) -> None:
     assert list(under_maintenance.detect(Facts(card_runs.run(replace(record, samples=(*record.samples, idle)))))) == []
 
 
-@pytest.mark.parametrize("target", ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])
+@pytest.mark.parametrize(
+    "target", long_after(1, ["sim:nfs-filer", "sim:nvme,link=117.7MB/s:200us", "sim:nvme,link=850MB/s:50us"])
+)
 def test_a_full_link_is_confirmed(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, planted.ladder(1), tmp_path)
     found, _ = planted.inquired(run, tmp_path)
     assert found[link_limit.CODE].state == "confirmed", found[link_limit.CODE].learned
 
 
-@pytest.mark.parametrize("limit", ["bandwidth=117.7MB/s", "throughput=117MB/s", "bandwidth=850MB/s"])
+@pytest.mark.parametrize("limit", long_after(1, ["bandwidth=117.7MB/s", "throughput=117MB/s", "bandwidth=850MB/s"]))
 def test_a_device_that_is_as_fast_as_a_link_is_no_link(limit: str, tmp_path: Path) -> None:
     run = planted.measured(f"sim:nvme,{limit}", planted.ladder(1), tmp_path)
     assert link_limit.CODE not in planted.confirmed(run, tmp_path)
@@ -195,6 +201,7 @@ def test_maintenance_of_less_than_a_minute_in_one_row(target: str, tmp_path: Pat
     assert found[under_maintenance.CODE].evidence["from_ns"] == pytest.approx(20e9, rel=0.1)
 
 
+@pytest.mark.long
 def test_a_slow_time_that_ended_two_rows_later_spent_no_credits(tmp_path: Path) -> None:
     """ "IOPS fell from 12,135 to 4,126 and stayed there: credits were spent", and the next loads did far more."""
     run = planted.measured("sim:nvme,slow=20s..70s:3", ROWS.format(seconds=30), tmp_path)
@@ -203,6 +210,7 @@ def test_a_slow_time_that_ended_two_rows_later_spent_no_credits(tmp_path: Path) 
     assert "burst_credits" not in found
 
 
+@pytest.mark.long
 def test_loads_that_go_on_above_a_baseline_show_that_it_is_none(tmp_path: Path) -> None:
     """One user fell from 10,000 to 5,700 IOPS, and eight did 41,000 right after: "credits were spent", severe."""
     rows = ROWS.format(seconds=40).replace("[1, 2, 4]", "[1, 8]")
@@ -256,6 +264,7 @@ think = "1700us"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tick", long_but(("1ms", "300us"), "300us"))
 def test_a_step_shows_where_completions_submit(tick: str, tmp_path: Path) -> None:
     """What is due by a clock of its own begins between two marks: its times are any, and say nothing against a step."""

@@ -37,6 +37,7 @@ users = [1, 4, 8, 16]
 CLOCKS = [("sim:nvme,stall=300ms/4s", 3, "4 s"), ("sim:nvme,stall=60ms/1s", 20, "1 s")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("target", "seconds", "every"), long_but(CLOCKS, CLOCKS[0]))
 def test_a_clock_of_the_device_is_one_finding(target: str, seconds: int, every: str, tmp_path: Path) -> None:
     """Over rows of 3 s that met one stall or none, as over rows that met many."""
@@ -100,6 +101,7 @@ def test_a_stall_behind_a_neighbour_is_named_on_a_disk(tmp_path: Path) -> None:
     assert not [each for each in found if "every" in each.says and "every 7 s" not in each.says]
 
 
+@pytest.mark.long
 def test_a_disk_with_a_neighbour_alone_does_not_stall(tmp_path: Path) -> None:
     for seed in range(1, 5):
         run = planted.measured("sim:hdd,noise=60/s:2s/9s", QUICK_ROWS, tmp_path / str(seed), seed)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -19,7 +20,9 @@ SURVEY = (resources.files("iocast.jobs") / "presets" / "survey.toml").read_text(
 US = 1_000
 
 
-@pytest.mark.parametrize("target", ["sim:hdd", "sim:nvme", "sim:cloud-volume", "sim:hdd,link=117MB/s:200us"])
+@pytest.mark.parametrize(
+    "target", long_after(1, ["sim:hdd", "sim:nvme", "sim:cloud-volume", "sim:hdd,link=117MB/s:200us"])
+)
 def test_where_the_storage_takes_longer_than_the_way_nothing_is_told(target: str, tmp_path: Path) -> None:
     run = planted.measured(target, SURVEY, tmp_path)
     assert round_trip.CODE not in planted.suspected(run)

@@ -93,6 +93,7 @@ def test_what_the_fill_wrote_is_part_of_the_volume_before_a_cliff() -> None:
     assert after.evidence["volume_bytes"] == 30 * 1000 * 8192 + 8 * GIB
 
 
+@pytest.mark.long
 def test_credits_of_a_volume_that_holds_a_part_of_the_data() -> None:
     """The total is not constant: quick reads of the other volume come between the slow ones."""
     found = []
@@ -122,12 +123,14 @@ def test_credits_are_the_one_explanation_of_quick_and_slow_reads(device: str, tm
     assert found == {"burst_credits"}
 
 
+@pytest.mark.long
 def test_credits_that_run_out_in_a_short_row_ran_out_there(tmp_path: Path) -> None:
     """The rates of its intervals before the fall are alike, not sorted."""
     found = planted.suspected(planted.survey("sim:nvme,serialised=writes,credits=2000/s:60000,iops=10000/s", tmp_path))
     assert found["burst_credits"].says.startswith("At t=1.")
 
 
+@pytest.mark.long
 def test_reads_below_the_baseline_that_became_slower_too_have_spent_no_credits(tmp_path: Path) -> None:
     """Service times four times as long from 20 s on were "credits for about 571,013 I/Os … were spent by then", severe,
     and reads at an eighth of what was left were as much slower, which nobody paces."""

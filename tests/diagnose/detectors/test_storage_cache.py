@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs, planted
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts
@@ -162,6 +163,7 @@ def test_disks_without_a_cache_have_no_quick_reads_in_a_queue(target: str, tmp_p
     assert storage_cache.CODE not in {each.code for each in examine(run).findings}
 
 
+@pytest.mark.long
 def test_what_was_never_read_from_the_medium_may_be_a_cache(tmp_path: Path) -> None:
     """Both explain the quick reads, and experiments tell them apart."""
     facts = Facts(planted.measured("sim:hdd,holes=20us", SURVEY, tmp_path))
@@ -170,6 +172,7 @@ def test_what_was_never_read_from_the_medium_may_be_a_cache(tmp_path: Path) -> N
     assert {"elided_reads", storage_cache.CODE} <= {each.code for each in suspected}
 
 
+@pytest.mark.long
 def test_two_service_times_on_flash_may_be_hits_and_an_experiment_tells(tmp_path: Path) -> None:
     """Both groups are quicker than any disk: what is known is said; that it may be a cache is a note until tested."""
     run = planted.measured("sim:nvme,hit=60%:10us", planted.long(10), tmp_path)
@@ -182,6 +185,7 @@ def test_two_service_times_on_flash_may_be_hits_and_an_experiment_tells(tmp_path
     assert planted.inquired(run, tmp_path)[0]["cache_in_the_storage"].state == "confirmed"
 
 
+@pytest.mark.long
 def test_two_kinds_of_reads_on_flash_without_a_cache_are_rejected(tmp_path: Path) -> None:
     run = planted.measured("sim:nvme,service=bimodal:70%:40us:300us", planted.long(10), tmp_path)
     assert [each.state for each in storage_cache.detect(Facts(run))] == ["suggested"]
@@ -200,7 +204,7 @@ def test_peaks_of_reads_in_a_queue_name_the_cache_that_may_make_them(tmp_path: P
     assert "Hits and misses of a cache in front of the medium would give such peaks" in found.remedy
 
 
-@pytest.mark.parametrize("seed", [2, 7])
+@pytest.mark.parametrize("seed", long_after(1, [2, 7]))
 def test_a_disk_that_reads_one_block_again_needs_no_seek_and_no_cache(seed: int, tmp_path: Path) -> None:
     """5 ms against 13 ms: half of what reads take elsewhere was enough to confirm a cache on clean striped disks."""
     found, _ = planted.inquired(planted.survey("sim:hdd,stripe=12:256KiB", tmp_path, seed=seed), tmp_path)

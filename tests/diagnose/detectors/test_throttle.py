@@ -8,6 +8,7 @@ import pytest
 from makers import planted
 
 
+@pytest.mark.long
 def test_a_cap_is_seen_between_stalls(tmp_path: Path) -> None:
     """The rows that stalled went at 5,200 IOPS, and these were said to be at a cap; or none was seen."""
     found = planted.suspected(planted.survey("sim:nvme,iops=6000/s,stall=400ms/5s", tmp_path))
@@ -20,6 +21,7 @@ def test_the_cap_of_a_ladder_is_that_of_its_rows_without_stalls(tmp_path: Path) 
     assert found["throttle"].evidence["rate_per_s"] == pytest.approx(6000, rel=0.003)
 
 
+@pytest.mark.long
 def test_a_level_is_told_of_its_own_rows(tmp_path: Path) -> None:
     """It said "8 outstanding I/Os reached 525 IOPS, 1 reached 503" (550 and 528 MB/s) on a list of rows that began with
     66,000 IOPS.
@@ -29,6 +31,7 @@ def test_a_level_is_told_of_its_own_rows(tmp_path: Path) -> None:
     assert found.says.startswith("8 outstanding I/Os reached 550 MB/s on read 1M 8x1, 1 reached 528 MB/s;")
 
 
+@pytest.mark.long
 def test_a_limit_in_bytes_is_not_rejected_by_large_ios_at_half_the_rate(tmp_path: Path) -> None:
     """It said "Not rate-limited: the storage itself takes that long", where 8k, 128k and 1M all stop at 40 MB/s."""
     run = planted.survey("sim:hdd,servers=8,service=constant:500us,bandwidth=40MB/s", tmp_path, "card-standard", seed=5)

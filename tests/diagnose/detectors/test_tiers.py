@@ -57,6 +57,7 @@ def test_a_slow_time_that_ends_within_a_row_is_no_tier(tmp_path: Path) -> None:
     assert tiers.CODE not in found
 
 
+@pytest.mark.long
 def test_reads_that_become_faster_under_more_load_moved_to_a_tier(tmp_path: Path) -> None:
     """10 ms at 1x1 and 1 ms at 32x1 were "Queue-bound … 2.15x per doubling", a B, and no finding."""
     target = "sim:sata-ssd,size=512MiB,service=lognormal:10ms:0.2,tier=100GiB:1ms:3,servers=4"

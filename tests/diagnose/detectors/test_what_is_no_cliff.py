@@ -70,6 +70,7 @@ def test_a_cliff_is_no_neighbour(tmp_path: Path) -> None:
     assert not [phase for code, phase in found if code == "shared_drives"]
 
 
+@pytest.mark.long
 def test_a_level_that_came_back_is_told_with_its_times(tmp_path: Path) -> None:
     rows = 'name = "reads"\n[[phase]]\ntest = "randread"\nsize = "8k"\npattern = "random"\nusers = 8\ntime = "60s"\n'
     run = planted.measured("sim:sata-ssd,slow=20s..40s:3", rows, tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from makers import card_runs
+from makers.left_out import long_after
 from makers.trial_runs import Silent, column, ruling
 
 from iocast import jobs, load, runner
@@ -63,7 +64,7 @@ def test_a_block_on_a_link_of_400_mb_a_second(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rpm", "seek", "published", "within_ms"),
-    [(7200, "1.0075ms:13.58ms", SATA, 0.12), (10_000, "0.674ms:6ms", SAS, 0.35)],
+    long_after(1, [(7200, "1.0075ms:13.58ms", SATA, 0.12), (10_000, "0.674ms:6ms", SAS, 0.35)]),
     ids=["sata", "sas"],
 )
 def test_working_sets_of_two_disks(

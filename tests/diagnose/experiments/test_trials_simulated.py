@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 from makers.trial_runs import asked, column, ruling, run_of
 
 import iocast
@@ -52,6 +53,7 @@ def test_the_working_set_of_a_disk_follows_its_arm(tmp_path: Path) -> None:
     assert "No cache serves the hot blocks" in found.says
 
 
+@pytest.mark.long
 def test_skewed_reads_are_served_by_a_cache(tmp_path: Path) -> None:
     found = ruling(working_set, "sim:hdd,cache=8GiB:200us", tmp_path, seconds=60.0)
     even, zipf = (row.mean_ns for row in found.rows[-2:])
@@ -59,6 +61,7 @@ def test_skewed_reads_are_served_by_a_cache(tmp_path: Path) -> None:
     assert "a cache serves the hot blocks" in found.says
 
 
+@pytest.mark.long
 def test_flash_has_no_arm(tmp_path: Path) -> None:
     found = ruling(working_set, "sim:nvme", tmp_path, seconds=0.5)
     assert found.verdict == "rejected"
@@ -77,7 +80,14 @@ def test_asked_working_sets_must_fit() -> None:
 
 @pytest.mark.parametrize(
     ("option", "quick"),
-    [("compress=on", {"zeros", "compressible by half"}), ("dedupe=on", {"zeros", "repeated"}), ("size=1TiB", set())],
+    long_after(
+        1,
+        [
+            ("compress=on", {"zeros", "compressible by half"}),
+            ("dedupe=on", {"zeros", "repeated"}),
+            ("size=1TiB", set()),
+        ],
+    ),
 )
 def test_payloads_that_shrink(option: str, quick: set[str], tmp_path: Path) -> None:
     found = ruling(payload, f"sim:sata-ssd,{option}", tmp_path, seconds=0.2)
@@ -105,6 +115,7 @@ def test_noise_that_empties_a_cache(tmp_path: Path) -> None:
     assert "Damage to the IOPS of the reads: " in found.says
 
 
+@pytest.mark.long
 def test_noise_that_a_scan_resistant_cache_keeps_out(tmp_path: Path) -> None:
     device = "sim:hdd,size=8GiB,bandwidth=2GB/s,cache=1088MiB:200us,write_back=on,scan_resistant=on"
     found = ruling(noise, device, tmp_path, seconds=10.0, size_bytes=2 << 30, rounds=2, depth=1)
@@ -154,6 +165,7 @@ def test_the_zones_of_the_published_disk_end_to_end(tmp_path: Path) -> None:
     assert (first.waited_ns / MS, last.waited_ns / MS) == (pytest.approx(11.5, rel=0.01), pytest.approx(17.5, rel=0.01))
 
 
+@pytest.mark.long
 def test_scans_of_a_disk_with_zones_are_slower_at_its_end(tmp_path: Path) -> None:
     found = ruling(zones, "sim:hdd,zones=2", tmp_path, seconds=20.0)
     assert found.verdict == "confirmed"
@@ -246,6 +258,7 @@ def test_what_a_simulated_device_cannot_show_is_said(trial: object) -> None:
     assert refused.value.hint
 
 
+@pytest.mark.long
 def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> None:
     # 16 servers of 100 us: 10,000 lookups a second for each user up to 16 users, none more after that.
     found = ruling(
@@ -261,6 +274,7 @@ def test_lookups_scale_where_the_device_has_servers_for_them(tmp_path: Path) -> 
     assert "16 users" in found.says or "32 users" in found.says or "64 users" in found.says
 
 
+@pytest.mark.long
 def test_lookups_that_one_server_answers_do_not_scale(tmp_path: Path) -> None:
     found = ruling(
         metadata, "sim:nvme,servers=1,service=constant:100us,bandwidth=none", tmp_path, seconds=0.05, files=200
@@ -293,7 +307,9 @@ def test_a_run_that_was_cut_short_is_judged_by_what_there_is(tmp_path: Path) -> 
         assert payload.judge((replace(run, phases=run.phases[:kept]),)).says
 
 
-@pytest.mark.parametrize("trial", [t for t in TRIALS if t not in (request_size, lost_writes)], ids=lambda t: t.NAME)
+@pytest.mark.parametrize(
+    "trial", long_after(1, [t for t in TRIALS if t not in (request_size, lost_writes)]), ids=lambda t: t.NAME
+)
 def test_no_experiment_falls_over_a_run_that_was_stopped(trial: object, tmp_path: Path) -> None:
     from msgspec.structs import replace
 

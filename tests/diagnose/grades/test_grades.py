@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from makers import card_runs, planted
 from makers.golden import Golden
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.diagnose.examination import examine
@@ -431,7 +432,9 @@ def _classic_row(name: str, order: str, op: Op, kib: int, users: int) -> PhaseRe
     return card_runs.record(name, workload, card_runs.measurement((times,), users=users))
 
 
-@pytest.mark.parametrize(("target", "graded"), [("sim:nvme,stall=500ms/5s", False), ("sim:nvme,stall=110ms/20s", True)])
+@pytest.mark.parametrize(
+    ("target", "graded"), long_after(1, [("sim:nvme,stall=500ms/5s", False), ("sim:nvme,stall=110ms/20s", True)])
+)
 def test_storage_that_stands_still_has_no_overall_grade(
     golden: Golden, target: str, graded: bool, tmp_path: Path
 ) -> None:

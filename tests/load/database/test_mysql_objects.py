@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from makers.database_servers import Mariadb, NoServer, build, drop, mariadb
+from makers.left_out import long_after
 
 from iocast.errors import IocastError, TargetError
 from iocast.load.database.mysql import my_load, my_objects
@@ -64,7 +65,7 @@ def prepare(server: Mariadb, work: DatabaseLoad | CommitLoad) -> None:
         loading.close()
 
 
-@pytest.mark.parametrize("name", ["t2", "commits", "progress"])
+@pytest.mark.parametrize("name", long_after(1, ["t2", "commits", "progress"]))
 def test_a_table_of_others_that_bears_our_name_is_left_as_it_is(server: Mariadb, name: str) -> None:
     """By whatever touches tables: a load, a commit test (it empties its table), another build, the drop."""
     replace(server, name)
@@ -120,7 +121,7 @@ def test_a_build_takes_no_table_of_others(server: Mariadb) -> None:
     assert is_theirs(server, "t2")
 
 
-@pytest.mark.parametrize("name", ["t1", "progress", "data_set"])
+@pytest.mark.parametrize("name", long_after(1, ["t1", "progress", "data_set"]))
 def test_a_table_that_takes_the_place_of_ours_in_mid_build_is_not_written(server: Mariadb, name: str) -> None:
     drop(server)
     calls = 0
@@ -152,6 +153,7 @@ def test_routines_of_others_are_neither_replaced_nor_dropped(server: Mariadb, ki
     assert kinds == [(kind.upper(),)]
 
 
+@pytest.mark.long
 def test_what_depends_on_our_tables_is_named_and_nothing_is_dropped(server: Mariadb) -> None:
     before = tables(server)
     server.say("create view other.v as select k from iocast_load.t1")
@@ -183,6 +185,7 @@ def test_a_foreign_key_that_the_user_cannot_see_keeps_the_data_set(server: Maria
     assert server.rows("show databases like 'iocast%'") == []
 
 
+@pytest.mark.long
 def test_a_table_that_takes_the_place_of_ours_between_the_look_and_the_drop_stays(server: Mariadb) -> None:
     """Three stand in line for the table: who reads it, who renames it, and the drop, which looked at it before."""
     server.say(*(each.format("theirs") for each in MINE))
@@ -219,6 +222,7 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_a_session_that_uses_a_table_of_ours_holds_up_the_drop_for_a_while_only(
     server: Mariadb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +238,7 @@ def test_a_session_that_uses_a_table_of_ours_holds_up_the_drop_for_a_while_only(
     assert drop(server).left == ()
 
 
+@pytest.mark.long
 def test_a_database_that_was_there_before_stays(running: Mariadb) -> None:
     """Its administrator made it for the user: iocast takes it, and gives it back empty."""
     running.say("drop database if exists iocast_load", "create database iocast_load comment 'for tests of storage'")

@@ -237,6 +237,7 @@ def wait_until_gone(server: Postgres) -> None:
     raise AssertionError("a session of the load is still there")
 
 
+@pytest.mark.long
 def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
     loading = pg_load.connect(newest.url("loader"))
@@ -251,6 +252,7 @@ def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     loading.close()
 
 
+@pytest.mark.long
 def test_a_load_whose_client_dies_leaves_no_session(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
     client = subprocess.Popen([sys.executable, "-c", _LOAD.format(url=newest.url("loader"))], stdout=subprocess.PIPE)

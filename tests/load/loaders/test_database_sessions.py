@@ -70,6 +70,7 @@ def measured(plan: Plan, rule: AfterTwo | None = None) -> Any:
     return found
 
 
+@pytest.mark.long
 def test_intervals_add_up_to_the_row(server: Postgres) -> None:
     found = measured(planned(server, 2.0, DatabaseLoad(update_pct=30, scan_pct=5, scan_blocks=16)))
     did = found.measurement
@@ -84,6 +85,7 @@ def test_intervals_add_up_to_the_row(server: Postgres) -> None:
     assert sum(user.ios for user in did.users) == did.ios
 
 
+@pytest.mark.long
 def test_a_stop_rule_is_asked_after_each_interval_and_ends_the_row(server: Postgres) -> None:
     rule = AfterTwo()
     did = measured(planned(server, 30.0), rule).measurement
@@ -92,6 +94,7 @@ def test_a_stop_rule_is_asked_after_each_interval_and_ends_the_row(server: Postg
     assert did.stopped == "finished"
 
 
+@pytest.mark.long
 def test_all_blocks_in_the_cache_need_no_reads_and_have_no_latency(server: Postgres) -> None:
     measured(planned(server, 1.0))
     told = measured(planned(server, 1.0)).measurement.database

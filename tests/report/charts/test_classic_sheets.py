@@ -88,6 +88,7 @@ def test_no_name_of_a_line_lies_on_another_at_the_top() -> None:
     assert all(other - one > 0.05 for one, other in pairwise(places))
 
 
+@pytest.mark.long
 def test_each_ladder_gets_one_picture_beside_its_charts(tmp_path: Path) -> None:
     report = _report(V4["write 1k"][0])
     for suffix, head in ((".svg", b"<svg"), (".png", b"\x89PNG")):

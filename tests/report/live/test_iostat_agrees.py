@@ -56,6 +56,7 @@ def _by_us() -> dict[str, float]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="a mount of its own needs root")
 @pytest.mark.skipif(shutil.which("iostat") is None, reason="needs iostat (sysstat)")
 def test_every_column_is_that_of_iostat(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from makers.left_out import long_after
 from makers.made_traces import database_load, profile_of, random_reads
 from msgspec.structs import replace
 
@@ -37,13 +38,14 @@ def test_shares_add_up(profile: Profile) -> None:
     assert sum(each.events_share for each in trace_profile(profile).operations) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("form", ["terminal", "html", "markdown", "json", "csv"])
+@pytest.mark.parametrize("form", long_after(1, ["terminal", "html", "markdown", "json", "csv"]))
 def test_every_renderer_takes_it(profile: Profile, form: str) -> None:
     out = io.StringIO()
     RENDERERS[form].render(profile_report(profile, "somewhere"), out, colour=False, width=100)
     assert "18,399" in out.getvalue() or "18399" in out.getvalue()
 
 
+@pytest.mark.long
 def test_json_has_all_tables_with_units(profile: Profile) -> None:
     out = io.StringIO()
     RENDERERS["json"].render(profile_report(profile), out, colour=False, width=0)

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 from makers import card_runs, planted, trial_runs
+from makers.left_out import long_after
 
 from iocast.archive.catalogue import CatalogueEntry
 from iocast.diagnose.comparable import side
@@ -74,7 +75,7 @@ def _card(run: Run, **more: Any) -> dict[str, Any]:
     return told(card(run, examination, "runs/one", grades=grade(run, examination), **more))
 
 
-@pytest.mark.parametrize("run", [card_runs.quick_card, card_runs.troubled_card])
+@pytest.mark.parametrize("run", long_after(1, [card_runs.quick_card, card_runs.troubled_card]))
 def test_a_card(run: Any) -> None:
     found = _card(run(), courses={})
     assert (found["kind"], found["host"], found["job"], found["target"]) == ("card", "db01", "card quick", "/mnt/db")
@@ -108,6 +109,7 @@ def test_a_diagnosis(tmp_path: Path) -> None:
     assert state == "confirmed"
 
 
+@pytest.mark.long
 def test_a_comparison_has_each_pair_by_itself() -> None:
     one, two = card_runs.quick_card(), card_runs.troubled_card()
     found = told(compare([side("one", (one, one, one)), side("two", (two,)), side("three", (one, one))], charts=True))
@@ -131,7 +133,8 @@ def test_repeats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trial", "kind"), [(cache, "at_device"), (dio_matrix, "direct_writes"), (working_set, "working_set")]
+    ("trial", "kind"),
+    long_after(1, [(cache, "at_device"), (dio_matrix, "direct_writes"), (working_set, "working_set")]),
 )
 def test_an_experiment(trial: Any, kind: str, tmp_path: Path) -> None:
     run = trial_runs.run_of(trial, "sim:nvme", tmp_path, seconds=0.2)

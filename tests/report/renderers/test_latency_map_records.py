@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from makers.command_line import iocast, run_folder
 
 from iocast.archive import load, load_courses
@@ -34,6 +35,7 @@ def counted(run: Run) -> dict[str, int]:
     return {each.phase.name: each.measurement.ios for each in run.phases}
 
 
+@pytest.mark.long
 def test_the_records_of_a_run_are_its_reads_and_writes_again(tmp_path: Path) -> None:
     iocast("card", "sim:nvme", "--time", "2s", cwd=tmp_path)
     folder = run_folder(tmp_path / "iocast-runs")

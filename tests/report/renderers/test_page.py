@@ -155,6 +155,7 @@ def test_a_page_is_light(page: str) -> None:
     assert len(page) < 1_000_000
 
 
+@pytest.mark.long
 def test_a_run_of_twenty_two_rows_of_a_minute_stays_below_three_megabytes() -> None:
     rows = [
         card_runs.reads(f"{test} {size >> 10}k {users}x1", size_bytes=size, users=users, times=_wide(users))

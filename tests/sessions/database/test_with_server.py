@@ -96,6 +96,7 @@ def test_the_card_has_both_side_by_side_and_the_server_is_gone(
     assert "it is removed afterwards" in listener.said
 
 
+@pytest.mark.long
 @pytest.mark.device
 def test_a_server_that_does_not_start_leaves_the_card(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

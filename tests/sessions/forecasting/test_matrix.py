@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 import iocast
@@ -96,13 +97,16 @@ def test_a_point_is_what_little_says(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "-run simple -duration 5",
-        "-run normal -duration 2",
-        "-run oltp -duration 1",
-        "-run dss -duration 1",
-        "-run advanced -matrix max -num_small 2 -num_large 2 -write 30 -duration 5",
-    ],
+    long_after(
+        1,
+        [
+            "-run simple -duration 5",
+            "-run normal -duration 2",
+            "-run oltp -duration 1",
+            "-run dss -duration 1",
+            "-run advanced -matrix max -num_small 2 -num_large 2 -write 30 -duration 5",
+        ],
+    ),
 )
 def test_what_is_written_reads_back_with_equal_figures(line: str, tmp_path: Path) -> None:
     run = measured(line, "sim:nvme", tmp_path / "runs")
@@ -206,7 +210,7 @@ def files(tmp_path: Path, *sizes: int) -> tuple[str, ...]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("array", "layout"), [("concat", Concatenated()), ("raid0", Striped(1 << 20))])
+@pytest.mark.parametrize(("array", "layout"), long_after(1, [("concat", Concatenated()), ("raid0", Striped(1 << 20))]))
 def test_several_files_are_read_as_one_volume(array: str, layout: object, tmp_path: Path) -> None:
     """A short run with real I/O: every file is read."""
     paths = files(tmp_path, 4 << 20, 8 << 20)
@@ -282,6 +286,7 @@ def test_the_folder_alone_gives_the_same_files(tmp_path: Path) -> None:
         assert path.read_text() == (tmp_path / "first" / path.name).read_text()
 
 
+@pytest.mark.long
 def test_a_run_of_another_verb_has_no_orion_files(tmp_path: Path) -> None:
     card = iocast.run("card-quick", "sim:nvme", time="1s", out=str(tmp_path))
     with pytest.raises(ArchiveError, match="has no matrix"):

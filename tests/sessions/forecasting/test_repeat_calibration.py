@@ -63,6 +63,7 @@ def test_rows_at_rates_are_not_compared_because_each_run_chose_its_own(repeats: 
     assert not [name for name in rows if name.startswith("open")]
 
 
+@pytest.mark.long
 def test_what_scatters_does_not_repeat_and_what_is_missing_is_counted(repeats: Repeats) -> None:
     runs = list(repeats.side.runs)
     first = runs[0]

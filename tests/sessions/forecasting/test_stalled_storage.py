@@ -14,6 +14,7 @@ from iocast.model.finding import Examination, Finding
 STALLING = "sim:sata-ssd,stall=300ms/4s"
 
 
+@pytest.mark.long
 def test_a_forecast_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
     card = iocast.card(STALLING, out=str(tmp_path))
     found = iocast.forecast(card, iops=40_000, slo="p99=1ms")
@@ -22,6 +23,7 @@ def test_a_forecast_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
     assert re.search(r"\d+ rows had stalls of up to 3\d\d ms\. They are left out: the figures exclude stalls\.$", said)
 
 
+@pytest.mark.long
 def test_stalls_of_rows_that_are_not_used_take_the_ok_away(tmp_path: Path) -> None:
     """A stall of 300 ms in every 9 s: rows of 3 s that met none carry the figures, the others the verdict."""
     card = iocast.card("sim:sata-ssd,stall=300ms/9s", out=str(tmp_path))
@@ -40,12 +42,14 @@ def test_stalls_of_rows_that_are_not_used_take_the_ok_away(tmp_path: Path) -> No
     assert "headroom" not in {section.code for section in report.sections}
 
 
+@pytest.mark.long
 def test_a_forecast_of_a_storage_that_does_not_stall_says_nothing_of_it(tmp_path: Path) -> None:
     found = iocast.forecast(iocast.card("sim:sata-ssd", out=str(tmp_path)), iops=20_000, slo="p99=1ms")
     assert found.verdict == "marginal"
     assert "stall" not in found.report().verdict
 
 
+@pytest.mark.long
 def test_a_sizing_does_not_stand_on_rows_that_stalled(tmp_path: Path) -> None:
     card = iocast.card("sim:sata-ssd,stall=300ms/9s", out=str(tmp_path))
     stalled = {found.phase for found in card.examination.findings if found.code == "stalls"}

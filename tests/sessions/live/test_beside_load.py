@@ -52,6 +52,7 @@ time = "1s"
 """
 
 
+@pytest.mark.long
 def test_a_run_holds_the_database_and_the_layers_beside_each_row(tmp_path: Path) -> None:
     pytest.importorskip("psycopg")
     job = tmp_path / "job.toml"

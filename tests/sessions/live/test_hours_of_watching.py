@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Generator, Mapping
 from pathlib import Path
 
+import pytest
 from makers.live_moments import SECOND_NS, device, histogram, moment
 
 from iocast import metrics
@@ -72,12 +73,14 @@ def most_bytes(place: Path, hours: int) -> int:
     return most
 
 
+@pytest.mark.long
 def test_memory_holds_a_moment_and_a_note_of_each_reel(tmp_path: Path) -> None:
     recorded(tmp_path / "first", 1)  # what is imported for it counts for none
     few, many = most_bytes(tmp_path / "few", 2), most_bytes(tmp_path / "many", 6)
     assert (many - few) / (4 * REELS_AN_HOUR) < NOTE_BYTES, (few, many)
 
 
+@pytest.mark.long
 def test_nothing_of_hours_is_lost(tmp_path: Path) -> None:
     tape = recorded(tmp_path / "hours", 8)
     assert sum(1 for _ in Playing(str(tape)).moments(lambda: False)) == 8 * HOUR_NS // EVERY_NS + 1

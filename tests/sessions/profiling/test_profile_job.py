@@ -72,6 +72,7 @@ def _calls(folder: Path, rows: list[str]) -> Profiled:
     return profile_traces(ProfileRequest(traces=(str(to),), out=str(folder / "out")))
 
 
+@pytest.mark.long
 def test_buffered_calls_keep_their_sizes_and_their_flushes(tmp_path: Path) -> None:
     # Five writes to two flushes; sizes that direct I/O would not take.
     drawn, rows = random.Random(5), []
@@ -91,6 +92,7 @@ def test_buffered_calls_keep_their_sizes_and_their_flushes(tmp_path: Path) -> No
     assert writes / flushes == pytest.approx(2.5, rel=0.01)
 
 
+@pytest.mark.long
 def test_sessions_whose_pauses_differ_keep_their_rate_and_their_pauses(tmp_path: Path) -> None:
     """A job of iocast has the pauses themselves, that of fio has random arrivals at the rate."""
     drawn, rows = random.Random(5), []
@@ -110,6 +112,7 @@ def test_sessions_whose_pauses_differ_keep_their_rate_and_their_pauses(tmp_path:
     assert isinstance(other.workload.arrival, Poisson)
 
 
+@pytest.mark.long
 def test_a_hot_part_becomes_whole_per_cents_for_fio(tmp_path: Path) -> None:
     drawn, rows = random.Random(5), []
     for at in range(9000):
@@ -132,14 +135,17 @@ def _check(folder: Path, *sides: object) -> str:
     return check_likeness(request).check.verdict
 
 
+@pytest.mark.long
 def test_the_same_load_with_another_seed_is_alike(tmp_path: Path) -> None:
     assert _check(tmp_path, database_load(), database_load(seed=8)) == "alike"
 
 
+@pytest.mark.long
 def test_a_random_load_of_the_same_rate_is_not_alike(tmp_path: Path) -> None:
     assert _check(tmp_path, database_load(), random_reads(24_000, 410)) == "not_alike"
 
 
+@pytest.mark.long
 def test_a_random_original_decides_nothing(tmp_path: Path) -> None:
     assert _check(tmp_path, random_reads(20_000, 400), random_reads(20_000, 400, seed=5)) == "undecided"
 
@@ -158,6 +164,7 @@ def _foreign(at: Path) -> Path:
     return at
 
 
+@pytest.mark.long
 def test_a_check_leaves_alone_what_takes_the_place_of_its_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The room lies where temporary files do, and not in the profile's folder, which may be somebody else's."""
     rooms = tmp_path / "rooms"

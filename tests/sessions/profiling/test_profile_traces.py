@@ -61,6 +61,7 @@ def test_a_trace_that_cannot_be_read_leaves_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_a_killed_profile_is_not_seen_and_the_next_one_removes_it(tmp_path: Path) -> None:
     """It left a folder that passed for a profile, with half of its tables."""
     code = """

@@ -53,6 +53,7 @@ def _runs(folder: Path) -> dict[str, int]:
     return {each: Path(each, "run.json").stat().st_mtime_ns for each in run_folders(str(folder))}
 
 
+@pytest.mark.long
 def test_two_configurations_are_set_beside_each_other(tmp_path: Path) -> None:
     study, out = _study(tmp_path), tmp_path / "out"
     for label, target in (("bare", BARE), ("virtual", VIRTUAL)):
@@ -72,6 +73,7 @@ def test_two_configurations_are_set_beside_each_other(tmp_path: Path) -> None:
     assert "keeps least in" in shown
 
 
+@pytest.mark.long
 def test_it_goes_on_after_a_kill_and_runs_nothing_again(tmp_path: Path) -> None:
     study, out = _study(tmp_path), tmp_path / "out"
     words = ("study", study, BARE, "--label", "bare", "--out", out)
@@ -102,6 +104,7 @@ def test_it_goes_on_after_a_kill_and_runs_nothing_again(tmp_path: Path) -> None:
     assert "bare is complete: 4 cells, 2 repeats." in again.stdout
 
 
+@pytest.mark.long
 def test_a_folder_belongs_to_one_study(tmp_path: Path) -> None:
     study, out = _study(tmp_path), tmp_path / "out"
     assert in_this_process("study", str(study), BARE, "--out", str(out), "--time", "10ms") == 0

@@ -247,6 +247,7 @@ def test_threads_and_children_that_run_already_are_captured_too(tmp_path: Path) 
     assert min(offsets.values()) > 5
 
 
+@pytest.mark.long
 def test_a_call_that_hands_nothing_over_is_no_asynchronous_io(tmp_path: Path) -> None:
     waits = "import ctypes\nfor _ in range(7): ctypes.CDLL(None).syscall(426, -1, 0, 0, 0, 0, 0)  # io_uring_enter\n"
     report = _captured(tmp_path / "waits.parquet", command=[sys.executable, "-I", "-c", waits])

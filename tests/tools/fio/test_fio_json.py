@@ -249,6 +249,7 @@ def test_a_rate_that_was_missed_is_a_load_not_achieved(read_all: Reader) -> None
     assert (load.grade, load.evidence["achieved"]) == ("D", 0.5)
 
 
+@pytest.mark.long
 def test_the_work_grows_as_the_number_of_jobs(fixtures: Path, tmp_path: Path) -> None:
     """A thousand jobs took 61 s: each was compared with all others."""
     document = json.loads((fixtures / "fio_averaged.json").read_text())

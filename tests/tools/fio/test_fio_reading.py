@@ -360,6 +360,7 @@ VALUES = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(KEYS, VALUES) | st.just(("[x]", "")) | st.tuples(st.text(), st.text())))
 @example([("numjobs", "4"), ("offset_increment", "10%"), ("rw", "randrw"), ("size", "10%")])
 def test_any_text_is_read_or_refused(lines: list[tuple[str, str]]) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from makers.fio_jobs import ENVIRONMENT, RUN
 from makers.fio_round_trip import GIB, assert_fio_takes, assert_same, normal
+from makers.left_out import long_after
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
@@ -45,7 +46,7 @@ CANNOT = {
 }
 
 
-@pytest.mark.parametrize("name", JOBS, ids=lambda name: Path(name).stem)
+@pytest.mark.parametrize("name", long_after(3, JOBS), ids=lambda name: Path(name).stem)
 def test_presets_and_examples_go_to_fio_and_back(name: str, tmp_path: Path) -> None:
     job = sized(load_job(name))
     expected = CANNOT.get(Path(name).stem)
@@ -134,7 +135,7 @@ def test_a_multiple_of_the_memory_is_refused_with_the_way_out() -> None:
 ONE_WAY = ("own_files", "verify_later")
 
 
-@pytest.mark.parametrize("name", RUN)
+@pytest.mark.parametrize("name", long_after(3, RUN))
 def test_fio_job_files_are_written_as_they_were_read(name: str, tmp_path: Path) -> None:
     text = (Path(__file__).parent / "files" / f"{name}.fio").read_text(encoding="utf-8")
     job = parse_fio_job(text, name, ENVIRONMENT)
@@ -224,18 +225,21 @@ def jobs(draw: st.DrawFn) -> Job:
     return Job(name="generated", phases=unique_names(tuple(phases)), file_size=FileSize(size_bytes=3 * GIB))
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(jobs())
 def test_generated_jobs_go_to_fio_and_back(job: Job) -> None:
     assert_same(job, parse_fio_job(fio_text(job), "job.fio", {}))
 
 
+@pytest.mark.long
 @settings(max_examples=15, deadline=None)
 @given(job=jobs())
 def test_fio_takes_generated_jobs(job: Job, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert_fio_takes(fio_text(job), tmp_path_factory.mktemp("fio"))
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(jobs(), st.booleans())
 def test_generated_jobs_go_to_toml_and_back(job: Job, each: bool) -> None:

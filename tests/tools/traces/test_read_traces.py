@@ -183,6 +183,7 @@ def test_every_format_is_in_the_guide() -> None:
     assert [name for name, _ in trace_formats() if f"`{name}`" not in guide] == []
 
 
+@pytest.mark.long
 def test_a_binary_trace_may_be_cut_or_damaged_anywhere(tmp_path: Path) -> None:
     steps = [(samples.ISSUED, 0), (samples.COMPLETED, 0), (samples.ISSUED, 64), (samples.COMPLETED, 64)]
     whole = b"".join(
