@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast, run_folder, start
 from makers.lab import lab, run
+from makers.left_out import long_after
 from makers.rootly import Mount, command, need
 
 from iocast import archive
@@ -141,6 +142,7 @@ def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phas
     assert ("fourth 4k 1x4 after 10," if phases == "last" else "third 4k 1x4 after 10,") in said
 
 
+@pytest.mark.long
 def test_a_device_that_vanishes(tmp_path: Path) -> None:
     with lab(tmp_path / "device", "read_latency=1ms", exact=False) as device:
         started = begin(tmp_path, job(tmp_path, time="1s"), "device")
@@ -154,7 +156,7 @@ def test_a_device_that_vanishes(tmp_path: Path) -> None:
     assert "error: " in errors
 
 
-@pytest.mark.parametrize("above", ["a loop device", "a file system on one"])
+@pytest.mark.parametrize("above", long_after(1, ["a loop device", "a file system on one"]))
 def test_a_device_that_vanishes_below(tmp_path: Path, attach: Callable[..., str], mounted: Mount, above: str) -> None:
     with lab(tmp_path / "image", exact=False) as device:
         place: str | Path = attach(tmp_path / "image", "--direct-io=on")

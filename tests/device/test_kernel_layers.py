@@ -246,6 +246,7 @@ def _text(file: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
+@pytest.mark.long
 def test_a_cap_stands_above_the_driver_and_is_named(loop_device: Callable[[int], str]) -> None:
     device = loop_device(SIZE_BYTES)
     with child(device, 3 * CAP_PER_S) as reader, capped(device, reader.pid):

@@ -39,6 +39,7 @@ def digests(tmp_path: Path) -> list[str]:
     return [hashlib.sha256((tmp_path / f"disk{number}.img").read_bytes()).hexdigest() for number in range(2)]
 
 
+@pytest.mark.long
 def test_several_devices_are_written_only_when_each_is_named(tmp_path: Path, devices: list[str]) -> None:
     before = digests(tmp_path)
     first = ("--destroy", name_of(devices[0]))

@@ -42,6 +42,7 @@ def _image(tmp_path: Path, attach: Callable[..., str], size_mib: int = 96) -> st
     return attach(image, "--direct-io=on")
 
 
+@pytest.mark.long
 def test_buffered_reads_of_a_file_come_from_memory(tmp_path: Path, mounted: Mount, attach: Callable[..., str]) -> None:
     device = _image(tmp_path, attach)
     command("mkfs.ext4", "-q", "-E", "nodiscard", device)
@@ -53,6 +54,7 @@ def test_buffered_reads_of_a_file_come_from_memory(tmp_path: Path, mounted: Moun
     assert rows["read direct"]["device_share"] >= 0.95
 
 
+@pytest.mark.long
 def test_holes_of_a_file_are_answered_without_the_device(
     tmp_path: Path, mounted: Mount, attach: Callable[..., str]
 ) -> None:
@@ -179,6 +181,7 @@ def test_all_that_was_written_is_there(tmp_path: Path) -> None:
     assert counts["torn"] == counts["lost"] == 0
 
 
+@pytest.mark.long
 def test_noise_writes_in_place(tmp_path: Path) -> None:
     iocast("experiment", "noise", ".", "--size", "32MiB", "--time", "100ms", "--rounds", "1", *SHORT, cwd=tmp_path)
     work = tmp_path / "iocast-work.0.dat"
