@@ -76,11 +76,24 @@ def test_a_run_is_named_by_its_beginning_or_last(tmp_path: Path) -> None:
     assert find_run(str(tmp_path), "last") == str(new)
     assert find_run(str(tmp_path), str(old)) == str(old)
     assert find_run(str(tmp_path), old.name[:8]) == str(old)
-    for name, said in (("2", "2 runs start with 2"), ("nothing", "starts with nothing")):
+    for name, said in (("2", "2 runs start with 2"), ("nothing", "the tag nothing or a name that starts so")):
         with pytest.raises(ArchiveError, match=said):
             find_run(str(tmp_path), name)
     with pytest.raises(ArchiveError, match="no runs in"):
         find_run(str(tmp_path / "absent"), "last")
+
+
+def test_a_tag_is_the_newest_run_that_bears_it(tmp_path: Path) -> None:
+    first, second, third = (_saved(tmp_path, minutes=minutes) for minutes in (0, 60, 120))
+    for folder, tag in ((first, "before"), (second, "before"), (third, "after"), (first, third.name)):
+        archive.change_notes(str(folder), None, add=(tag,))
+    assert find_run(str(tmp_path), "before") == str(second)
+    assert find_run(str(tmp_path), "after") == str(third)
+    assert find_run(str(tmp_path), third.name) == str(third), "its own name, before the tag of another one"
+    (tmp_path / "before").mkdir()
+    fourth = _saved(tmp_path / "before", minutes=180)
+    assert find_run(str(tmp_path), "before") == str(tmp_path / "before"), "a folder of runs, before a tag"
+    assert find_run(str(tmp_path), fourth.name) == str(fourth)
 
 
 def test_what_is_listed_is_found_by_its_name_and_a_group_by_its_own(tmp_path: Path) -> None:

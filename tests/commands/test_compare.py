@@ -110,6 +110,24 @@ def test_single_runs_are_compared_without_a_verdict(job: Path, tmp_path: Path) -
     assert "sim:hdd" in done.stdout
 
 
+def test_runs_are_found_and_called_by_their_labels(tmp_path: Path) -> None:
+    for label in ("before", "after"):
+        iocast("card", "sim:nvme", "--time", "1ms", "--no-page", "--label", label, cwd=tmp_path)
+    done = iocast("compare", "before", "after", cwd=tmp_path)
+    assert done.stdout.startswith("Comparison · card quick on sim:nvme · before and after\n"), done.stdout
+    assert iocast("show", "after", cwd=tmp_path).returncode == 0
+    for label, why in (
+        ("two words", "a tag is one word"),
+        ("last", "already stands for the newest run"),
+        ("", "at most 40 characters"),
+    ):
+        refused = iocast("card", "sim:nvme", "--label", label, cwd=tmp_path)
+        assert (refused.returncode, why in refused.stderr) == (2, True), label
+    assert iocast("compare", "before", "later", cwd=tmp_path).stderr.startswith(
+        "error: no run in iocast-runs has the tag later or a name that starts so\n"
+    )
+
+
 def test_unlike_rows_are_marked_and_strange_runs_refused(job: Path, tmp_path: Path) -> None:
     iocast("run", str(job), "sim:nvme", "--out", str(tmp_path / "a"), cwd=tmp_path)
     changed = tmp_path / "changed.toml"

@@ -156,7 +156,7 @@ def _entry(folder: str, directory: str, *, noted: bool) -> CatalogueEntry:
 
 def find_run(directory: str, name: str) -> str:
     """The run folder, or folder of repeats, that is meant: a path, "last", or a name below `directory` as `iocast runs`
-    lists it, or the beginning of one.
+    lists it, the tag of a run (the newest of several), or the beginning of a name.
 
     Raises ArchiveError when none or several are meant.
     """
@@ -171,12 +171,13 @@ def find_run(directory: str, name: str) -> str:
         if not readable:
             raise ArchiveError(f"no runs in {directory}", "`iocast card PATH` creates one")
         return readable[0].folder
-    meant = [run.folder for run in runs if run.name == name] or list(_beginning(runs, directory, name))
+    tagged = [run.folder for run in readable if name in run.notes.tags]
+    meant = [run.folder for run in runs if run.name == name] or tagged[:1] or list(_beginning(runs, directory, name))
     if not meant and os.path.lexists(name):
         return name
     if not meant:
         raise ArchiveError(
-            f"no run in {directory} starts with {name}",
+            f"no run in {directory} has the tag {name} or a name that starts so",
             f"`iocast runs {directory}` lists them; --in DIR looks in another directory",
         )
     if len(meant) > 1:

@@ -95,6 +95,14 @@ def notes_in_list(folder: str) -> Notes:
     return Notes()
 
 
+def one_tag(text: str) -> str:
+    """A tag as it is kept. Raises SpecError where it is none."""
+    tags = _checked(Notes(tags=(text,))).tags
+    if not tags:
+        raise SpecError("a tag has at least one letter", f"a tag is one word of at most {LONGEST_TAG} characters")
+    return tags[0]
+
+
 def _checked(notes: Notes) -> Notes:
     """The notes as they are kept: trimmed, each tag once. Raises SpecError for what is too long or no tag."""
     note = _CONTROL.sub("", notes.note.replace("\r\n", "\n")).strip()

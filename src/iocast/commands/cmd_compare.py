@@ -33,7 +33,7 @@ def compare(
 ) -> int:
     """Compare runs against the baseline A.
 
-    Each of A, B ... is a run folder, a name that `iocast runs` lists in DIR, or a folder of run folders (from
+    Each of A, B ... is a run folder, a name or tag that `iocast runs` lists in DIR, or a folder of run folders (from
     `iocast repeat` or `iocast ab`), whose runs then count as repeats. Rows with the same workload are compared;
     differences between hosts, targets and plans come first. Two profiles (from `iocast profile`) are compared too.
     For --fail-on a figure is worse where repeats show it; where they are too few it is undecided.
@@ -52,7 +52,7 @@ def compare(
         raise click.UsageError("--fail-on is for runs; `iocast profile --like` judges whether two profiles are alike")
     given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
     with copies_of(given, names) as copied:
-        comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders)
+        comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders, folders)
         report = comparison.report(charts=into is not None)
         deliver_report(copied.without_rooms(report), form, into)
     return int(bool(fail_on & outcomes_of(report.result)))

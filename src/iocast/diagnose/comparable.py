@@ -36,6 +36,7 @@ class Side(Struct, frozen=True):
     findings: dict[
         FindingCode, bool
     ] = {}  # those of weight in any run, the gravest first, and whether they are certain
+    tagged: bool = False  # it was given by a tag, and is called by that
 
 
 class Pair(Struct, frozen=True):

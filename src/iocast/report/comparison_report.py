@@ -267,7 +267,9 @@ def _subjects(sides: Sequence[Side]) -> tuple[Subject, ...]:
 
 
 def called(sides: Sequence[Side]) -> tuple[Side, ...]:
-    """The sides named by target, or by job, where these tell them apart; else as they are."""
+    """The sides as their tags name them; else by target, or by job, where these tell them apart."""
+    if all(side.tagged for side in sides):
+        return tuple(sides)
     targets, jobs = [_target(side) for side in sides], [_job(side) for side in sides]
     both = [f"{target}, {job}" for target, job in zip(targets, jobs, strict=True)]
     names = next((each for each in (targets, jobs, both) if len({*each}) == len(each)), None)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.archive.catalogue import group_kind, labels, runs_in
+from iocast.archive.notes_file import notes_in_list
 from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
 from iocast.diagnose.comparable import pairs, side
@@ -73,10 +74,17 @@ class Repeats(Struct, frozen=True):
         return repeats(self.side, charts=charts)
 
 
-def compare(folders: tuple[str, ...]) -> Comparison:
-    """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError."""
-    named = zip(labels(folders), folders, strict=True)
-    return Comparison(tuple(side(label, runs_in(folder)) for label, folder in named))
+def compare(folders: tuple[str, ...], words: tuple[str, ...] = ()) -> Comparison:
+    """Run folders, or folders of repeats, beside the first of them. Raises ArchiveError.
+
+    `words` are those that they were given by: a run that was given by a tag is called by it.
+    """
+    tags = words if len(set(words)) == len(folders) else ("",) * len(folders)
+    sides = []
+    for folder, label, tag in zip(folders, labels(folders), tags, strict=True):
+        tagged = tag in notes_in_list(folder).tags
+        sides.append(replace(side(tag if tagged else label, runs_in(folder)), tagged=tagged))
+    return Comparison(tuple(sides))
 
 
 def outcomes_of(result: Struct | None) -> frozenset[str]:

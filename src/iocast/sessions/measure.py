@@ -7,6 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.archive import change_notes
 from iocast.diagnose.experiments.next_step import USUAL_BUDGET
 from iocast.errors import IocastError
 from iocast.model.job import Job
@@ -67,6 +68,8 @@ def measure_job(
     added, failed = _added(card, beside if ran.whole else None)
     card = replace(card, beside=added)
     passed = _tell(card, card.with_beside(report), request, listener)
+    if request.options.label:
+        change_notes(str(ran.folder), None, add=(request.options.label,))
     ran.or_error()
     if failed is not None:
         raise failed

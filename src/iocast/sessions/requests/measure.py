@@ -31,9 +31,9 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
             spelt="--with",
         ),
     ] = ""
-    options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "beside")] = (
-        RunOptions()
-    )
+    options: Annotated[
+        RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "label", "beside")
+    ] = RunOptions()
     page: Page = False
     names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay
     grade_request: GradeRequest = GradeRequest()

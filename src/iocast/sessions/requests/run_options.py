@@ -7,6 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from iocast.archive.catalogue import LAST
+from iocast.archive.notes_file import one_tag
 from iocast.errors import SpecError
 from iocast.sessions.live.watched_sources import WatchedSources
 from iocast.sessions.requests.option import option
@@ -60,6 +62,15 @@ def _seed(text: str, _name: str) -> int:
     raise ValueError(f'"{text}" is not a whole number from 0 to {2**32 - 1}')
 
 
+def _label(text: str, _name: str) -> str:
+    if text == LAST:
+        raise ValueError(f'"{LAST}" already stands for the newest run')
+    try:
+        return one_tag(text)
+    except SpecError as error:
+        raise ValueError(error.hint) from None
+
+
 # Of several requests, each declared once.
 Seed = Annotated[int, option("Random seed; the same seed gives the same offsets.", "NUMBER", read=_seed)]
 Out = Annotated[str, option("Directory for run folders.", "DIR")]
@@ -95,4 +106,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         Meta(gt=0),
     ] = None
     out: Out = RUNS
+    label: Annotated[
+        str | None,
+        option("Tag the run: `iocast compare before after` finds the newest run of each tag.", "TAG", read=_label),
+    ] = None
     beside: WatchedSources | None = None
