@@ -168,7 +168,7 @@ class Mixture(Struct, frozen=True, dict=True):
 
 
 def _merged(parts: Sequence[tuple[float, tuple[float, ...]]]) -> tuple[float, ...]:
-    """Several distributions as one at the shares of GRID: each comes at its own pace, which changes at each of its times."""
+    """Several distributions as one at the shares of GRID: each comes at a pace that changes at each of its times."""
     total = math.fsum(mass for mass, _ in parts)
     changes: list[
         tuple[float, int, float, float]
