@@ -1,6 +1,6 @@
 """Events that a source counts by their latency: waits of a database, labels of latency records; busiest first.
 
-Oracle's histograms have no sums of times. Those of `system_event` stand beside them by name: the mean is exact with them.
+Oracle's histograms have no sums of times. Those of `system_event` stand beside them by name: with them means are exact.
 """
 
 from __future__ import annotations
