@@ -16,7 +16,7 @@ Linux 6.0.
 
 Overhead: CPU time for every I/O, the price of each part in docs/performance.md. Up to BUDGET_PER_S records a second,
 about six an I/O, are all kept; above that, windows of each second are watched, and what began in one is followed to its
-end and stands for what the devices did until the next by their own counters (`traced_ns` has their length).
+end and stands for what devices and processes did until the next by their own counters (`traced_ns` has their length).
 `--every-io` keeps all. The run queue costs the most, and is watched only when asked for. Two private tracing instances
 with 8 MiB a processor each; other tracers are not disturbed.
 
