@@ -15,21 +15,7 @@ from iocast.tools import importers, ioh
 from iocast.tools.source_files import Head
 
 # source-vectors V7, in the form of the slides.
-SCREEN = """\
-date: {} , 24/3/2012 15:44:47
-TCP out:  8.107 MB/s, in:  5.239 MB/s, retrans:        MB/s  ip discards:
-----------------
-            |       MB/s|    avg_ms| avg_sz_kb|     count
-------------|-----------|----------|----------|--------------------
-R |      io:|     0.005 |    24.01 |    4.899 |        1
-R |     zfs:|     7.916 |     0.05 |    7.947 |     1020
-C |   nfs_c:|           |          |          |        .
-R |     nfs:|     7.916 |     0.09 |    8.017 |     1011
--
-W |      io:|     9.921 |    11.26 |   32.562 |      312
-W | zfssync:|     5.246 |    19.81 |   11.405 |      471
-W | nfssync:|     5.215 |    19.94 |   11.410 |      468
-"""
+SCREEN = (Path(__file__).parent / "fixtures" / "ioh.txt").read_text().replace("1335282287", "{}")
 # The layers of a server whose file system and network lose time: no date, no count.
 SLOW = """\
           |      MB/s|    avg_ms|  avg_sz_kb

@@ -228,9 +228,9 @@ def _caches(profile: Profile) -> Iterator[CacheMisses]:
     block, curve = profile.reference_bytes, references.all
     if curve is None or block is None:
         return
-    asked = {size // block for size in profile.cache_bytes}
+    asked_blocks = {size // block for size in profile.cache_bytes}
     for at, size in enumerate(curve.cache_blocks):
-        is_asked = size in asked if asked else size not in _GRID
+        is_asked = size in asked_blocks if asked_blocks else size not in _GRID
         if not is_asked and (size & (size - 1) or size.bit_length() % 2 == 0 or size * block < 1 << 20):
             continue
         yield CacheMisses(

@@ -142,8 +142,8 @@ def asynchronous(batches: Sequence[Batch]) -> str:
         waits = [each.took_ns for each in taken if each.took_ns is not None]
         mean = f", {brief_time(sum(waits) / len(waits))} each" if waits else ""
         parts.append(f"io_getevents took {_range(taken)} in {counted(len(taken), 'call')}{mean}")
-        if asked := [each.most for each in taken if each.most is not None]:
-            parts.append(f"it asked for up to {max(asked)}")
+        if limits := [each.most for each in taken if each.most is not None]:
+            parts.append(f"it asked for up to {max(limits)}")
         if sizes := sorted({result for each in taken for result in each.results if result > 0}):
             parts.append(f"results of {', '.join(map(size, sizes[:4]))}{', ...' if len(sizes) > 4 else ''}")
     cut = sum(each.count - len(each.requests) for each in submitted)
