@@ -83,6 +83,7 @@ _GAUGES: Final = {
     "maxiortim_ns",
     "maxiowtm_ns",
 }
+_OF_THEIR_OWN: Final = ((metrics.NETWORK, "tcp"), (metrics.CPU, "memory"))  # no device, and no processor
 # Views of databases whose figures are all of an instant, or of the last minute.
 _GAUGE_VIEWS: Final = ("sysmetric", "iofuncmetric", "asm_disk_stat", "asm_diskgroup_stat", "active_session_history")
 # Ends of our names → of metrics, and what one of them is in base units.
@@ -202,9 +203,10 @@ def _plain(observer: str, sample: Sample) -> tuple[str, str]:
     name = _of_node(observer, sample)
     if name.startswith("node_pressure_"):
         label = ""
-    if not name and observer == metrics.NETWORK and sample.subject == "tcp":
-        name, label = _name(f"iocast_tcp_{sample.metric}"), ""
-    name = name or _name(f"iocast_{observer}_{sample.metric.removesuffix(ending)}{unit}")
+    what = observer
+    if (observer, sample.subject) in _OF_THEIR_OWN:
+        what, label = sample.subject, ""
+    name = name or _name(f"iocast_{what}_{sample.metric.removesuffix(ending)}{unit}")
     value = sample.value * factor
     shown = f"{{{label}}}" if label else ""
     if sample.metric in _GAUGES or observer.rpartition(".")[2] in _GAUGE_VIEWS:
