@@ -138,6 +138,8 @@ def bucket_upper_ns(metric: str) -> int | None:
 
 # Records of LatencyMap tools: the observer of their counts, whose subject is their label.
 LATENCY_MAP: Final = "latency_map"
+# Screens of ioh.sh: direction|layer, and "tcp".
+IOH: Final = "ioh"
 
 # When a source began to count: ns since 1970, as it says itself, sampled with the counters: of the subject "" for all
 # subjects of the observer, of a subject for itself. Another epoch than before: what lies between is unknown. Counters
@@ -209,6 +211,8 @@ LINK_BYTES_PER_S: Final = "link_bytes_per_s"  # of each direction
 IN_SEGMENTS: Final = "in_segments"
 OUT_SEGMENTS: Final = "out_segments"
 RETRANSMITTED: Final = "retransmitted_segments"
+RETRANSMITTED_BYTES: Final = "retransmitted_bytes"  # of ioh.sh
+IN_DISCARDS: Final = "in_discards"  # packets of IP that were dropped for want of room
 TCP_TIMEOUTS: Final = "tcp_timeouts"
 LOST_RETRANSMITS: Final = "lost_retransmits"
 

@@ -105,6 +105,22 @@ def _nothing(_: Planted, __: Random) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+def _one_row(server: Planted, _: Random) -> AbstractContextManager[None]:
+    """A row that every client changes."""
+    server.say("create table if not exists locked (n bigint)", "delete from locked", "insert into locked values (0)")
+    return nullcontext()
+
+
+def _checkpoints(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    """Somebody who asks for a checkpoint again and again, beside commits."""
+    return server.work("checkpoint", clients=drawn.randint(1, 2))
+
+
+HOLD_ROW = "begin; update locked set n = n + 1; select pg_sleep(0.1); commit"
+COMPUTE = "select sum(sqrt(n + {seed})) from generate_series(1, 400000) n"
+SPILL = (
+    "set work_mem = '64kB'; select count(*) from (select filler, random() from kept order by filler, 2 offset 0) as s"
+)
 READ_ONCE = "select read_for(4, {seed}, 1, 8192)"
 CASES = (
     Case("CPU starvation", _starved, reads(), 2, "cpu", 1, "CPU starvation, not the storage"),
@@ -113,6 +129,13 @@ CASES = (
     Case("cap of writes", _capped_writes, COMMIT, 1, "throttle", 2, "Throttle"),
     Case("neighbour", _neighbour, reads(), 2, "device_queue", 3, "The queue of the device, shared"),
     Case("late statistics", _nothing, READ_ONCE, 1, "late_statistics", 9, ""),
+    Case("lock of a row", _one_row, HOLD_ROW, 6, "lock", 10, "Sessions wait for a lock"),
+    Case("computing", _nothing, COMPUTE, 1, "query", 13, "Statements compute"),
+)
+# Told beside the verdict, whatever that is on this machine: condition, statement, clients, what is said.
+REMARKS = (
+    ("spill of a sort", _nothing, SPILL, 1, "Statements spill to temporary files"),
+    ("checkpoint storm", _checkpoints, COMMIT, 2, "A checkpoint is writing"),
 )
 
 
@@ -159,6 +182,31 @@ def test_a_planted_condition_is_named(planted: Planted, case: Case, seed: int, s
     if load > TOO_BUSY:
         pytest.skip(f"this machine is not quiet: {load:.1f} processes want each processor; {wrong}")
     raise AssertionError(f"{case.name}: {wrong}")
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize(
+    ("name", "plant", "statement", "clients", "remark"), REMARKS, ids=[each[0] for each in REMARKS]
+)
+def test_what_the_server_does_besides_is_told(
+    planted: Planted,
+    name: str,
+    plant: Callable[[Planted, Random], AbstractContextManager[None]],
+    statement: str,
+    clients: int,
+    remark: str,
+    seed: int,
+    say: Callable[[str], None],
+) -> None:
+    for _ in range(ATTEMPTS):
+        with plant(planted, Random(seed)), planted.work(statement, clients):
+            interval = planted.watched()
+        found = verdict_of(interval)
+        if remark in found.says:
+            if SEEDS > 1:
+                say(f"| {name} {seed} | {figures(planted, interval, found)}")
+            return
+    raise AssertionError(f"{name}: {found.says}")
 
 
 @pytest.mark.parametrize("run", range(QUIET_RUNS))

@@ -22,7 +22,7 @@ TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
     *("diskspd", "crystaldiskmark", "ioping", "iozone", "sysbench", "pg_test_fsync"),
     *("calibrate_io", "strace", "queue_table"),
-    *("log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event", "capture_spool"),
+    *("ioh", "log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event", "capture_spool"),
 )
 KINDS = {
     "fio JSON": [case for case in CASES if case[0].endswith(".json") and case[0].startswith("fio")],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,20 @@ def test_flags_of_biolatency_are_rows_with_their_mean(fixtures: Path) -> None:
     assert times.quantile_bounds_ns(0.99) == (256_000, 512_000)
     assert {"length", "size", "users", "depth"} <= {*run.phases[0].unstated}
     assert "left out: 1 of 3 histograms" in run.warnings[0]
+
+
+def test_iolatency_of_the_slides_has_its_rate(read_all: Reader) -> None:
+    """source-vectors V18: 4,012 I/Os in 10 s, most of them between 4 and 8 ms."""
+    counts = (95, 74, 475, 2035, 1245, 37, 11, 7, 23, 10)
+    bounds = [0, *(1 << power for power in range(len(counts)))]
+    lines = "".join(
+        f"{low:8d} -> {high:<8d}: {count:<8d} |{'#' * math.ceil(38 * count / max(counts)):<38}|\n"
+        for (low, high), count in zip(pairwise(bounds), counts, strict=True)
+    )
+    head = "Tracing block I/O. Output every 10 seconds. Ctrl-C to end.\n\n" + FTRACE.splitlines(keepends=True)[1]
+    (record,) = read_all(("a.txt", f"{head}{lines}\n")).phases
+    assert (record.measurement.ios, record.ios_per_s) == (4012, pytest.approx(401.2))
+    assert record.measurement.service("io").quantile_bounds_ns(0.5) == (4_000_000, 8_000_000)
 
 
 def test_maps_of_bpftrace_have_letters_for_powers_of_1024(fixtures: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers.trace_samples import SHARED, WITHOUT_SHARED
 
 from iocast.errors import SourceError
 from iocast.model.run import Run
@@ -45,6 +46,67 @@ def test_each_file_and_operation_is_a_row(fixtures: Path) -> None:
     assert "depth" in writes.unstated  # and does other things in between
     # What is not a file of the program, or failed before it was one, is no row.
     assert run.warnings == ("Left out: 2 of 3 files, with too few I/Os to be data of the program.",)
+
+
+def test_batches_of_today_are_rows_of_their_files(fixtures: Path) -> None:
+    """fio with libaio under strace 6.1: of 36 requests of one call it prints 32."""
+    (run,) = importers.read((str(fixtures / "strace_aio.txt"),))
+    (record,) = run.phases
+    (reads,) = record.measurement.classes
+    assert (record.phase.name, reads.op, reads.size_bytes, reads.ios) == (
+        "asynchronous read /data/aio.dat",
+        "read",
+        8192,
+        32,
+    )
+    assert (record.plan.direct, reads.service.total) == (True, 0)
+    assert run.source is not None
+    said = run.source.notes[-1]
+    assert said.startswith(
+        "Asynchronous, batched: its wait is no latency (io_submit handed over 36 requests in 1 call;"
+    )
+    assert "io_getevents took 36 requests in 1 call, 951 µs each; it asked for up to 36; results of 8k" in said
+    assert "4 requests of long lists are not printed" in said
+
+
+CALIBRATED = """\
+io_submit(47804644147200, 1, {{0x2b7a62f6c140, 0, 0, 0, 275}}) = 1
+times({tms_utime=130, tms_stime=166, tms_cutime=0, tms_cstime=0}) = 1777017121
+io_getevents(47804644147200, 1, 128, {{0x2b7a62e600b0, 0x2b7a62e600b0, SIZE, 0}}, {600, 0}) = 1
+io getevents (46921770770432, 34, 128, {{0x2aacd396d310, 0x2aacd396d310, SIZE, 0},
+ (...) , {600, 0} = 34
+"""
+
+
+def test_batches_of_old_are_known_by_their_results(read_all: Reader) -> None:
+    """As CALIBRATE_IO stands on slides (source row C2): no sizes in io_submit, lists over two lines."""
+    run = read_all(("c.txt", CALIBRATED.replace("SIZE", "1048576")))
+    (record,) = run.phases
+    (reads,) = record.measurement.classes
+    assert (reads.op, reads.size_bytes, reads.ios) == ("read", 1 << 20, 35)
+    assert run.source is not None
+    said = run.source.notes[-1]
+    assert said.startswith("Asynchronous, batched: its wait is no latency (io_submit handed over 1 request in 1 call;")
+    assert "io_getevents took 1 to 34 requests in 2 calls; it asked for up to 128; results of 1M" in said
+
+
+def test_the_slides_of_calibrate_io_are_read_as_they_stand(tmp_path: Path) -> None:
+    seed = SHARED.parent / "seeds/002_d70b5c1926f25ead.txt"
+    if not seed.exists():
+        pytest.skip(WITHOUT_SHARED)
+    slides = [each for each in seed.read_text().split("```") if "getevents" in each]
+    assert len(slides) == 4
+    said = []
+    for slide in slides:
+        (tmp_path / "slide.txt").write_text(slide)
+        (run,) = importers.read((str(tmp_path / "slide.txt"),))
+        assert run.source is not None
+        said.append(run.source.notes[-1])
+    assert all(each.startswith("Asynchronous") for each in said)
+    assert "took 128 requests in 1 call" in said[1]
+    assert "results of 8k" in said[1]
+    assert "1 to 34 requests" in said[2]
+    assert "results of 1M" in said[2]
 
 
 def test_the_order_is_read_from_the_offsets(read_all: Reader) -> None:

@@ -13,6 +13,7 @@ pub mod extrapolated;
 pub mod followed;
 pub mod layer_watch;
 pub mod power_counts;
+pub mod process_calls;
 pub mod ring_ios;
 pub mod run_queue;
 pub mod standing;

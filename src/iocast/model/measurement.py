@@ -110,6 +110,7 @@ class RecordedLatency(Struct, frozen=True, forbid_unknown_fields=True):
 
     op: Op
     service: Histogram
+    may_be_cached: int = 0  # system calls among them that are not known to be direct
 
 
 class ReplayFacts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast import metrics, text
+from iocast.analyse.live.ioh_layers import ioh_times
 from iocast.analyse.live.tape_summary import TapeSummary
 from iocast.analyse.live.traced import traced
+from iocast.diagnose.live.layer_questions import answers
 from iocast.model.codes import ClockCode
 from iocast.model.report import Figure, Report, Section, Table
 from iocast.model.results.tapes import (
@@ -57,7 +59,7 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
     )
     parts = (
         section("devices", (), with_rows(devices)),
-        section("layers", tuple(_traced(tape)), with_rows(layers), drawn if layers.rows else ()),
+        section("layers", (*_traced(tape), *_questions(tape)), with_rows(layers), drawn if layers.rows else ()),
         section("events", (), with_rows(events), () if layers.rows else drawn),
         *map(_activity, result.activity),
         section("databases", (), _databases(result)),
@@ -71,6 +73,12 @@ def tape_report(run: Run, tape: TapeSummary | None, *, charts: bool = False) -> 
         kind="tape",
         result=result,
     )
+
+
+def _questions(tape: TapeSummary) -> Iterator[str]:
+    """What ioh.sh asks, of a tape of it."""
+    times = ioh_times(tape)
+    yield from (answer.says for answer in answers(times)) if times is not None else ()
 
 
 def _verdict(run: Run, tape: TapeSummary) -> str:

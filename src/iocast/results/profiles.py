@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from msgspec import convert
 
@@ -26,6 +27,7 @@ from iocast.model.results.profiles import (
     ConcurrencyFigure,
     EvenStretch,
     EventWaits,
+    LatencyBucket,
     LatencyPeak,
     LongRun,
     OperationSize,
@@ -41,6 +43,7 @@ from iocast.model.results.profiles import (
 
 SIZES_SHOWN, SCANS_SHOWN, TARGETS_SHOWN, SPOTS_SHOWN, SOURCES_SHOWN = 16, 8, 12, 8, 12
 EVENTS_SHOWN = STATEMENTS_SHOWN = 12
+LATENCY_BOUNDS_NS = tuple((1 << power) * 1000 for power in range(25))  # 1 µs to 16.8 s, as Oracle's tools have them
 _GRID = {round(2 ** (at / 4)) for at in range(161)}  # the core's own sizes of caches; others were asked for
 _UNNAMED = 0xFFFF_FFFF  # the target of cells of latencies that have none
 _Times = tuple[float | None, float | None, float | None, float | None]  # mean, p50, p99, longest
@@ -61,6 +64,7 @@ def trace_profile(profile: Profile, accounting: ResponseAccounting | None = None
         caches=tuple(_caches(profile)),
         pairs=tuple(_pairs(profile)) if profile.length_ns else (),
         modes=tuple(_modes(profile)),
+        latencies=tuple(_latencies(profile)),
         targets=tuple(_targets(profile)),
         phases=_phases(profile),
         breakdown=tuple(_breakdown(accounting)) if accounting else (),
@@ -224,8 +228,9 @@ def _caches(profile: Profile) -> Iterator[CacheMisses]:
     block, curve = profile.reference_bytes, references.all
     if curve is None or block is None:
         return
+    asked_blocks = {size // block for size in profile.cache_bytes}
     for at, size in enumerate(curve.cache_blocks):
-        is_asked = size not in _GRID
+        is_asked = size in asked_blocks if asked_blocks else size not in _GRID
         if not is_asked and (size & (size - 1) or size.bit_length() % 2 == 0 or size * block < 1 << 20):
             continue
         yield CacheMisses(
@@ -249,6 +254,25 @@ def _modes(profile: Profile) -> Iterator[LatencyPeak]:
     for each in latency_modes(profile):
         yield LatencyPeak(
             op=OPS[each.op], size_bytes=each.size, at_ns=each.location_ns, share=each.share, layer=each.layer
+        )
+
+
+def _latencies(profile: Profile) -> Iterator[LatencyBucket]:
+    """Counts between powers of two of a microsecond, of the operation and size that takes most of the time."""
+    cells = [cell for cell in profile.order.by_size if not cell.others and cell.latency.total]
+    if not cells:
+        return
+    cell = max(cells, key=lambda cell: cell.latency.sum_ns)
+    upto = [cell.latency.count_up_to(bound - 1) for bound in LATENCY_BOUNDS_NS]
+    counts = [after - before for before, after in pairwise([0, *upto, cell.latency.total])]
+    filled = [at for at, count in enumerate(counts) if count]
+    for at in range(filled[0], filled[-1] + 1):
+        yield LatencyBucket(
+            op=OPS[cell.op],
+            size_bytes=cell.size,
+            upto_ns=LATENCY_BOUNDS_NS[at] if at < len(LATENCY_BOUNDS_NS) else None,
+            events=counts[at],
+            events_share=counts[at] / cell.latency.total,
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.statistics import published
-from iocast.model.measurement import Measurement, ReplayFacts
+from iocast.model.measurement import Measurement, RecordedLatency, ReplayFacts
 from iocast.model.results.replay import IssueError, ReplayChange, Replayed, ReplayedRate, ReplayedTime
 from iocast.model.run import PhaseRecord, Run
 
@@ -30,18 +30,24 @@ def replays(run: Run) -> Iterator[Replayed]:
 
 
 def _times(did: Measurement, facts: ReplayFacts) -> Iterator[ReplayedTime]:
-    recorded = {each.op: each.service for each in facts.latency}
+    recorded = {each.op: each for each in facts.latency}
     for op in dict.fromkeys(each.op for each in did.classes):
         service, there = did.service(op), recorded.get(op)
         yield ReplayedTime(
             op=op,
             ios=service.total,
-            trace_p50_ns=published(there, 0.5) if there else None,
-            trace_p99_ns=published(there, 0.99) if there else None,
+            trace_p50_ns=published(there.service, 0.5) if there else None,
+            trace_p99_ns=published(there.service, 0.99) if there else None,
+            trace_may_be_cached_share=may_be_cached_share(there) if there else None,
             service_p50_ns=published(service, 0.5),
             service_p99_ns=published(service, 0.99),
             response_p99_ns=published(did.response(op), 0.99),
         )
+
+
+def may_be_cached_share(recorded: RecordedLatency) -> float:
+    """Of the I/Os with a service time, those that the page cache may have answered: calls not known to be direct."""
+    return recorded.may_be_cached / recorded.service.total if recorded.service.total else 0.0
 
 
 def _issue_error(did: Measurement) -> IssueError | None:

@@ -232,11 +232,12 @@ class WatchBegun(Struct, frozen=True):
 
 
 class LiveBegun(Struct, frozen=True):
-    """A live watch is on: of which databases beside this machine, and what it cannot see."""
+    """A live watch is on: of which databases beside this machine, what it cannot see, what its tracing costs."""
 
     sources: tuple[str, ...]
     interval_ns: int
     blind: tuple[Blind, ...]
+    cost: str = ""  # "" where nothing is traced
 
 
 class TapeSaved(Struct, frozen=True):

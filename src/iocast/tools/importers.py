@@ -16,6 +16,7 @@ from iocast.tools import (
     crystaldiskmark,
     diskspd,
     dstat,
+    ioh,
     ioping,
     iozone,
     log2_histograms,
@@ -76,6 +77,7 @@ IMPORTERS: tuple[Importer, ...] = (
     latency_map,
     diskspd,
     crystaldiskmark,
+    ioh,
     ioping,
     iozone,
     calibrate_io,
@@ -97,9 +99,9 @@ IMPORTERS: tuple[Importer, ...] = (
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
     " sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar, dstat, collectl, /proc/diskstats, tables"
-    " of queue depths, strace, latency records, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql),"
-    " spools of iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats,"
-    " AWR, Statspack, AWR-Miner) are supported"
+    " of queue depths, strace, latency records, ioh.sh, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by"
+    " ehm.sql), spools of iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap,"
+    " vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )
 TRACES = "traces of single I/Os are for `iocast profile`"
 

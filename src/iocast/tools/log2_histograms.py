@@ -6,7 +6,7 @@ What is read: each histogram is a row, named by its disk, flags, operation, key 
 column; in the others it is a word of the map's name, the key or the line above: ns, us, ms or s. Which operation it
 counts is a word of the same places; where biolatency, biolatency.bt or iolatency does not say it, the rows are of
 I/Os of either kind. The sum of biolatency -e gives the mean.
-What it cannot see: for how long was traced, users, sizes, and any mean without -e.
+What it cannot see: for how long was traced (but of iolatency), users, sizes, and any mean without -e.
 What is refused: a histogram without a unit, or of sizes; linear ones; a file of which neither a histogram says that it
 counts reads or writes, nor the first line that block I/O was traced. Histograms of other operations, and those that say
 none beside others that do, are left out and named.
@@ -235,6 +235,7 @@ OPS: Final[dict[str, Op]] = {
 }
 _IN_COLUMNS: Final[tuple[Drawn, ...]] = ("bcc", "iolatency")  # their heading states the unit
 _WORD = re.compile(r"[A-Za-z]{1,40}")
+_EVERY = re.compile(r"\bOutput every (\d{1,6}) seconds\b")  # iolatency: each table is of that time
 _BLOCK_IO = re.compile(r"\b(?:block|disk)\b.{0,20}\bI/O\b", re.IGNORECASE)
 EITHER = (
     "These histograms do not say whether I/Os were reads or writes: each row counts both. biolatency -F counts them"
@@ -324,11 +325,13 @@ def _row(path: str, each: Printed, op: Op) -> Row:
     mean_ns = each.total * unit_ns / total if each.total is not None and total else None
     times = Coarse(total=total, mean_ns=mean_ns, buckets=buckets, whole=total)
     said = " ".join(each.keys.values()) or each.label or ALL
+    every = _EVERY.search(each.traced) if each.drawn == "iolatency" else None
+    length = None if every is None else whole(path, each.line, every[1], "the time of a table") * SECOND_NS or None
     return Row(
         name=f"{said} {each.clock}".strip(),
         test=ALL if op == "io" else op,
         ops=(OpFigures(op=op, ios=total, bytes=0, times=stated(times)),),
-        elapsed_ns=SECOND_NS,
-        derived=("size", "length"),
+        elapsed_ns=SECOND_NS if length is None else length,
+        derived=("size",) if length else ("size", "length"),
         path=each.keys.get("disk", ""),
     )

@@ -4,9 +4,12 @@ What it is: lines such as "pwrite64(259, "..."..., 1024, 2891776) = 1024 <0.0000
 -o, with or without -f, -y, -T and -t to -ttt.
 What is read: pread, pwrite, read, write and their vectored kinds, fsync, fdatasync: a row for each file and operation,
 by size; how an open call opened the file (O_DIRECT, O_SYNC, O_DSYNC); order from the offsets; times with -T. Beside
-the request size at the device (iostat, /proc/diskstats) the sizes show what was split or merged on the way.
-What it cannot see: io_submit and io_uring, pages that were mapped, what the page cache answered. strace slows every
-call down: its times and rates are no measure of the storage.
+the request size at the device (iostat, /proc/diskstats) the sizes show what was split or merged on the way. Of
+io_submit and io_getevents the requests of each file with their sizes, how many were handed over and taken at a time,
+and how long was waited: of none of them is that the latency. Also as slides have these calls, and as strace printed
+them before 4.14 (sizes are those of the results then).
+What it cannot see: io_uring, pages that were mapped, what the page cache answered, which result of io_getevents is of
+which request. strace slows every call down: its times and rates are no measure of the storage.
 What is refused: sizes, offsets and times that are not numbers; a trace without such calls.
 """
 
@@ -18,11 +21,13 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from iocast.model.histogram import Histogram, bucket_index
 from iocast.model.measurement import ErrorCount
 from iocast.model.run import Run, Source
-from iocast.model.workload import Locality, Sequential, Sync, Uniform, Unstated
+from iocast.model.workload import Locality, Op, Sequential, Sync, Uniform, Unstated
+from iocast.text import brief_time, counted, size
 from iocast.tools.source_files import Head, read_text, refuse
 from iocast.tools.stated_rows import OpFigures, Row, run
 
@@ -50,22 +55,41 @@ class Call(Struct, frozen=True):
     pid: str
 
 
+class Batch(Struct, frozen=True):
+    """One io_submit, or one io_getevents: `requests` and `results` (bytes, or an errno below 0) are those printed."""
+
+    submits: bool
+    count: int
+    least: int | None  # that io_getevents waits for
+    most: int | None  # that it takes
+    requests: tuple[Call, ...]
+    results: tuple[int, ...]
+    took_ns: int | None
+
+
 class _Calls(Struct, frozen=True):
     """The calls of a part of a trace; what is wrong in which line."""
 
     calls: list[Call]
+    batches: list[Batch]
     refused: tuple[int, str] | None
 
 
 def sniff(head: Head) -> bool:
     """A line that is a read, write or flush of a descriptor."""
-    return any(part.calls or part.refused for part in _parts([*head.lines()]))
+    return any(part.calls or part.batches or part.refused for part in _parts([*head.lines()]))
 
 
 def calls(path: str, text: str) -> Iterator[Call]:
     """The calls of a trace in order. Raises SourceError with file and line."""
+    yield from (call for call in _read(path, text) if isinstance(call, Call))
+
+
+def _read(path: str, text: str) -> Iterator[Call | Batch]:
+    """Calls of their own, and behind those of each part its batches. Raises SourceError with file and line."""
     for part in _parts(text.splitlines()):
         yield from part.calls
+        yield from part.batches
         if part.refused:
             raise refuse(path, *part.refused)
 
@@ -85,19 +109,81 @@ def read(paths: tuple[str, ...]) -> Run:
     rows: list[Row] = []
     few = every = 0
     left: list[str] = []
+    notes = [SLOWED]
     for path in paths:
         text = read_text(path)
         if not text.rstrip().rpartition("\n")[2].endswith(" +++"):
             left.append(f"{path} does not end with the end of the program: it was cut, or strace was detached.")
-        files = _by_file(calls(path, text))
+        calls_and_batches = list(_read(path, text))
+        batches = [each for each in calls_and_batches if isinstance(each, Batch) and each.count]
+        files = _by_file(each for each in calls_and_batches if isinstance(each, Call))
         kept = {name: each for name, each in files.items() if _counts(each)}
         few, every = few + len(files) - len(kept), every + len(files)
-        if not kept:
+        if batches:
+            rows += asynchronous_rows(batches)
+            notes.append(asynchronous(batches))
+        if not kept and not batches:
             raise refuse(path, 0, "no reads or writes of files in this trace", "trace with strace -f -T -ttt -y")
         rows += [row for name, each in kept.items() for row in _rows(name, each)]
     if few:
         left.append(f"Left out: {few} of {every} files, with too few I/Os to be data of the program.")
-    return run(Source(tool="strace", files=paths, notes=(SLOWED,)), rows, warnings=left)
+    return run(Source(tool="strace", files=paths, notes=tuple(notes)), rows, warnings=left)
+
+
+def asynchronous(batches: Sequence[Batch]) -> str:
+    """What batches of requests say, the verdict first."""
+    submitted = [each for each in batches if each.submits]
+    taken = [each for each in batches if not each.submits]
+    batched = max(each.count for each in batches) > 1
+    parts = []
+    if submitted:
+        parts.append(f"io_submit handed over {_range(submitted)} in {counted(len(submitted), 'call')}")
+    if taken:
+        waits = [each.took_ns for each in taken if each.took_ns is not None]
+        mean = f", {brief_time(sum(waits) / len(waits))} each" if waits else ""
+        parts.append(f"io_getevents took {_range(taken)} in {counted(len(taken), 'call')}{mean}")
+        if limits := [each.most for each in taken if each.most is not None]:
+            parts.append(f"it asked for up to {max(limits)}")
+        if sizes := sorted({result for each in taken for result in each.results if result > 0}):
+            parts.append(f"results of {', '.join(map(size, sizes[:4]))}{', ...' if len(sizes) > 4 else ''}")
+    cut = sum(each.count - len(each.requests) for each in submitted)
+    if cut > 0:
+        parts.append(
+            f"{counted(cut, 'request')} of long lists {'is' if cut == 1 else 'are'} not printed, strace -v does"
+        )
+    verdict = f"Asynchronous{', batched' if batched else ''}: its wait is no latency"
+    return f"{verdict} ({'; '.join(parts)})."
+
+
+def _range(batches: Sequence[Batch]) -> str:
+    """How many requests at a time."""
+    low, high = min(each.count for each in batches), max(each.count for each in batches)
+    return counted(high, "request") if low == high else f"{low} to {high} requests"
+
+
+def asynchronous_rows(batches: Sequence[Batch]) -> list[Row]:
+    """A row for each file and operation of io_submit; where it says no sizes, one of the results of io_getevents."""
+    requests = [request for each in batches for request in each.requests]
+    results = [result for each in batches for result in each.results if result >= 0]
+    if requests and (not results or any(request.size_bytes is not None for request in requests)):
+        files = _by_file(iter(requests))
+        rows = [row for name, each in files.items() for row in _rows(name, each)]
+        return [replace(row, name=f"asynchronous {row.name}", engine="libaio", users=None) for row in rows]
+    ops = {request.op for request in requests}
+    op: Op = ops.pop() if len(ops) == 1 else "io"
+    sizes: Counter[int | None] = Counter(results)
+    total = sum(each.count for each in batches if not each.submits)
+    if len(sizes) == 1:  # of long lists strace prints some: all that are printed are of one size
+        sizes = Counter({results[0]: total})
+    sizes[None] = max(0, total - sizes.total())
+    figures = (
+        OpFigures(op=op, ios=count, bytes=(bytes_each or 0) * count, size_bytes=bytes_each)
+        for bytes_each, count in sizes.items()
+        if count
+    )
+    return [
+        Row(name=f"asynchronous {op}", test=op, ops=tuple(figures), elapsed_ns=0, engine="libaio", derived=("length",))
+    ]
 
 
 def _by_file(call_list: Iterator[Call]) -> dict[str, list[Call]]:

@@ -68,4 +68,4 @@ def test_the_time_of_log_syncs_is_counted_once() -> None:
 def test_the_line_leaves_out_what_is_unknown() -> None:
     interval = _interval(("physical read total IO requests", 59_840), ("physical read total bytes", 468 * MIB))
     (shown,) = instance_lines("oracle", instance_rates(interval, "oracle"), 100)
-    assert "".join(piece.text for piece in shown) == "oracle:   5,984 reads/s   49 MB/s read"
+    assert "".join(piece.text for piece in shown) == "oracle:   5,984 physical reads/s   49 MB/s read"

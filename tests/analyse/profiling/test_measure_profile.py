@@ -89,7 +89,7 @@ def test_misses_are_those_of_a_real_lru(tmp_path: Path) -> None:
     drawn = random.Random(4)
     blocks = [int(drawn.paretovariate(0.4)) % 5000 for _ in range(20_000)]
     ios = [(at * 1000, 0, "R", block * 8192, 8192, 1) for at, block in enumerate(blocks)]
-    curve = profile_of(tmp_path, ios, cache_blocks=[777]).order.references.all
+    curve = profile_of(tmp_path, ios, cache_bytes=[777 * 8192]).order.references.all
     assert curve is not None
     for size in (16, 777, 1024):
         assert curve.ratios[curve.cache_blocks.index(size)] == pytest.approx(_lru_misses(list(blocks), size), abs=1e-12)
@@ -101,7 +101,7 @@ def test_misses_of_a_public_trace_are_those_of_a_real_lru(tmp_path: Path) -> Non
         pytest.skip(WITHOUT_SHARED)
     events = str(tmp_path / "events.parquet")
     read_traces((str(trace),), events)
-    profile = measure_profile(events, "a", "0", reference_bytes=None, cache_blocks=[5000])
+    profile = measure_profile(events, "a", "0", reference_bytes=None, cache_bytes=[5000])
     curve, arrivals = profile.order.references.all, profile.order.arrivals
     assert curve is not None
     assert arrivals is not None

@@ -58,12 +58,22 @@ def _asked(latest: Latest, request: bytes = GET) -> bytes:
 def test_a_moment_is_made_into_text_once(latest: Latest, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     real = scrape_server.scraped
-    monkeypatch.setattr(scrape_server, "scraped", lambda moment: made.append(moment) or real(moment))
+    monkeypatch.setattr(scrape_server, "scraped", lambda *of, **form: made.append(of) or real(*of, **form))
     bodies = {_asked(latest).partition(b"\r\n\r\n")[2] for _ in range(5)}
     assert len(made) == len(bodies) == 1
     latest.moment = _moment(4)
     assert _asked(latest).count(b'device="sd3"') == 1
     assert len(made) == 2
+
+
+def test_a_scraper_gets_the_form_that_it_takes(latest: Latest) -> None:
+    """Prometheus asks for OpenMetrics; promtool takes its own text format, where names have their ending."""
+    asks = b"GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text;version=1.0.0,text/plain;q=0.5\r\n\r\n"
+    newer, older = _asked(latest, asks), _asked(latest)
+    assert b"Content-Type: application/openmetrics-text" in newer
+    assert newer.endswith(b"# EOF\n")
+    assert b"Content-Type: text/plain; version=0.0.4" in older
+    assert b"# TYPE node_disk_reads_completed_total counter" in older
 
 
 @pytest.mark.parametrize(

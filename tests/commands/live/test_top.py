@@ -27,6 +27,14 @@ def test_a_pipe_gets_lines_and_a_tape_the_same(tmp_path: Path) -> None:
     assert all(each["devices"] and each["verdict"]["code"] for each in objects)
 
 
+def test_one_interval_is_none_without_a_verdict(tmp_path: Path) -> None:
+    """The first one has none: with --count 1 there never was any."""
+    (line,) = _top("--interval", "200ms", "--count", "1", "--json", "--record", ".", cwd=tmp_path).stdout.splitlines()
+    assert "first interval" not in json.loads(line)["verdict"]["says"]
+    folder = next(path.name for path in tmp_path.iterdir())
+    assert _top(folder, "--json", cwd=tmp_path).stdout.splitlines() == [line]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     long_after(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from makers.card_runs import histogram, reads, run
 from msgspec.structs import replace
 
@@ -43,6 +44,26 @@ def test_times_that_were_kept_are_said_to_be() -> None:
     assert "1,000 of 1,100 events of the trace were replayed at their times" in said
     assert "Issue times were kept: none was more than 1 ms late" in said
     assert "Median service time of a read: 1.00 ms here, 5.00 ms in the trace." in said
+
+
+@pytest.mark.parametrize(
+    ("may_be_cached", "direct", "says"),
+    [
+        (1000, True, "those of the trace are not known to be: 5.00 ms may be the time of the page cache"),
+        (1000, False, "Median service time of a read: 1.00 ms here, 5.00 ms in the trace."),
+        (400, True, "Median service time of a read: 1.00 ms here"),
+        (400, False, "they were buffered here (1.00 ms in the median), and those of the trace were not (5.00 ms)."),
+    ],
+)
+def test_the_page_cache_and_storage_are_not_compared(may_be_cached: int, direct: bool, says: str) -> None:
+    """598 and 13.7 us were: 44 times slower."""
+    record = _replayed("timed", late_ns=2000)
+    latency = tuple(replace(each, may_be_cached=may_be_cached) for each in FACTS.latency)
+    did = replace(record.measurement, replay=replace(FACTS, latency=latency))
+    changed = replace(record, measurement=did, plan=replace(record.plan, direct=direct))
+    assert says in sentence(changed)
+    (result,) = replays(replace(run(), phases=(changed,)))
+    assert result.times[0].trace_may_be_cached_share == may_be_cached / 1000
 
 
 def test_who_was_late_is_named() -> None:

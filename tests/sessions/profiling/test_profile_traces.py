@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from makers.trace_samples import MSR, SHARED, WITHOUT_SHARED
 
 import iocast
 from iocast.errors import AnalysisError, ArchiveError, SourceError, SpecError
+from iocast.model.results.profiles import TraceProfile
 from iocast.sessions.profiling.compare_profiles import compare_profiles
 from iocast.sessions.profiling.profile_job import generate_job
 from iocast.sessions.profiling.profile_traces import Profiled
@@ -121,6 +124,38 @@ def test_the_response_time_of_an_oracle_trace_is_accounted_for(tmp_path: Path) -
     assert iocast.profile(found.folder).accounting() == accounting
     assert "response_time" in [each.code for each in found.report().sections]
     assert found.description.startswith("Single-block reads by 1 session, no writes.")
+
+
+def test_a_cache_that_is_asked_for_has_one_row(tmp_path: Path) -> None:
+    """One of 4 MiB is among the sizes that are counted anyway, and was not printed; others were told four times."""
+    reads = "".join(f"{128166477394345573 + at * 10_000},hm,1,Read,{at % 700 * 8192},8192,100\n" for at in range(2_000))
+    (tmp_path / "reads.csv").write_text(reads)
+    found = iocast.profile(str(tmp_path / "reads.csv"), caches=("4MiB", "5MiB"), out=str(tmp_path / "out"))
+    result = found.report().result
+    assert isinstance(result, TraceProfile)
+    rows = {each.cache_bytes: each.all_share for each in result.caches}
+    assert [size >> 20 for size in rows if 1 << 20 < size < 16 << 20] == [2, 4, 5]
+    assert rows[4 << 20] == 1.0  # blocks come again after 700 others
+
+
+def test_the_histogram_of_waits_has_the_buckets_of_the_documents(tmp_path: Path) -> None:
+    """Below .1m (64 to 128 us) and so on, as the scripts that DBAs know print them."""
+    result = _oracle(tmp_path, ORACLE).report().result
+    assert isinstance(result, TraceProfile)
+    counts = {each.upto_ns: each.events for each in result.latencies}
+    assert (counts[64_000], counts[128_000], counts[1_024_000], sum(counts.values())) == (1, 0, 1, 2)
+
+
+def test_the_histogram_of_a_public_trace_is_that_of_its_waits(tmp_path: Path) -> None:
+    trace = SHARED / "oracle_10046/ora12101_dbfsr_part1.trc"
+    if not trace.exists():
+        pytest.skip(WITHOUT_SHARED)
+    waits = re.findall(r"nam='db file sequential read' ela= (\d+)", trace.read_text())
+    classes = collections.Counter(1000 << int(wait).bit_length() for wait in waits)
+    result = iocast.profile(str(trace), out=str(tmp_path)).report().result
+    assert isinstance(result, TraceProfile)
+    assert {each.upto_ns: each.events for each in result.latencies} == classes
+    assert (classes[512_000], classes[1_024_000], classes[8_192_000]) == (7, 3_226, 4_596)
 
 
 def test_calls_without_io_are_accounted_for(tmp_path: Path) -> None:

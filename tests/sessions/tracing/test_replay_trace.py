@@ -80,6 +80,18 @@ def test_without_service_times_dependence_is_unknown(tmp_path: Path) -> None:
         _replayed(str(tmp_path / "iolog"), ONE_SERVER, tmp_path, mode="dependent")
 
 
+@pytest.mark.parametrize(("opened", "share"), [("O_RDONLY", 1.0), ("O_RDONLY|O_DIRECT", 0.0)])
+def test_calls_that_the_page_cache_may_have_answered_are_known(tmp_path: Path, opened: str, share: float) -> None:
+    lines = [f'7 100.000000 openat(AT_FDCWD, "/d/f", {opened}) = 3 <0.000009>']
+    lines += [f'7 100.{at:03d}100 pread64(3, "x"..., 8192, {at * 8192}) = 8192 <0.000014>' for at in range(200)]
+    (tmp_path / "calls.strace").write_text("\n".join([*lines, ""]))
+    card, did = _replayed(str(tmp_path / "calls.strace"), ONE_SERVER, tmp_path)
+    assert did.replay is not None
+    assert [each.may_be_cached for each in did.replay.latency] == [200 * share]
+    (section,) = (each for each in card.report().sections if each.code == "replay")
+    assert ("Reads are not compared" in section.paragraphs[0]) == bool(share)
+
+
 def test_what_lies_outside_is_refused_wrapped_or_scaled(tmp_path: Path) -> None:
     trace = msr(tmp_path, [(number, "Read", number << 20, 4096, 0.1) for number in range(16)])
     small = f"{ONE_SERVER},size=4MiB"

@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from makers.oracle_spools import FIRST_S, START_S, look
+from makers.oracle_spools import FIRST_S, START_S, look, row
 
 from iocast.errors import SourceError
 from iocast.model.live.moment import intervals
 from iocast.report.live.database_modes import oramon_lines
+from iocast.report.live.layers_view import overview
+from iocast.report.live.styled_lines import plain
 from iocast.sessions.events import AnswerReady, Imported
 from iocast.sessions.import_results import import_results
 from iocast.sessions.listener import Quiet
 from iocast.sessions.live.playing import Playing
 from iocast.tools import importers
 from iocast.tools.oracle import oracle_spool
+from iocast.tools.oracle.capture_script import TEXTS
+from iocast.tools.oracle.oracle_statements import TEXT_COLUMNS
 from iocast.tools.source_files import read_head
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "capture_spool.txt"
@@ -50,6 +54,43 @@ def test_a_spool_becomes_a_tape_that_plays_and_reports(tmp_path: Path) -> None:
     assert [each.time_ns for each in moments] == [(FIRST_S + 5 * at) * 10**9 + 500_000_000 for at in range(3)]
     assert tape.texts == {"setting|timed_statistics": "TRUE"}
     assert any(each.observer == "oracle.asm_disk_stat" for each in moments[0].samples)
+
+
+def _busy_look(at: int) -> str:
+    """The counters of MOATS' published screen (source-vectors V9), with one statement that runs."""
+    event, statement = "db file sequential read", "7fjjjf0yvd05m"
+    shown = _look(
+        at,
+        rows={
+            "event_histogram_micro": [(1, event, 1024, 13_046 * at), (1, event, 2048, 8_995 * at)],
+            "sysstat": [
+                (1, "physical read total IO requests", 29_920 * at),
+                (1, "physical write total IO requests", 8_287 * at),
+            ],
+        },
+    )
+    running = "\n".join(
+        (
+            "#iocast session inst_id|sid|serial#|sql_id|event|wait_class|state",
+            row(1, 77, 5, statement, event, "User I/O", "WAITING"),
+            f"#iocast {TEXTS} {'|'.join(TEXT_COLUMNS)}",
+            row(statement, "select product_name || ' ' || category_id from products where product_id = :b2"),
+            "#iocast end",
+        )
+    )
+    return shown.replace("#iocast end", running)
+
+
+def test_a_tape_has_the_panels_of_moats(tmp_path: Path) -> None:
+    """Its event panel with the mean of the waits and not of the buckets, physical reads and writes, the text of SQL."""
+    import_results([_written(tmp_path, "a.txt", *(_busy_look(at) for at in range(2)))], str(tmp_path), Quiet())
+    tape = Playing(str(next(tmp_path.glob("*-a"))))
+    (interval,) = intervals(tape.moments(lambda: False))
+    text = plain(overview(interval, tape.texts, 100))
+    (row_of_event,) = [each for each in text.splitlines() if each.startswith("db file sequential read")]
+    assert row_of_event.endswith("4408   500 µs 13046  8995     .")
+    assert "5,984 physical reads/s   1,657 physical writes/s" in text
+    assert "select product_name || ' ' || category_id from products where product_id = :b2" in text
 
 
 def test_what_the_server_refused_is_told(tmp_path: Path) -> None:

@@ -42,6 +42,15 @@ def test_views_and_columns_are_there_in_the_version(version: Version, every_inst
         assert columns - columns_of(view, version) == set(), view
 
 
+def test_texts_are_those_of_statements_that_run() -> None:
+    tree = sqlglot.parse_one(oracle_statements.ACTIVE_TEXTS, read="oracle")
+    assert {each.name.lower() for each in tree.find_all(sqlglot.exp.Table)} == {"gv$sqlstats", "gv$session"}
+    columns = {each.name.lower() for each in tree.find_all(sqlglot.exp.Column)}
+    for version in VERSIONS:
+        assert columns <= columns_of("sqlstats", version) | columns_of("session", version)
+    assert tuple(each.lower() for each in tree.named_selects) == oracle_statements.TEXT_COLUMNS
+
+
 def test_a_column_that_is_not_there_yet_would_be_noticed() -> None:
     assert "wait_time_micro" not in columns_of("event_histogram_micro", (11, 2))
     assert "con_id" not in columns_of("event_histogram", (11, 2))

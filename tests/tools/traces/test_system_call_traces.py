@@ -108,6 +108,20 @@ def test_asynchronous_requests_are_events_without_latency(tmp_path: Path) -> Non
     assert rows == [(READ, at, 8192, None, DIRECT | SUBMIT_ONLY, 0, "/d/f") for at in (0, 16384)]
 
 
+def test_requests_that_are_not_printed_are_told(tmp_path: Path) -> None:
+    """Long lists end with dots; before 4.14 neither size nor offset is printed."""
+    one = "{aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3</d/f>, aio_nbytes=8192, aio_offset=0}"
+    report, rows = _read(
+        tmp_path,
+        f"io_submit(0x7f, 3, [{one}, ...]) = 3 <0.000009>\nio_submit(478, 1, {{{{0x2b, 0, 1, 0, 288}}}}) = 1\n",
+    )
+    assert rows == [
+        (READ, 0, 8192, None, SUBMIT_ONLY, 0, "/d/f"),
+        (WRITE, None, None, None, SUBMIT_ONLY, 0, None),
+    ]
+    assert "2 requests of io_submit are not printed: trace with -v" in report.files[0].notes
+
+
 def test_children_share_positions_and_strangers_end_them(tmp_path: Path) -> None:
     _, rows = _read(
         tmp_path,

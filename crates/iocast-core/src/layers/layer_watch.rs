@@ -9,6 +9,7 @@ use super::block_clocks::{BlockApart, BlockClocks, BlockCounts};
 use super::device_counters::{self, Done};
 use super::followed::{Followed, Who};
 use super::power_counts::PowerCounts;
+use super::process_calls::{self, ProcessCalls};
 use super::standing::Standing;
 use super::timed_calls::{CallCounts, CallsApart, FileTotals, ProcessTotals, TimedCalls};
 use crate::blk::Device;
@@ -86,9 +87,17 @@ struct Cycle {
     since_ns: u64,
     watched_ns: u64, // of it
     done: Done,      // by the devices, until it began
+    calls: ProcessCalls,
+    calls_in_window: ProcessCalls, // until the window closed
+    calls_so_far: ProcessCalls,    // until now, or until a process ended
 }
 
 impl Cycle {
+    fn begin(since_ns: u64, done: Done, calls: ProcessCalls) -> Cycle {
+        let (calls_in_window, calls_so_far) = (ProcessCalls::new(), calls.clone());
+        Cycle { since_ns, watched_ns: 0, done, calls, calls_in_window, calls_so_far }
+    }
+
     /// For how many times its length a window stands.
     fn factor(&self, now_ns: u64) -> f64 {
         let length_ns = now_ns.saturating_sub(self.since_ns);
@@ -101,6 +110,7 @@ struct Reader {
     calls: Option<TimedCalls>,
     _tracefs: Tracefs, // the paths of the instances go through it: dropped after them
     followed: Followed,
+    pids: Vec<u32>,
     with_calls: bool,
     gate: Gate,
     closed_ns: u64, // when the window began to close
@@ -155,7 +165,12 @@ impl Reader {
             gate,
             closed_ns: 0,
             watched_ns: 0,
-            cycle: Cycle { since_ns: now_ns, watched_ns: 0, done: device_counters::read() },
+            cycle: Cycle::begin(
+                now_ns,
+                device_counters::read(),
+                process_calls::read(options.pids.iter().copied()),
+            ),
+            pids: options.pids.clone(),
             lost_before: 0,
             asked_ns: 0,
             events: 0,
@@ -197,6 +212,7 @@ impl Reader {
             _ if now == before => {}
             Listen::Departures => {
                 self.closed_ns = now_ns;
+                self.cycle.calls_in_window = self.by_processes();
                 self.blocks.iter_mut().for_each(BlockClocks::close);
                 self.calls.iter_mut().for_each(TimedCalls::close);
             }
@@ -229,19 +245,27 @@ impl Reader {
         }
         let done = device_counters::read();
         let standing = self.standing(now_ns, &done);
-        self.cycle = Cycle { since_ns: self.gate.since_ns(), watched_ns: 0, done };
+        self.cycle = Cycle::begin(self.gate.since_ns(), done, self.by_processes());
         self.blocks.iter_mut().for_each(|blocks| blocks.settle(&standing));
         self.calls.iter_mut().for_each(|calls| calls.settle(&standing));
     }
 
+    fn by_processes(&self) -> ProcessCalls {
+        self.calls.as_ref().map(|calls| calls.by_processes(&self.pids)).unwrap_or_default()
+    }
+
     /// What the last window stands for; one that was never closed was all of the time.
-    fn standing(&self, now_ns: u64, done: &Done) -> Standing {
+    fn standing(&mut self, now_ns: u64, done: &Done) -> Standing {
         let by_time = self.cycle.factor(now_ns);
         if by_time <= 1.0 {
             return Standing::for_itself();
         }
         let counted = self.blocks.as_ref().map(BlockClocks::of_window).unwrap_or_default();
-        Standing::new(by_time, &counted, &self.cycle.done, done)
+        let now = self.by_processes();
+        self.cycle.calls_so_far.extend(now);
+        let Cycle { calls, calls_in_window, calls_so_far, .. } = &self.cycle;
+        let (in_window, in_all) = process_calls::done(calls, calls_in_window, calls_so_far);
+        Standing::new(by_time, &counted, &self.cycle.done, done).with_calls(in_window, in_all)
     }
 
     fn give_up_what_is_lost(&mut self) -> Result<()> {

@@ -175,12 +175,12 @@ impl RingIos {
 
     /// A window is over; see `Extrapolated`.
     pub fn settle(&mut self, standing: &Standing) {
-        self.counts.settle(|_| standing.of_calls());
+        self.counts.settle(|_| standing.of_rings());
     }
 
     /// All that was counted.
     pub fn counts(&self, standing: &Standing) -> Vec<RingCounts> {
-        let all = self.counts.all(|_| standing.of_calls()).into_iter();
+        let all = self.counts.all(|_| standing.of_rings()).into_iter();
         all.map(|((name, call, size_bytes), counts)| RingCounts { name, call, size_bytes, counts }).collect()
     }
 }

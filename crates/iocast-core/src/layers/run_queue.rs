@@ -131,12 +131,12 @@ impl RunQueue {
 
     /// (number of a command's name, what was counted)
     pub fn counts(&self, standing: &Standing) -> Vec<(u32, PowerCounts)> {
-        self.counts.all(|_| standing.of_calls())
+        self.counts.all(|_| standing.of_waits())
     }
 
     /// A window is over; see `Extrapolated`.
     pub fn settle(&mut self, standing: &Standing) {
-        self.counts.settle(|_| standing.of_calls());
+        self.counts.settle(|_| standing.of_waits());
     }
 }
 

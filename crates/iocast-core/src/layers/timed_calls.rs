@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::extrapolated::Extrapolated;
 use super::followed::{Followed, Process, Who};
 use super::power_counts::{PowerCounts, class_of};
+use super::process_calls::{self, ProcessCalls};
 use super::run_queue::RunQueue;
 use super::standing::Standing;
 use crate::blk::pairing::Quick;
@@ -186,15 +187,15 @@ impl TimedCalls {
 
     /// A window is over; see `Extrapolated`.
     pub fn settle(&mut self, standing: &Standing) {
-        self.tallies.counts.settle(|_| standing.of_calls());
-        self.tallies.processes.settle(|_| standing.of_calls());
-        self.tallies.by_file.settle(|_| standing.of_calls());
+        self.tallies.counts.settle(|key| standing.of_call(key.1));
+        self.tallies.processes.settle(|key| standing.of_call(key.1));
+        self.tallies.by_file.settle(|key| standing.of_call(key.1));
         self.run_queue.iter_mut().for_each(|queue| queue.settle(standing));
     }
 
     /// All that was counted.
     pub fn counts(&self, followed: &Followed, standing: &Standing) -> Vec<CallCounts> {
-        let all = self.tallies.counts.all(|_| standing.of_calls()).into_iter();
+        let all = self.tallies.counts.all(|key| standing.of_call(key.1)).into_iter();
         let mut all: Vec<CallCounts> = all
             .map(|((name, call, size_bytes), counts)| CallCounts {
                 command: followed.name(name).into(),
@@ -211,7 +212,7 @@ impl TimedCalls {
     pub fn processes(&mut self, followed: &Followed, standing: &Standing) -> Vec<ProcessTotals> {
         let Tallies { processes, commands, .. } = &mut self.tallies;
         let name = |pid: u32| commands.get(&pid).map_or("", |number| followed.name(*number)).to_string();
-        let all = processes.all(|_| standing.of_calls());
+        let all = processes.all(|key| standing.of_call(key.1));
         let told = all
             .iter()
             .map(|&((pid, call), ref counts)| ProcessTotals {
@@ -230,7 +231,7 @@ impl TimedCalls {
     /// All files.
     pub fn files(&self, standing: &Standing) -> Vec<FileTotals> {
         let path = |number: u32| self.tallies.paths.get(number as usize).cloned().unwrap_or_default();
-        let all = self.tallies.by_file.all(|_| standing.of_calls()).into_iter();
+        let all = self.tallies.by_file.all(|key| standing.of_call(key.1)).into_iter();
         all.map(|((number, call), counts)| FileTotals { path: path(number), call, totals: (&counts).into() })
             .collect()
     }
@@ -245,6 +246,12 @@ impl TimedCalls {
             .collect();
         all.sort_by(|a, b| a.0.cmp(&b.0));
         Some(all)
+    }
+
+    /// How often the processes read and wrote whose calls were counted so far, and `named` ones, by their own counters.
+    pub fn by_processes(&self, named: &[u32]) -> ProcessCalls {
+        let counted = self.tallies.commands.keys().filter(|pid| !named.contains(pid));
+        process_calls::read(named.iter().chain(counted).copied())
     }
 
     /// What was not counted.

@@ -58,7 +58,7 @@ mod tests {
     use crate::plan::Op;
 
     fn io(at_ns: u64, lat_ns: Option<u64>, actor: u32) -> Io {
-        Io { at_ns, lat_ns, op: Op::Read, offset: 0, size: 4096, target: 0, actor }
+        Io { at_ns, lat_ns, op: Op::Read, offset: 0, size: 4096, target: 0, actor, may_be_cached: false }
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct RecordedLatency {
     pub op: Op,
     /// Of those I/Os that have one.
     pub service: Histogram,
+    /// Of these, system calls that are not known to be direct: the page cache may have answered them.
+    pub may_be_cached: u64,
 }
 
 /// See the module.
@@ -61,13 +63,20 @@ impl ReplayFacts {
 }
 
 fn latencies(selected: &Selected) -> Vec<RecordedLatency> {
-    let mut found: BTreeMap<Op, Recorder> = BTreeMap::new();
+    let mut found: BTreeMap<Op, (Recorder, u64)> = BTreeMap::new();
     for io in &selected.ios {
         if let Some(lat_ns) = io.lat_ns {
-            found.entry(io.op).or_default().record(lat_ns);
+            let (times, may_be_cached) = found.entry(io.op).or_default();
+            times.record(lat_ns);
+            *may_be_cached += u64::from(io.may_be_cached);
         }
     }
-    found.into_iter().map(|(op, mut times)| RecordedLatency { op, service: times.drain() }).collect()
+    let latency = |(op, (mut times, may_be_cached)): (Op, (Recorder, u64))| RecordedLatency {
+        op,
+        service: times.drain(),
+        may_be_cached,
+    };
+    found.into_iter().map(latency).collect()
 }
 
 fn due_ios(selected: &Selected, interval_ns: u64, speed: f64) -> Vec<u64> {

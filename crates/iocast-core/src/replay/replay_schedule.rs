@@ -156,7 +156,16 @@ mod tests {
     use super::*;
 
     fn io(at_ns: u64, actor: u32) -> Io {
-        Io { at_ns, lat_ns: Some(1), op: Op::Read, offset: 0, size: 4096, target: 0, actor }
+        Io {
+            at_ns,
+            lat_ns: Some(1),
+            op: Op::Read,
+            offset: 0,
+            size: 4096,
+            target: 0,
+            actor,
+            may_be_cached: false,
+        }
     }
 
     #[test]

@@ -33,6 +33,8 @@ pub struct Io {
     pub target: u32,
     /// Who; all whose actor is unknown are one.
     pub actor: u32,
+    /// A system call that is not known to be direct.
+    pub may_be_cached: bool,
 }
 
 /// The I/Os of a trace that are replayed, in order of issue.
@@ -160,7 +162,10 @@ impl<'a> Selecting<'a> {
         let target = row.target.filter(|target| *target < unknown).unwrap_or(unknown);
         let lat_ns = row.lat_ns.and_then(|ns| u64::try_from(ns).ok());
         let actor = row.actor.unwrap_or(u32::MAX);
-        Ok((at_ns, Io { at_ns: 0, lat_ns, op, offset, size, target, actor }))
+        Ok((
+            at_ns,
+            Io { at_ns: 0, lat_ns, op, offset, size, target, actor, may_be_cached: row.may_be_cached },
+        ))
     }
 
     /// Rounded outwards to blocks.
@@ -238,6 +243,7 @@ mod tests {
             target,
             actor: None,
             err: Some(0),
+            may_be_cached: false,
         }
     }
 

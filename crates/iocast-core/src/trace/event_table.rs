@@ -4,14 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int16Type, Int64Type, UInt8Type, UInt32Type};
+use arrow_array::types::{ArrowPrimitiveType, Int16Type, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 use arrow_array::{Array, PrimitiveArray, RecordBatch};
 
 use crate::error::{Error, Result};
 use crate::guarded_tables::{Batches, Tables, reason};
-use crate::trace::event::Op;
+use crate::trace::event::{Layer, Op, flags};
 
-const COLUMNS: [&str; 8] = ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "err"];
+const COLUMNS: [&str; 10] =
+    ["ts_ns", "lat_ns", "op", "offset", "size", "target", "actor", "err", "flags", "layer"];
 const OPS: [Op; 7] = [Op::Read, Op::Write, Op::Flush, Op::Datasync, Op::Trim, Op::Meta, Op::Other];
 
 /// What of an event says how to make it again. None is unknown.
@@ -33,6 +34,8 @@ pub struct TableRow {
     pub actor: Option<u32>,
     /// Errno, 0 of success.
     pub err: Option<i16>,
+    /// A system call that is not known to be direct: the page cache may have answered it.
+    pub may_be_cached: bool,
 }
 
 /// An event table that is open.
@@ -77,6 +80,7 @@ fn rows_of(batch: &RecordBatch, take: &mut dyn FnMut(TableRow)) -> Option<()> {
     let place = (column::<Int64Type>(batch, "offset")?, column::<Int64Type>(batch, "size")?);
     let names = (column::<UInt32Type>(batch, "target")?, column::<UInt32Type>(batch, "actor")?);
     let (op, err) = (column::<UInt8Type>(batch, "op")?, column::<Int16Type>(batch, "err")?);
+    let (flags, layer) = (column::<UInt16Type>(batch, "flags")?, column::<UInt8Type>(batch, "layer")?);
     for row in 0..batch.num_rows() {
         take(TableRow {
             ts_ns: value(times.0, row),
@@ -87,6 +91,8 @@ fn rows_of(batch: &RecordBatch, take: &mut dyn FnMut(TableRow)) -> Option<()> {
             target: value(names.0, row),
             actor: value(names.1, row),
             err: value(err, row),
+            may_be_cached: value(layer, row) == Some(Layer::Syscall as u8)
+                && value(flags, row).is_none_or(|flags| flags & flags::DIRECT == 0),
         });
     }
     Some(())

@@ -36,7 +36,7 @@ def measure_profile(
     version: str,
     *,
     reference_bytes: int | None = 0,
-    cache_blocks: Sequence[int] = (),
+    cache_bytes: Sequence[int] = (),
     spill: Path | None = None,
     may_lack_io: bool = False,
     engine: CountingEngine = "duckdb",
@@ -64,11 +64,12 @@ def measure_profile(
             "references": {
                 "block_bytes": block,
                 "exact": references <= EXACT_REFERENCES,
-                "cache_blocks": list(cache_blocks),
+                "cache_blocks": sorted({size // (block or 1) for size in cache_bytes} - {0}),
             },
         }
         order = _resolved(_characterise(table, options, room), table.footer.tick_ns)
-        return _profile(table, facts, order, used, block, (name, version))
+        profile = _profile(table, facts, order, used, block, (name, version))
+        return replace(profile, cache_bytes=tuple(cache_bytes))
 
 
 def _table(engine: CountingEngine) -> type[EventTable]:

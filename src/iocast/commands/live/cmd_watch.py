@@ -54,7 +54,7 @@ _HERE = ("127.", "localhost:", "[::1]:")
 @click.option("--record", is_flag=False, flag_value="iocast-runs", metavar="DIR", help="Record a tape, a run folder.")
 @click.option("--listen", metavar="HOST:PORT", help="Serve metrics at /metrics (OpenMetrics).")
 @click.option("--sqlplus-script", is_flag=True, help="Print iocast_capture.sql: a tape of Oracle without iocast there.")
-@click.option("--tape", metavar="FOLDER", help="Play a tape instead of watching.")
+@click.option("--tape", metavar="FOLDER", help="Play a tape, or a file such as ioh.out.")
 @click.option("--speed", type=float, default=0.0, show_default=True, help="With --tape: 1 as it was, 0 no waiting.")
 @anonymous_option
 def watch(

@@ -1,4 +1,4 @@
-"""Answers scrapers: the latest moment of a live watch as OpenMetrics text, at /metrics. Slow ones hold up nobody."""
+"""Answers scrapers: the latest moment of a live watch as metrics, at /metrics. Slow ones hold up nobody."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from iocast.errors import LoadError, SpecError
 from iocast.model.live.moment import Moment
-from iocast.report.live.open_metrics import CONTENT_TYPE, scraped
+from iocast.report.live.open_metrics import OPEN_METRICS, TEXT, scraped
 from iocast.starting import starting
 
 HERE = "127.0.0.1"
@@ -19,21 +19,35 @@ TAKEN_WITHIN_S = 30.0  # of a whole answer
 MOST_CONNECTIONS = 32
 _LONGEST_LINE = 8 << 10  # bytes of a request's head
 _PLAIN = "text/plain; charset=utf-8"
+_OPEN = b"application/openmetrics-text"
 
 
 class Latest:
-    """The moment that is shown; None before the first."""
+    """The moment that is shown; None before the first. The one before it is kept for gauges of the interval."""
 
     def __init__(self) -> None:
-        self.moment: Moment | None = None
+        self._shown: tuple[Moment | None, Moment | None] = (None, None)
         self.address = ""
-        self._body: tuple[Moment | None, bytes] = (None, b"")
+        self._bodies: dict[bool, tuple[Moment, bytes]] = {}
 
-    def body(self, moment: Moment) -> bytes:
-        """The moment as text, made once for all who ask."""
-        if self._body[0] is not moment:
-            self._body = (moment, scraped(moment).encode())
-        return self._body[1]
+    @property
+    def moment(self) -> Moment | None:
+        """The newest."""
+        return self._shown[1]
+
+    @moment.setter
+    def moment(self, moment: Moment) -> None:
+        self._shown = (self._shown[1], moment)
+
+    def body(self, *, open_metrics: bool) -> bytes:
+        """The moment as text, made once for all who ask for this form of it."""
+        before, moment = self._shown
+        assert moment is not None
+        made_of, body = self._bodies.get(open_metrics, (None, b""))
+        if made_of is not moment:
+            body = scraped(moment, before, open_metrics=open_metrics).encode()
+            self._bodies[open_metrics] = (moment, body)
+        return body
 
 
 @contextlib.contextmanager
@@ -90,10 +104,10 @@ def _serve(loop: asyncio.AbstractEventLoop, ended: asyncio.Event, opened: socket
         writer.transport.set_write_buffer_limits(0)  # drained is what the kernel has taken
         try:
             async with asyncio.timeout(HEAD_WITHIN_S):
-                words = await _first_line(reader) if reader else []
+                words, open_metrics = await _request(reader) if reader else ([], False)
             async with asyncio.timeout(TAKEN_WITHIN_S):
                 writer.write(
-                    _response_to(words, latest)
+                    _response_to(words, latest, open_metrics=open_metrics)
                     if reader
                     else _answer(503, "too many connections: try again in a while")
                 )
@@ -117,15 +131,20 @@ def _serve(loop: asyncio.AbstractEventLoop, ended: asyncio.Event, opened: socket
         runner.run(serve())
 
 
-async def _first_line(reader: asyncio.StreamReader) -> list[str]:
-    """The words of a request's first line, once its head has ended. Raises ValueError where a line is too long."""
+async def _request(reader: asyncio.StreamReader) -> tuple[list[str], bool]:
+    """The words of a request's first line, and whether it takes OpenMetrics, once its head has ended.
+
+    Raises ValueError where a line is too long.
+    """
     first = line = await reader.readline()
+    accepts = False
     while line.strip():
         line = await reader.readline()
-    return first.decode("latin-1").split()
+        accepts |= line.lower().startswith(b"accept:") and _OPEN in line.lower()
+    return first.decode("latin-1").split(), accepts
 
 
-def _response_to(words: list[str], latest: Latest) -> bytes:
+def _response_to(words: list[str], latest: Latest, *, open_metrics: bool) -> bytes:
     """The answer to a request: /metrics, and nothing else."""
     moment = latest.moment
     if len(words) != 3 or not words[2].startswith("HTTP/"):
@@ -136,7 +155,7 @@ def _response_to(words: list[str], latest: Latest) -> bytes:
         return _answer(404, "the counters are at /metrics")
     if moment is None:
         return _answer(503, "nothing was read yet")
-    whole = _response(200, CONTENT_TYPE, latest.body(moment))
+    whole = _response(200, OPEN_METRICS if open_metrics else TEXT, latest.body(open_metrics=open_metrics))
     return whole if words[0] == "GET" else whole.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
 
 

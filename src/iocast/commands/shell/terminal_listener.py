@@ -137,8 +137,9 @@ def _live(event: events.LiveEvent) -> Iterator[str]:
             yield from (f"note: {note}" for note in notes)
             said, every = ", ".join(devices) or "all devices", duration_text(interval_ns)
             yield f"tracing requests of {said}, every {every}; press Ctrl-C to stop"
-        case events.LiveBegun(sources, _, blind):
+        case events.LiveBegun(sources, _, blind, cost):
             yield from (f"watching {source}" for source in sources)
+            yield from (f"tracing costs {cost}",) if cost else ()
             yield from (f"note: {each.observer}: {each.why}" for each in blind)
         case events.TapeSaved(folder):
             yield f"tape: {folder}"

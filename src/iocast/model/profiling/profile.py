@@ -127,6 +127,7 @@ class Profile(Struct, frozen=True, kw_only=True):
     reference_bytes: int | None  # of a block; None: each request is one reference
     footprint: Footprint | None
     order: Characteristics
+    cache_bytes: tuple[int, ...] = ()  # sizes of caches that were asked for
 
     @property
     def length_ns(self) -> int:

@@ -157,6 +157,16 @@ class LatencyPeak(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     layer: Annotated[LikelyLayerCode | None, shown("may be")] = None
 
 
+class LatencyBucket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many I/Os took less than a time and not less than the one before; null: more than the last bound."""
+
+    op: TraceOp
+    size_bytes: int | None = None
+    upto_ns: Annotated[int | None, shown("below", "duration")] = None
+    events: Annotated[int, shown("I/Os", "count")]
+    events_share: Annotated[Number, shown("share", "share")]
+
+
 class TargetOperation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """I/Os of one operation on one target. No target: the trace names none."""
 
@@ -238,6 +248,7 @@ class TraceProfile(Struct, frozen=True, kw_only=True):
     caches: tuple[CacheMisses, ...]
     pairs: tuple[BlockReuse, ...]
     modes: tuple[LatencyPeak, ...]
+    latencies: tuple[LatencyBucket, ...]
     targets: tuple[TargetOperation, ...]
     phases: tuple[EvenStretch, ...]
     breakdown: tuple[ResponsePart, ...]

@@ -21,6 +21,10 @@ class ReplayedTime(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ios: Annotated[int, shown("I/Os", "count")]
     trace_p50_ns: Annotated[Number | None, shown("trace\np50", "duration", explain=_THERE)] = None
     trace_p99_ns: Annotated[Number | None, shown("trace\np99", "duration", explain=_THERE)] = None
+    trace_may_be_cached_share: Annotated[
+        Number | None,
+        shown("trace may\nbe cached", "share", explain="system calls that are not known to be direct", spare=2),
+    ] = None
     service_p50_ns: Annotated[Number | None, shown("service\np50", "duration", explain=_HERE)] = None
     service_p99_ns: Annotated[Number | None, shown("service\np99", "duration", explain=_HERE)] = None
     response_p99_ns: Annotated[

@@ -16,7 +16,7 @@ Linux 6.0.
 
 Overhead: CPU time for every I/O, the price of each part in docs/performance.md. Up to BUDGET_PER_S records a second,
 about six an I/O, are all kept; above that, windows of each second are watched, and what began in one is followed to its
-end and stands for what the devices did until the next by their own counters (`traced_ns` has their length).
+end and stands for what devices and processes did until the next by their own counters (`traced_ns` has their length).
 `--every-io` keeps all. The run queue costs the most, and is watched only when asked for. Two private tracing instances
 with 8 MiB a processor each; other tracers are not disturbed.
 
@@ -53,6 +53,7 @@ OVERHEAD = (
     "CPU time an I/O, measured on a busy machine with 2 processors: block layer 2 µs, with system calls 4 µs, with the "
     "run queue 5 to 6 µs, of which reading and counting take 0.7 to 1.1 µs"
 )
+UNTRACED = "latency histograms need root and tracefs"
 BUDGET_PER_S = 40_000  # records, of some 0.7 us of CPU time each
 
 
@@ -141,7 +142,7 @@ class Observer:
         try:
             self._watch = _core.LayerWatch(msgspec.json.encode(options).decode())
         except _core.CoreError as error:
-            why = f"latency histograms need root and tracefs: {error.args[0]}"
+            why = f"{UNTRACED}: {error.args[0]}"
             raise BlindError(why, "run it as root; means come from the counters of the devices meanwhile") from error
         self._nought = FromNought(unix_ns())
         if options["blocks"] and not self._read().rings_seen:

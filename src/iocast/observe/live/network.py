@@ -95,6 +95,7 @@ _TCP = {
     ("Tcp", "InSegs"): metrics.IN_SEGMENTS,
     ("Tcp", "OutSegs"): metrics.OUT_SEGMENTS,
     ("Tcp", "RetransSegs"): metrics.RETRANSMITTED,
+    ("Ip", "InDiscards"): metrics.IN_DISCARDS,
     ("TcpExt", "TCPTimeouts"): metrics.TCP_TIMEOUTS,
     ("TcpExt", "TCPLostRetransmit"): metrics.LOST_RETRANSMITS,
 }

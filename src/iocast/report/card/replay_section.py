@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from iocast import text
-from iocast.model.measurement import LeftOut, Measurement, ReplayFacts
+from iocast.model.measurement import DATA, LeftOut, Measurement, ReplayFacts
 from iocast.model.report import Section, Table
 from iocast.model.results.replay import IssueError, ReplayChange, Replayed, ReplayedRate, ReplayedTime
 from iocast.model.run import PhaseRecord, Run
 from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
-from iocast.results.replayed import LATE_NS
+from iocast.results.replayed import LATE_NS, may_be_cached_share
 
+CACHED_SHARE = 0.5  # of the calls of a trace: with more that may be the page cache's, times of storage are no match [J]
 LATE_SHARE = 0.05  # with more than this, a replay did not keep to the times of its trace [J]
 
 CHANGES: dict[LeftOut | Literal["rounded", "moved", "independent"], str] = {
@@ -61,7 +62,7 @@ def sentence(record: PhaseRecord) -> str:
             said = f"{what} at their times{speed}, {_in_all(did, facts)}. {_timing(did)}"
         case "dependent":
             said = f"{what} with the pauses of the trace{speed}, {_in_all(did, facts)}. {_timing(did)}"
-    return " ".join(filter(None, (said, _against(did, facts))))
+    return " ".join(filter(None, (said, _against(record, facts))))
 
 
 def _in_all(did: Measurement, facts: ReplayFacts) -> str:
@@ -89,8 +90,9 @@ def _timing(did: Measurement) -> str:
     return f"Issue times were not kept: {text.percent(late)} were more than 1 ms late ({figures}); {who}."
 
 
-def _against(did: Measurement, facts: ReplayFacts) -> str:
-    """The busiest operation: how long it took here and there."""
+def _against(record: PhaseRecord, facts: ReplayFacts) -> str:
+    """The busiest operation: how long it took here and there, or why both say nothing of each other."""
+    did = record.measurement
     known = [each for each in facts.latency if each.service.total]
     if not known:
         return "The trace has no service times to compare."
@@ -98,8 +100,20 @@ def _against(did: Measurement, facts: ReplayFacts) -> str:
     here, there = did.service(most.op), most.service
     if not here.total:
         return ""
-    times = f"{text.duration(here.quantile_ns(0.5))} here, {text.duration(there.quantile_ns(0.5))} in the trace"
-    return f"Median service time of a {most.op}: {times}."
+    here_p50, there_p50 = (text.duration(each.quantile_ns(0.5)) for each in (here, there))
+    cached = may_be_cached_share(most) > CACHED_SHARE
+    if cached and record.plan.direct and most.op in DATA:
+        return (
+            f"{most.op.capitalize()}s are not compared: they were direct here ({here_p50} in the median), and those of"
+            f" the trace are not known to be: {there_p50} may be the time of the page cache."
+            " --buffered replays them through the page cache."
+        )
+    if not cached and not record.plan.direct and most.op in DATA:
+        return (
+            f"{most.op.capitalize()}s are not compared: they were buffered here ({here_p50} in the median), and those"
+            f" of the trace were not ({there_p50})."
+        )
+    return f"Median service time of a {most.op}: {here_p50} here, {there_p50} in the trace."
 
 
 def _tables(result: Replayed) -> Iterator[Table]:

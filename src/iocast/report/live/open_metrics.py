@@ -1,4 +1,8 @@
-"""OpenMetrics text of a moment: cumulative counters for a scraper, block devices named as node_exporter names them."""
+"""Metrics of a moment: cumulative counters for a scraper, in OpenMetrics or in the text format of Prometheus.
+
+What node_exporter has is named as there. Where the layers are traced in windows, gauges of the last interval say which
+share of the time was traced, and how far each mean may be off.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,19 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from iocast import metrics
+from iocast.analyse.live.latency_columns import latencies
+from iocast.analyse.live.traced import traced
 from iocast.metrics import COUNT, NO_BOUND, SUM_NS, bucket_upper_ns
-from iocast.model.live.moment import Moment
+from iocast.model.live.moment import Interval, Moment
 from iocast.model.run import Sample
 from iocast.text import harmless
 
-CONTENT_TYPE: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+OPEN_METRICS: Final = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 # Counter of a device → node_exporter's name without its ending.
 _NODE_DISK: Final[Mapping[str, str]] = {
+    metrics.DISCARDED_BYTES: "discarded_bytes",
     metrics.READS: "reads_completed",
     metrics.READS_MERGED: "reads_merged",
     metrics.READ_BYTES: "read_bytes",
@@ -32,6 +40,17 @@ _NODE_DISK: Final[Mapping[str, str]] = {
     metrics.FLUSHES: "flush_requests",
     metrics.FLUSH_NS: "flush_requests_time_seconds",
 }
+_NODE_NETWORK: Final[Mapping[str, str]] = {
+    metrics.RX_BYTES: "receive_bytes",
+    metrics.RX_PACKETS: "receive_packets",
+    metrics.RX_ERRORS: "receive_errs",
+    metrics.RX_DROPPED: "receive_drop",
+    metrics.TX_BYTES: "transmit_bytes",
+    metrics.TX_PACKETS: "transmit_packets",
+    metrics.TX_ERRORS: "transmit_errs",
+    metrics.TX_DROPPED: "transmit_drop",
+}
+_NODE_PRESSURE: Final[Mapping[str, str]] = {metrics.SOME_NS: "waiting", metrics.FULL_NS: "stalled"}
 # Figures of an instant; everything else only grows.
 _GAUGES: Final = {
     metrics.IN_FLIGHT,
@@ -60,17 +79,31 @@ _GAUGES: Final = {
     metrics.WRITE_BYTES_PER_S,
     metrics.READ_IOS_PER_S,
     metrics.WRITE_IOS_PER_S,
+    metrics.IOWAIT_NS,  # the kernel takes some of it back
+    "maxiortim_ns",
+    "maxiowtm_ns",
 }
+_OF_THEIR_OWN: Final = ((metrics.NETWORK, "tcp"), (metrics.CPU, "memory"))  # no device, and no processor
+# Views of databases whose figures are all of an instant, or of the last minute.
+_GAUGE_VIEWS: Final = ("sysmetric", "iofuncmetric", "asm_disk_stat", "asm_diskgroup_stat", "active_session_history")
+# Ends of our names → of metrics, and what one of them is in base units.
+_UNITS: Final[Mapping[str, tuple[str, float]]] = {
+    "_ns": ("_seconds", 1e-9),
+    "_s": ("_seconds", 1.0),
+    "_megabytes": ("_bytes", float(1 << 20)),
+    "_mb": ("_bytes", float(1 << 20)),
+}
+_KINDS: Final = ("counter", "gauge", "histogram", "summary")  # no part of a name
 
 
 # Parts of the subjects, as labels; a subject of others is one label, `subject`.
 _LABELS: Final[Mapping[str, tuple[str, ...]]] = {
     metrics.DISKSTATS: ("device",),
     metrics.BLOCK_LAYER: ("device", "layer", "op", "size"),
-    metrics.SYSTEM_CALLS: ("command", "call", "size"),
-    metrics.CALLS_BY_DEVICE: ("device", "call"),
+    metrics.SYSTEM_CALLS: ("command", "op", "size"),
+    metrics.CALLS_BY_DEVICE: ("device", "op"),
     metrics.RUN_DELAYS: ("command",),
-    metrics.NFS_CLIENT: ("mount_point", "operation"),
+    metrics.NFS_CLIENT: ("mount_point", "op"),
     metrics.NETWORK: ("device",),
     metrics.THROTTLING: ("group", "device"),
     "postgresql.waits": ("type", "event"),
@@ -85,8 +118,11 @@ _LABELS: Final[Mapping[str, tuple[str, ...]]] = {
 _NEVER_ENDING: Final = (metrics.SESSIONS, metrics.SESSION_WAITS, "held_locks", "pg_stat_progress_vacuum")
 
 
-def scraped(moment: Moment) -> str:
-    """All samples of a moment. Times are seconds; a histogram of latencies has cumulative buckets, sum and count."""
+def scraped(moment: Moment, before: Moment | None = None, *, open_metrics: bool = True) -> str:
+    """All samples of a moment. Times are seconds; a histogram of latencies has cumulative buckets, sum and count.
+
+    `before`: the moment before it, for the gauges of the interval between them.
+    """
     families: dict[str, list[str]] = {}
     helps: dict[str, str] = {}
     for observer, samples in moment.by_observer.items():
@@ -96,13 +132,39 @@ def scraped(moment: Moment) -> str:
             continue
         for family, line in _lines(observer, _newest(samples)):
             families.setdefault(family, []).append(line)
-            helps[family] = observer
+            helps[family] = f"by the observer {observer}{_IN_WINDOWS if observer in _WINDOWED else ''}"
+    for family, line in _of_interval(None if before is None else Interval(before, moment)):
+        families.setdefault(family, []).append(line)
+        helps[family] = "of the last interval"
     out: list[str] = []
     for family, lines in families.items():
         name, _, kind = family.partition(" ")
         what = name.removeprefix("iocast_").replace("_", " ")
-        out += [f"# HELP {name} {what}, by the observer {helps[family]}.", f"# TYPE {name} {kind}", *lines]
-    return "\n".join([*out, "# EOF", ""])
+        if kind == "counter" and not open_metrics:  # there the ending is a part of the name
+            name = f"{name}_total"
+        out += [f"# HELP {name} {what}, {helps[family]}.", f"# TYPE {name} {kind}", *lines]
+    return "\n".join([*out, *(("# EOF",) if open_metrics else ()), ""])
+
+
+_WINDOWED: Final = (metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS, metrics.CALLS_BY_DEVICE, metrics.RUN_DELAYS)
+_IN_WINDOWS: Final = ", for all of the time from iocast_traced_ratio of it"
+
+
+def _of_interval(interval: Interval | None) -> Iterator[tuple[str, str]]:
+    """The share of the time in which the layers were traced, and how far each mean may be off in 95 of 100 cases."""
+    trace = None if interval is None else traced(interval.views(metrics.KERNEL_LAYERS).get(""))
+    if interval is None or trace is None:
+        return
+    share = 1.0 if trace.whole else trace.share
+    yield "iocast_traced_ratio gauge", f"iocast_traced_ratio {_number(share)}"
+    yield "iocast_interval_seconds gauge", f"iocast_interval_seconds {_number(interval.elapsed_ns / 1e9)}"
+    for observer in (metrics.BLOCK_LAYER, metrics.SYSTEM_CALLS):
+        name = f"iocast_{observer}_mean_within_ratio"
+        for subject, view in interval.views(observer).items():
+            times = latencies(view)
+            within = None if times is None else times.mean_within(share)
+            if within is not None:
+                yield f"{name} gauge", f"{name}{{{_labels(observer, subject)}}} {_number(within)}"
 
 
 def _newest(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
@@ -135,20 +197,36 @@ def _lines(observer: str, samples: tuple[Sample, ...]) -> Iterator[tuple[str, st
 
 
 def _plain(observer: str, sample: Sample) -> tuple[str, str]:
-    if observer == metrics.DISKSTATS and sample.metric in _NODE_DISK:
-        name = f"node_disk_{_NODE_DISK[sample.metric]}"
-    elif observer == metrics.DISKSTATS and sample.metric == metrics.IN_FLIGHT:
-        name = "node_disk_io_now"
-    else:
-        seconds = sample.metric.endswith("_ns")
-        stem = f"{sample.metric.removesuffix('_ns')}_seconds" if seconds else sample.metric
-        name = _name(f"iocast_{observer}_{stem}")
+    ending = next((each for each in _UNITS if sample.metric.endswith(each)), "")
+    unit, factor = _UNITS.get(ending, ("", 1.0))
     label = _labels(observer, sample.subject)
-    value = sample.value / 1e9 if sample.metric.endswith("_ns") else sample.value
+    name = _of_node(observer, sample)
+    if name.startswith("node_pressure_"):
+        label = ""
+    what = observer
+    if (observer, sample.subject) in _OF_THEIR_OWN:
+        what, label = sample.subject, ""
+    name = name or _name(f"iocast_{what}_{sample.metric.removesuffix(ending)}{unit}")
+    value = sample.value * factor
     shown = f"{{{label}}}" if label else ""
-    if sample.metric in _GAUGES:
+    if sample.metric in _GAUGES or observer.rpartition(".")[2] in _GAUGE_VIEWS:
         return f"{name} gauge", f"{name}{shown} {_number(value)}"
     return f"{name} counter", f"{name}_total{shown} {_number(value)}"
+
+
+def _of_node(observer: str, sample: Sample) -> str:
+    """The name that node_exporter has for the same, without its ending; "" where it has none."""
+    if observer == metrics.DISKSTATS and sample.metric in _NODE_DISK:
+        return f"node_disk_{_NODE_DISK[sample.metric]}"
+    if observer == metrics.DISKSTATS and sample.metric == metrics.IN_FLIGHT:
+        return "node_disk_io_now"
+    if observer == metrics.NETWORK and sample.metric in _NODE_NETWORK:
+        return f"node_network_{_NODE_NETWORK[sample.metric]}"
+    if observer == metrics.NETWORK and sample.metric == metrics.LINK_BYTES_PER_S:
+        return "node_network_speed_bytes"
+    if observer == metrics.PRESSURE and sample.metric in _NODE_PRESSURE:
+        return f"node_pressure_{sample.subject}_{_NODE_PRESSURE[sample.metric]}_seconds"
+    return "node_context_switches" if sample.metric == metrics.CONTEXT_SWITCHES else ""
 
 
 def _histogram(observer: str, subject: str, counts: Mapping[str, float]) -> Iterator[tuple[str, str]]:
@@ -169,7 +247,9 @@ def _histogram(observer: str, subject: str, counts: Mapping[str, float]) -> Iter
 
 
 def _name(text: str) -> str:
-    return re.sub(r"[^a-zA-Z0-9_]", "_", text)
+    """Without what a name may not have, and without the kind of a metric, which stands beside it."""
+    parts = re.sub(r"[^a-zA-Z0-9_]", "_", text).split("_")
+    return "_".join("second" if part == "sec" else part for part in parts if part not in _KINDS)
 
 
 def _label(text: str) -> str:

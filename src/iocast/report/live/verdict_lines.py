@@ -31,7 +31,7 @@ def verdict_of(interval: Interval) -> LayersVerdict:
             refuted_by="the next interval",
         )
     reads = database_reads(interval.views(POSTGRESQL_IO))
-    answer = verdict(times_by_device(_samples(interval), _devices(interval), () if reads is None else (reads,)))
+    answer = verdict(times_by_device(_samples(interval), disks(interval), () if reads is None else (reads,)))
     whose = _whose(interval) if answer.rule in _OF_CALLS else ""
     answer = replace(answer, says=f"{answer.says} {whose}") if whose else answer
     for database in watched_databases(interval):
@@ -100,7 +100,7 @@ def _samples(interval: Interval) -> Iterator[Sample]:
     yield from interval.after.samples
 
 
-def _devices(interval: Interval) -> tuple[str, ...]:
+def disks(interval: Interval) -> tuple[str, ...]:
     """Disks, not what is stacked on them: an I/O of a loop device is seen at its disk, too. Without disks: all."""
     names = {subject.partition(metrics.PART)[0] for subject in interval.views(metrics.BLOCK_LAYER) if subject}
     return tuple(sorted(name for name in names if not name.startswith(_STACKED)))

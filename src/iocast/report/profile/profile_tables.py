@@ -17,6 +17,7 @@ from iocast.model.results.profiles import (
     CacheMisses,
     ConcurrencyFigure,
     EvenStretch,
+    LatencyBucket,
     LatencyPeak,
     LongRun,
     OperationSize,
@@ -132,12 +133,24 @@ def _how_counted(profile: Profile) -> tuple[str, ...]:
 
 
 def latency_tables(result: TraceProfile) -> tuple[Table, ...]:
-    """The peaks of latency with the layer that each may come from."""
+    """The peaks of latency with the layer that each may come from, and the histogram of what takes most of the time."""
     blank = "" if all(row.layer for row in result.modes) else " Blank: near the resolution of the trace."
     notes = (f"The layer is a hypothesis from the time alone.{blank}",)
     words = {"layer": lambda row: LAYERS[row.layer] if row.layer else ""}
     title = "Peaks of the latency"
-    return with_rows(result_table(LatencyPeak, result.modes, key="modes", title=title, words=words, notes=notes))
+    return with_rows(
+        result_table(LatencyPeak, result.modes, key="modes", title=title, words=words, notes=notes),
+        result_table(LatencyBucket, result.latencies, key="latencies", title=_histogram_title(result)),
+    )
+
+
+def _histogram_title(result: TraceProfile) -> str:
+    """Whose latencies the histogram has."""
+    if not result.latencies:
+        return ""
+    first = result.latencies[0]
+    size = f"{text.size(first.size_bytes)} " if first.size_bytes is not None else ""
+    return f"Latencies of {size}{first.op}s"
 
 
 def target_tables(profile: Profile, result: TraceProfile) -> tuple[Table, ...]:

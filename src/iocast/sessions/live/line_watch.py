@@ -15,6 +15,7 @@ from iocast.sessions.events import LiveBegun, TapeSaved
 from iocast.sessions.listener import Listener
 from iocast.sessions.live.playing import Playing
 from iocast.sessions.live.recording import Recorded, Recorder
+from iocast.sessions.live.sources import tracing_cost
 from iocast.sessions.live.watching import LiveRequest, SampleSource, watching
 
 
@@ -35,7 +36,8 @@ def source_of(request: LiveRequest | TapeRequest, listener: Listener) -> Iterato
         yield without_names(Playing(request.folder, request.speed), request.names)
         return
     with watching(request) as machine:
-        listener.tell(LiveBegun(machine.sources, machine.interval_ns, machine.blind))
+        cost = tracing_cost(request.sources, machine.blind)
+        listener.tell(LiveBegun(machine.sources, machine.interval_ns, machine.blind, cost))
         live = without_names(machine, request.names)
         if not request.record_to:
             yield live

@@ -10,7 +10,7 @@ from iocast import metrics
 from iocast.errors import SpecError
 from iocast.model.run import Blind, Sample
 from iocast.observe import OBSERVERS, ObserverModule, Watch
-from iocast.observe.live import live_observers
+from iocast.observe.live import kernel_layers, live_observers
 from iocast.observe.live.watched import Watched
 from iocast.observe.machine import machine_target
 from iocast.sessions.live.watched_sources import WatchedSources
@@ -74,6 +74,15 @@ def _chosen(sources: WatchedSources, pids: tuple[int, ...]) -> tuple[ObserverMod
     quick = [module for module in OBSERVERS if module.NAME in _OF_A_LOAD]
     live = live_observers(Watched(pids=pids, windows=not sources.every_io))
     return tuple(module for module in (*quick, *live) if not sources.observers or module.NAME in sources.observers)
+
+
+def tracing_cost(sources: WatchedSources, blind: tuple[Blind, ...]) -> str:
+    """What an I/O costs more while its layers are traced; "" where they are not."""
+    chosen = not sources.observers or kernel_layers.NAME in sources.observers
+    if not chosen or any(each.why.startswith(kernel_layers.UNTRACED) for each in blind):
+        return ""
+    windows = "" if sources.every_io else ", in windows above some 6,000 IOPS"
+    return f"{kernel_layers.OVERHEAD}{windows}"
 
 
 def require_database(kind: str, sources: WatchedSources, who: str) -> None:

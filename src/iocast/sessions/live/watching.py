@@ -19,6 +19,7 @@ from iocast.sessions.live.watched_sources import WatchedSources
 
 _LOOK_S = 0.05
 _SHORTEST_NS = 100_000_000
+_LEAD_NS = 500_000_000  # what began before the watch has ended by then, or is no I/O [J]
 
 Stopping = Callable[[], bool]
 
@@ -64,8 +65,16 @@ class Live:
         self._taken = 0
 
     def moments(self, stopping: Stopping) -> Generator[Moment]:
-        """A moment, then one at the end of each interval. One that comes late shifts no other: its time is its own."""
+        """A moment, then one at the end of each interval. One that comes late shifts no other: its time is its own.
+
+        The first interval has no verdict: where one is all that is asked for, a short one that nobody is told of comes
+        before it.
+        """
         due_ns = time.monotonic_ns()
+        if self._count == 1:
+            self._take()
+            self._count, due_ns = 2, due_ns + min(_LEAD_NS, self.interval_ns)
+            _wait_until(due_ns, stopping)
         while not stopping():
             yield self._take()
             if self._count is not None and self._taken > self._count:
@@ -73,8 +82,7 @@ class Live:
             due_ns += self.interval_ns
             if (behind_ns := time.monotonic_ns() - due_ns) > 0:
                 due_ns += -(-behind_ns // self.interval_ns) * self.interval_ns  # the next one that is still ahead
-            while (left_ns := due_ns - time.monotonic_ns()) > 0 and not stopping():
-                time.sleep(min(_LOOK_S, left_ns / 1e9))
+            _wait_until(due_ns, stopping)
 
     def _take(self) -> Moment:
         began_ns = unix_ns()
@@ -99,6 +107,11 @@ class Live:
     def blind(self) -> tuple[Blind, ...]:
         """What none of them can see."""
         return tuple(blind for source in self._sources for blind in source.blind)
+
+
+def _wait_until(due_ns: int, stopping: Stopping) -> None:
+    while (left_ns := due_ns - time.monotonic_ns()) > 0 and not stopping():
+        time.sleep(min(_LOOK_S, left_ns / 1e9))
 
 
 @contextmanager

@@ -121,7 +121,7 @@ def _profiled(request: ProfileRequest, reading: _Reading) -> Profiled:
             name,
             __version__,
             reference_bytes=reading.reference_bytes,
-            cache_blocks=_blocks(reading),
+            cache_bytes=reading.cache_bytes,
             spill=folder.place,
             may_lack_io=called,
             engine=request.engine,
@@ -160,15 +160,6 @@ def _events_into(folder: HeldFolder, request: ProfileRequest, options: TraceOpti
             else:
                 profile_folder.put_without_names(folder, name, file.place, names)
     return called
-
-
-def _blocks(reading: _Reading) -> list[int]:
-    """Sizes of caches in blocks; of unknown ones of the common page sizes."""
-    block = reading.reference_bytes
-    if block is None:
-        return list(reading.cache_bytes)
-    pages: Sequence[int] = (block,) if block else (4096, 8192, 16384, 32768)
-    return sorted({size // page for size in reading.cache_bytes for page in pages if size >= page})
 
 
 def trace_name(traces: Sequence[str]) -> str:

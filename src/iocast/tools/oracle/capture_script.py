@@ -14,6 +14,7 @@ from iocast.tools.oracle.oracle_statements import Statement
 NAME: Final = "iocast_capture.sql"
 MARK: Final = "#iocast"
 FORMAT: Final = 1
+TEXTS: Final = "sql_text"
 # Texts that SQL*Plus would cut to the width of their column.
 _WIDTHS: Final = {"sql_text": "a1000", "event": "a64", "name": "a64", "metric_name": "a64", "host_name": "a64"}
 _HEAD: Final = f"""\
@@ -47,6 +48,7 @@ def script() -> str:
     parts += [_of(each) for each in oracle_statements.STATEMENTS if not each.pack]
     sessions = oracle_statements.sessions(every_instance=True)
     parts.append(_query("session", oracle_statements.SESSION_COLUMNS, sessions))
+    parts.append(_query(TEXTS, oracle_statements.TEXT_COLUMNS, oracle_statements.ACTIVE_TEXTS))
     parts += [f"prompt {MARK} end\n", "spool off\nrollback;\nexit\n"]
     return "".join(parts)
 

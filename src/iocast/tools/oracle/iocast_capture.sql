@@ -90,6 +90,9 @@ prompt #iocast session inst_id|sid|serial#|sql_id|event|wait_class|state
 select inst_id, sid, serial#, sql_id, event, wait_class, state from gv$session where status = 'ACTIVE' and
   type = 'USER' and (wait_class <> 'Idle' or state <> 'WAITING') and nvl(module, '-') <> 'iocast' and (inst_id
   <> userenv('instance') or sid <> sys_context('userenv', 'sid'));
+prompt #iocast sql_text sql_id|sql_text
+select distinct sql_id, substr(sql_text, 1, 1000) as sql_text from gv$sqlstats where sql_id in (select sql_id
+  from gv$session where status = 'ACTIVE' and type = 'USER');
 prompt #iocast end
 spool off
 rollback;

@@ -27,7 +27,7 @@ from iocast.model.workload import Closed
 from iocast.text import counted
 from iocast.tools.database_rows import Active, ActivityCounts, Followed, Row, samples_of
 from iocast.tools.foreign_numbers import LAST_NS, moment_ns, number_of
-from iocast.tools.oracle.capture_script import FORMAT, MARK
+from iocast.tools.oracle.capture_script import FORMAT, MARK, TEXTS
 from iocast.tools.oracle.oracle_statements import Statement, clock_ns, statements_of, version_of
 from iocast.tools.source_files import Head, read_text, refuse
 from iocast.tools.stated_rows import SECOND_NS, run
@@ -85,6 +85,7 @@ def read_spool(path: str, text: str) -> Spool:
         samples += printed.samples(look)
         unseen |= {name: f"{name}: {each.refused}" for name, each in look.sections.items() if each.refused}
         texts |= {f"setting|{row['name']}": str(row["value"]) for row in _rows(look, "parameter")}
+        texts |= {f"sql|{row['sql_id']}": str(row["sql_text"]) for row in _rows(look, TEXTS)}
     wanted = {each.name for each in statements_of(version_of(printed.version))}
     return Spool(
         version=printed.version,
@@ -130,7 +131,8 @@ def _added(section: _Section, line: str) -> bool:
     if line.startswith(_ERRORS):
         section.refused = section.refused or line.strip()
         return True
-    values = [value.strip() for value in line.split("|")]
+    most = 1 if section.name == TEXTS else -1  # a statement may have the sign between columns in it
+    values = [value.strip() for value in line.split("|", most)]
     if len(values) != len(section.columns):
         return False
     section.rows.append({name: value or None for name, value in zip(section.columns, values, strict=True)})

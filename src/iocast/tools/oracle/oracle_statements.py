@@ -233,6 +233,11 @@ PARAMETERS: Final = (
 )
 CONTAINER: Final = "select sys_context('userenv', 'con_name') as container, user as name from dual"
 SESSION_COLUMNS: Final = ("inst_id", "sid", "serial#", "sql_id", "event", "wait_class", "state")
+TEXT_COLUMNS: Final = ("sql_id", "sql_text")
+ACTIVE_TEXTS: Final = (
+    "select distinct sql_id, substr(sql_text, 1, 1000) as sql_text from gv$sqlstats where sql_id in"
+    " (select sql_id from gv$session where status = 'ACTIVE' and type = 'USER')"
+)
 SQL_TEXT: Final = "select sql_id, substr(sql_text, 1, 1000) as sql_text from v$sqlstats where sql_id = :sql_id"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iocast.analyse.live.latency_columns import Latencies, latencies
-from iocast.metrics import LATENCY_MAP, bucket_upper_ns
+from iocast.metrics import LATENCY_MAP, PART, bucket_upper_ns
 from iocast.model.live.moment import Interval, Moment
 
 Choice = tuple[str, str]  # observer, subject
@@ -32,8 +32,12 @@ def bounds_of(moment: Moment, choice: Choice) -> list[int]:
 
 
 def label(choice: Choice) -> str:
-    """In words: the observer's name and the parts of the subject."""
+    """In words: the observer's name and the parts of the subject; of a database the event comes first."""
     observer, subject = choice
     if observer == LATENCY_MAP:  # its labels say what they are of
         return subject
+    database, _, view = observer.partition(".")
+    if view and subject:
+        *others, event = subject.split(PART)
+        return f"{event} ({', '.join((database, *others))})"
     return f"{observer.replace('_', ' ')}: {subject.replace('|', ', ')}" if subject else observer.replace("_", " ")

@@ -6,10 +6,11 @@ use memchr::memmem;
 
 use crate::trace::columns::Rows;
 use crate::trace::event::{Event, Layer, Op, flags};
-use crate::trace::fields::{signed, whole};
+use crate::trace::fields::signed;
 use crate::trace::line_verdict::{Broken, Taken, Verdict};
 use crate::trace::reader::{Clock, Format, LineReader, Reading};
 use crate::trace::readers::programs::descriptors::{Descriptors, OpenFile};
+use crate::trace::readers::programs::strace_aio;
 use crate::trace::readers::programs::strace_line::{
     Piece, Prefix, Returned, Stamp, descriptor, last_argument, open_flags, piece, prefix, quoted,
     without_kind,
@@ -70,6 +71,7 @@ struct StraceReader {
     tick_ns: i64,
     out_of_sight: u64,
     untimed: u64,
+    not_printed: u64,
     without_pid: bool,
 }
 
@@ -120,6 +122,10 @@ impl LineReader for StraceReader {
                  trace with -y",
                 self.out_of_sight
             ),
+        );
+        note(
+            self.not_printed > 0,
+            format!("{} requests of io_submit are not printed: trace with -v", self.not_printed),
         );
         note(self.untimed > 0, format!("{} calls have no latency: trace with -T", self.untimed));
         note(
@@ -353,50 +359,28 @@ impl StraceReader {
     fn submitted(&mut self, call: &Call<'_>, column: usize, rows: &mut Rows) -> Verdict {
         let broken = |rule| Broken { column, rule };
         let mut events = Vec::new();
-        for element in call.args.split(|byte| *byte == b'{').skip(1) {
-            let Some(request) = Request::of(element) else { continue };
+        for request in strace_aio::requests(call.args) {
             let mut event = self.event(call, request.op, rows)?;
             (event.lat_ns, event.flags, event.size) = (None, flags::ASYNC_SUBMIT_ONLY, request.size);
             event.offset = request.offset;
+            event.target = match request.path {
+                Some(path) => Some(rows.targets.number(without_kind(path))?),
+                None => None,
+            };
             if let Some(file) = self.files.file(call.pid, request.file) {
-                event.target = file.target;
+                event.target = event.target.or(file.target);
                 event.flags |= file.flags | if request.op == Op::Write { file.of_writes } else { 0 };
             }
             events.push(event);
         }
-        match call.back.number {
-            Some(count) if count >= 0 && usize::try_from(count) == Ok(events.len()) && count > 0 => {}
+        let count = call.back.number.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        match count.checked_sub(events.len()) {
+            Some(0) if count > 0 => {}
+            Some(cut) if strace_aio::is_cut(call.args) => self.not_printed += cut as u64,
             _ => return Err(broken("not as many requests as were submitted")),
         }
         events.iter().for_each(|event| rows.push(event));
         Ok(Taken::Accepted)
-    }
-}
-
-/// One request of `io_submit`.
-struct Request {
-    op: Op,
-    file: i64,
-    size: Option<i64>,
-    offset: Option<i64>,
-}
-
-impl Request {
-    fn of(element: &[u8]) -> Option<Request> {
-        let says = |word: &[u8]| memmem::find(element, word).is_some();
-        let op = match () {
-            () if says(b"PREAD") || says(b"pread") => Op::Read,
-            () if says(b"PWRITE") || says(b"pwrite") => Op::Write,
-            () if says(b"FDSYNC") || says(b"fdsync") => Op::Datasync,
-            () if says(b"FSYNC") || says(b"fsync") => Op::Flush,
-            () => return None,
-        };
-        let value = |key: &[u8]| {
-            let text = &element[memmem::rfind(element, key)? + key.len()..];
-            let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            whole(&text[..digits])
-        };
-        Some(Request { op, file: value(b"fildes=")?, size: value(b"nbytes="), offset: value(b"offset=") })
     }
 }
 

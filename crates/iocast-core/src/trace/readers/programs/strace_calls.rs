@@ -1,23 +1,29 @@
 //! The reads, writes and flushes of a trace of strace as they were asked for: of which descriptor, how much, where.
 //!
 //! The table of events has what was moved; here calls stand as the program made them, also those without a result, and
-//! calls that are not on files are skipped silently.
+//! calls that are not on files are skipped silently. So do batches of asynchronous requests, and what slides have of them:
+//! lists that go on in the next line, blanks in the name of the call.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 use serde::Serialize;
 
+use super::strace_aio::{Request, is_batch, requests, results};
 use super::strace_line::{
     Piece, Returned, Stamp, called, descriptor, last_argument, open_flags, piece, prefix, quoted,
     without_kind,
 };
+use crate::trace::event::Op;
 use crate::trace::fields::whole;
 
 /// Calls that have begun and not returned, at most.
 const BEGUN_AT_MOST: usize = 1 << 14;
 /// Descriptors whose opening is remembered.
 const OPENED_AT_MOST: usize = 1 << 16;
+/// Of a batch that goes on in the next line.
+const CUT_AT_MOST: usize = 1 << 16;
 const UNFINISHED: &[u8] = b"<unfinished ...>";
 /// How many characters of an invalid number an error shows.
 const SHOWN: usize = 40;
@@ -41,10 +47,27 @@ pub struct Call {
     pid: String,
 }
 
+/// Requests that were handed over, or results that were taken, with one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Batch {
+    submits: bool,
+    /// As many as were handed over or taken.
+    count: i64,
+    /// Of `io_getevents`: the least and the most that it asked for.
+    least: Option<i64>,
+    most: Option<i64>,
+    /// Those that are printed.
+    requests: Vec<Call>,
+    /// What each moved, of those that are printed.
+    results: Vec<i64>,
+    took_ns: Option<i64>,
+}
+
 /// The calls that have returned since the last time; what is wrong, and in which line.
 #[derive(Debug, Default, Serialize)]
 pub struct Calls {
     calls: Vec<Call>,
+    batches: Vec<Batch>,
     refused: Option<(u64, String)>,
 }
 
@@ -60,6 +83,8 @@ pub struct StraceCalls {
     /// The first half of calls during which another was traced, by process and name.
     begun: HashMap<(Vec<u8>, Vec<u8>), Begun>,
     opened: HashMap<i64, (String, Vec<String>)>,
+    /// A batch whose list goes on in the next line.
+    cut: Vec<u8>,
     found: Calls,
 }
 
@@ -68,7 +93,8 @@ impl StraceCalls {
     pub fn feed(&mut self, text: &[u8]) -> Calls {
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             self.line += 1;
-            let line = line.trim_ascii_end();
+            let whole = self.joined(line.trim_ascii_end());
+            let line = &whole[..];
             let taken = match attached_in(line) {
                 Some(call) => self.take(&[call, UNFINISHED].concat()),
                 None => self.take(line),
@@ -79,6 +105,14 @@ impl StraceCalls {
             }
         }
         std::mem::take(&mut self.found)
+    }
+
+    /// The line, behind what was cut before it.
+    fn joined(&mut self, line: &[u8]) -> Vec<u8> {
+        let line = with_underscores(line);
+        let is_call = prefix(&line).is_ok_and(|found| called(found.rest).is_some());
+        let cut = std::mem::take(&mut self.cut);
+        if cut.is_empty() || is_call { line.into_owned() } else { [&cut[..], b" ", &line[..]].concat() }
     }
 
     fn take(&mut self, line: &[u8]) -> Result<(), String> {
@@ -107,6 +141,14 @@ impl StraceCalls {
             Ok(Piece::Notice) => Ok(()),
             // A call whose result was not printed.
             Err(_) => match called(found.rest) {
+                Some((name, args)) if is_batch(name) => {
+                    match last_number(args).filter(|_| memchr(b'=', args).is_some()) {
+                        Some(count) => self.batch(name, args, (count, None), pid, at_ns),
+                        None if line.len() < CUT_AT_MOST => self.cut = line.to_vec(),
+                        None => {}
+                    }
+                    Ok(())
+                }
                 Some((name, args)) => {
                     self.call(name, args.strip_suffix(b")").unwrap_or(args), None, pid, at_ns)
                 }
@@ -130,22 +172,22 @@ impl StraceCalls {
                     self.opened.remove(&number);
                 }
             }
+            _ if is_batch(name) => {
+                let back = back.map(|back| (back.number.unwrap_or(0), back.took_ns));
+                self.batch(name, args, back.unwrap_or((0, None)), pid, at_ns);
+            }
             _ => {
                 let (Some(op), Some((fd, path, rest))) = (op_of(name), descriptor(args)) else {
                     return Ok(());
                 };
                 let (size_bytes, offset) = extent(name, op, rest)?;
-                let known = self.opened.get(&fd);
+                let (path, flags) = self.file(fd, path);
                 let error = back.and_then(|back| back.error).map(text).unwrap_or_default();
                 self.found.calls.push(Call {
                     op,
                     fd,
-                    path: match (path, known) {
-                        (Some(path), _) => text(without_kind(path)),
-                        (None, Some((path, _))) => path.clone(),
-                        (None, None) => String::new(),
-                    },
-                    flags: known.map(|file| file.1.clone()),
+                    path,
+                    flags,
                     size_bytes,
                     offset,
                     done_bytes: back.and_then(|back| back.number).filter(|moved| *moved >= 0),
@@ -157,6 +199,57 @@ impl StraceCalls {
             }
         }
         Ok(())
+    }
+
+    /// The path of a descriptor, and how it was opened.
+    fn file(&self, fd: i64, path: Option<&[u8]>) -> (String, Option<Vec<String>>) {
+        let known = self.opened.get(&fd);
+        let path = match (path, known) {
+            (Some(path), _) => text(without_kind(path)),
+            (None, Some((path, _))) => path.clone(),
+            (None, None) => String::new(),
+        };
+        (path, known.map(|file| file.1.clone()))
+    }
+
+    fn batch(
+        &mut self,
+        name: &[u8],
+        args: &[u8],
+        (count, took_ns): (i64, Option<i64>),
+        pid: &[u8],
+        at_ns: Option<i64>,
+    ) {
+        let submits = name == b"io_submit";
+        let request = |request: Request<'_>| {
+            let (path, flags) = self.file(request.file, request.path);
+            Call {
+                op: word(request.op),
+                fd: request.file,
+                path,
+                flags,
+                size_bytes: request.size,
+                offset: request.offset,
+                done_bytes: None,
+                error: String::new(),
+                took_ns: None,
+                at_ns,
+                pid: text(pid),
+            }
+        };
+        let printed = if submits { requests(args) } else { Vec::new() };
+        let mut bounds = args.split(|byte| *byte == b',').skip(1).map(|part| whole(part.trim_ascii()));
+        let (least, most) = (bounds.next().flatten(), bounds.next().flatten());
+        let batch = Batch {
+            submits,
+            count: count.max(0),
+            least: least.filter(|_| !submits),
+            most: most.filter(|_| !submits),
+            requests: printed.into_iter().map(request).collect(),
+            results: if submits { Vec::new() } else { results(args) },
+            took_ns,
+        };
+        self.found.batches.push(batch);
     }
 
     fn opens(&mut self, args: &[u8], back: Option<Returned<'_>>) {
@@ -191,7 +284,30 @@ fn op_of(name: &[u8]) -> Option<&'static str> {
 }
 
 fn is_read(name: &[u8]) -> bool {
-    op_of(name).is_some() || matches!(name, b"open" | b"openat" | b"close")
+    op_of(name).is_some() || is_batch(name) || matches!(name, b"open" | b"openat" | b"close")
+}
+
+fn word(op: Op) -> &'static str {
+    match op {
+        Op::Write => "write",
+        Op::Flush => "fsync",
+        Op::Datasync => "fdatasync",
+        _ => "read",
+    }
+}
+
+/// The number behind the last `=`.
+fn last_number(args: &[u8]) -> Option<i64> {
+    whole(args[memrchr(b'=', args)? + 1..].trim_ascii())
+}
+
+/// `io submit (` of a slide as the name of the call.
+fn with_underscores(line: &[u8]) -> Cow<'_, [u8]> {
+    let spelt: [(&[u8], &[u8]); 2] = [(b"io submit", b"io_submit"), (b"io getevents", b"io_getevents")];
+    match spelt.iter().find(|(blank, _)| line.starts_with(blank)) {
+        Some((blank, name)) => Cow::Owned([*name, line[blank.len()..].trim_ascii_start()].concat()),
+        None => Cow::Borrowed(line),
+    }
 }
 
 /// Size and offset of a call, at the end of its arguments; those of vectors are lists of buffers.
@@ -239,6 +355,39 @@ mod tests {
             assert_eq!((found[0].size_bytes, found[0].offset), (Some(1024), Some(2_891_776)));
         }
         assert!(calls("write(buffer, 1024)\nfutex(3, 1) = 0\nnot a call\n").is_empty());
+    }
+
+    #[test]
+    fn batches_are_read_as_slides_have_them() {
+        let found = StraceCalls::default().feed(
+            concat!(
+                "io_submit(478, 1, {{0x2b60b0, 0, 0, 0, 288}}) = 1\n",
+                "io_getevents(478, 1, 128, {{0x2b81d0, 0x2b81d0, 8192, 0}, {0x2b8e00, (...)\n",
+                "0x2b6e20, 8192, 0}, {600, 0}) = 128\n",
+                "io submit((469, 1, \\{(0x2b9050, 0, 0, 0, 287)\\}) = 1\n",
+                "times (NULL)\n = 18\n",
+                "io getevents (469, 34, 128, {{0x2ad310, 0x2ad310, 1048576, 0},\n (...) , \\{600, 0\\} = 34\n",
+            )
+            .as_bytes(),
+        );
+        let batches: Vec<_> = found
+            .batches
+            .iter()
+            .map(|batch| {
+                (batch.submits, batch.count, batch.most, batch.requests.len(), batch.results.clone())
+            })
+            .collect();
+        assert_eq!(
+            batches,
+            [
+                (true, 1, None, 1, vec![]),
+                (false, 128, Some(128), 0, vec![8192, 8192]),
+                (true, 1, None, 1, vec![]),
+                (false, 34, Some(128), 0, vec![1_048_576]),
+            ]
+        );
+        assert_eq!((found.batches[0].requests[0].fd, found.batches[3].least), (288, Some(34)));
+        assert!(found.calls.is_empty());
     }
 
     #[test]
