@@ -64,6 +64,7 @@ def card(
     seed: int = 1,
     destroy: str = "",
     out: str = _RUNS,
+    label: str | None = None,
     through: str = "",
     listener: Listener | None = None,
 ) -> Card:
@@ -78,6 +79,7 @@ def card(
     seed: Random seed; the same seed gives the same offsets.
     destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
     out: Directory for run folders.
+    label: Tag the run: `iocast compare before after` finds the newest run of each tag.
     """
     from iocast.sessions import public
 
@@ -93,6 +95,7 @@ def run(
     seed: int = 1,
     destroy: str = "",
     out: str = _RUNS,
+    label: str | None = None,
     listener: Listener | None = None,
 ) -> Card:
     """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does.
@@ -104,6 +107,7 @@ def run(
     seed: Random seed; the same seed gives the same offsets.
     destroy: Allow PATH, the block device with this identity, to be overwritten. The refusal shows the identity.
     out: Directory for run folders.
+    label: Tag the run: `iocast compare before after` finds the newest run of each tag.
     """
     from iocast.sessions import public
 

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from makers.card_runs import commits, fill, histogram, reads, run
 from msgspec.structs import replace
 
+from iocast import load, runner
 from iocast.analyse.facts import Facts
 from iocast.diagnose.detectors.limits import fresh_writes, slow_region
+from iocast.diagnose.experiments.design import judge, plan_of
+from iocast.jobs import parse_target
+from iocast.model.experiment import Experiment
 from iocast.model.measurement import SlowIo
+from iocast.model.plan import WorkFiles
 from iocast.model.run import PhaseRecord, Run
+from iocast.sessions.listener import QuietProgress
 
 MIB = 1 << 20
 
@@ -47,7 +55,8 @@ def test_of_files_that_were_there_or_written_since_nothing_is_said(run_: Run) ->
 def test_older_data_is_read_before_what_was_just_written() -> None:
     measured = _slow_end(laid_out=True)
     (finding,) = fresh_writes.detect(Facts(measured))
-    experiment = fresh_writes.confirm(measured, finding)
+    ours = replace(measured, plan=replace(measured.plan, target=replace(measured.plan.target, kind="directory")))
+    experiment = fresh_writes.confirm(ours, finding)
     assert experiment is not None
     writing, older, written = experiment.arms
     assert experiment.keep_order
@@ -63,6 +72,24 @@ def test_older_data_is_read_before_what_was_just_written() -> None:
     assert older.region_start_bytes >= slow_region.region(measured.phases[-1])[1] // 2 - MIB, (
         "where the slow reads were"
     )
+
+
+def test_what_was_never_written_passes_for_no_older_data(tmp_path: Path) -> None:
+    """Holes are answered sooner than what was just written: beside them every device seemed to read that slowly."""
+    target = parse_target("sim:nvme,holes=10us")
+    measured = _slow_end(laid_out=True)
+    (finding,) = fresh_writes.detect(Facts(measured))
+    elsewhere = replace(measured, plan=replace(measured.plan, target=target))
+    experiment = fresh_writes.confirm(elsewhere, finding)
+    assert experiment is not None
+
+    def verdict(arms: Experiment) -> str:
+        plan = plan_of("fresh", arms, target, WorkFiles(1, 4 << 30))
+        done = runner.run(runner.Work(plan, load.lay_out(plan), str(tmp_path)), QuietProgress(), lambda: False)
+        return judge(arms, done.run).verdict
+
+    assert verdict(experiment) == "rejected"
+    assert verdict(replace(experiment, arms=experiment.arms[1:])) == "confirmed", "beside holes"
 
 
 def test_the_place_is_tested_with_the_other_one_written_last() -> None:

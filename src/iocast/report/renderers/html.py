@@ -54,6 +54,11 @@ FIGURE = Markup(
 )
 CONCLUSION = Markup("<div><dt>{0.title}</dt><dd>{0.says}</dd></div>")
 SECTION = Markup('<section id="{id}"{half} aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
+# The charts of rows of one kind: a phone shows their headings, which open; paper and larger screens all of them.
+FOLDED = Markup(
+    '<section id="{id}"{half} aria-labelledby="{id}-h"><details class="family" open><summary><h2 id="{id}-h">{title}</h2>'
+    "</summary>\n{body}</details></section>\n"
+)
 HINT = Markup('<p class="hint">{}</p>')
 END = Markup(
     "</main>\n<footer>Made by iocast. This page loads nothing and sends nothing.</footer></div>\n"
@@ -133,7 +138,8 @@ def _section(anchor: str, section: Section) -> Markup:
     if section.charts:
         parts.append(charts_html(section.charts))
     half = Markup(' class="half"') if _is_short(section) else ""
-    return SECTION.format(id=anchor, half=half, title=section.title, body=Markup("\n").join(parts))
+    shape = FOLDED if section.code == "family" else SECTION
+    return shape.format(id=anchor, half=half, title=section.title, body=Markup("\n").join(parts))
 
 
 def _is_short(section: Section) -> bool:

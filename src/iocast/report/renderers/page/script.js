@@ -21,6 +21,16 @@
     keep("iocast-palette", root.dataset.palette = root.dataset.palette === "classic" ? "clear" : "classic"); label();
   });
   document.getElementById("print").addEventListener("click", () => print());
+
+  // On a phone the charts of each kind of rows are folded; a link to them, and paper, open them.
+  const families = [...document.querySelectorAll("details.family")];
+  const opened = () => { const family = document.getElementById(location.hash.slice(1))?.querySelector("details.family"); if (family) family.open = true; };
+  if (matchMedia("screen and (max-width:560px)").matches) for (const family of families) family.open = false;
+  opened();
+  addEventListener("hashchange", opened);
+  let folded = [];
+  addEventListener("beforeprint", () => { folded = families.filter((family) => !family.open); for (const family of folded) family.open = true; });
+  addEventListener("afterprint", () => { for (const family of folded) family.open = false; });
   dark.addEventListener("change", label);
   label();
 
