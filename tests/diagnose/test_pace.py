@@ -71,6 +71,36 @@ def test_a_cap_is_not_told_as_the_device(target: str, by: str, tmp_path: Path) -
     assert paced(facts, (), {})[facts.rows[-1].name].by == by
 
 
+SIZES = """name = "s"
+[defaults]
+pattern = "random"
+time = "1s"
+[[phase]]
+test = "write"
+size = "8k"
+users = [1, 16]
+[[phase]]
+test = "write"
+size = "128k"
+users = 4
+[[phase]]
+test = "read"
+size = "1M"
+depth = 8
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "by"), [("sim:nvme,link=450MB/s:20us", "device_or_limit"), ("sim:nvme", "not_shown")]
+)
+def test_what_moves_the_same_bytes_at_three_sizes_is_full(target: str, by: str, tmp_path: Path) -> None:
+    """8k writes at exactly the 450 MB/s of their link were "not shown: a higher load may give more"."""
+    facts = Facts(planted.measured(target, SIZES, tmp_path))
+    bound = paced(facts, (), {})[facts.rows[1].name]
+    assert bound.by == by
+    assert ("450 MB/s" in bound.says and "counts bytes" in bound.says) == (by == "device_or_limit")
+
+
 def test_a_row_on_the_way_to_a_limit_fills_no_other() -> None:
     """8 reach the cap of 3,000; 2 do 2,570: a scan of 2,564 was "device-bound, as randread 2x1"."""
     rows = [*_curve(1420.0, 2570.0, 3000.0, loads=(1, 2, 8)), *_curve(1410.0, 2564.0, loads=(1, 2), start=1)]

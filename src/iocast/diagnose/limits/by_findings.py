@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.levels import Unit, as_fast
-from iocast.diagnose.limits.by_load import DEVICE, RULE, bounds_without, excluded_words
+from iocast.diagnose.limits.by_load import BUSY, DEVICE, RULE, bounds_without, excluded_words
 from iocast.diagnose.relations import CAPS
 from iocast.diagnose.thresholds import DOUBLING_GAINS
 from iocast.model.codes import BoundCode, FindingCode
@@ -50,6 +50,7 @@ OPENS: dict[BoundCode, str] = {
 }
 LARGE_BYTES = 128 << 10  # an I/O: what such rows do is counted in bytes [J]
 SAME_IOS = 0.005  # apart: rates of unlike I/Os are near each other by chance, but seldom so near [J]
+LEAST_SIZES = 3  # of I/Os that move the same bytes: of ten kinds two do so by chance in about one run of five [J]
 HELD_BACK = 1.9  # times the IOPS for a doubling of the load: with more, nothing held the row back yet [J]
 DOUBLING = "gain_per_doubling"
 
@@ -77,7 +78,8 @@ def paced(
     }
     beside = {name: bound for name, bound in _beside_a_suspicion(facts, limits, capped) if name not in explained}
     explained = limits | beside | others | explained
-    return as_full(facts, explained | dict(_not_shown(facts, findings, explained, out)), out)
+    no_measure = {**out, **{name: Excluded("not to be trusted", limits[name].says.rstrip(".")) for name in void}}
+    return as_full(facts, explained | dict(_not_shown(facts, findings, explained, out)), no_measure)
 
 
 def _not_shown(
@@ -228,7 +230,34 @@ def as_full(facts: Facts, limits: Mapping[str, Bound], out: Mapping[str, Exclude
     full = [row for row in judged if limits[row.name].by in OPENS and not row.is_open_loop]
     full = [row for row in full if _reached(row, limits[row.name])]
     full_bounds = {row.name: bound for row in judged for bound in _as_full_as(row, full, limits)}
-    return {**limits, **full_bounds}
+    return {**limits, **dict(_level_in_bytes(judged, limits)), **full_bounds}
+
+
+def _level_in_bytes(judged: list[RowFacts], limits: Mapping[str, Bound]) -> Iterator[tuple[str, Bound]]:
+    """Rows at their highest load that move what I/Os of two other sizes move, too, while none moves more: whatever
+    holds them back counts bytes. A link, a limit in bytes and the device's full bandwidth look alike in this."""
+    one_way = [
+        row for row in judged if limits[row.name].by not in BUSY and not row.is_open_loop and _moves_one_way(row)
+    ]
+    most = max((row.measurement.bytes_per_s for row in one_way), default=0.0)
+    level = [row for row in one_way if as_fast(row.measurement.bytes_per_s, most, SAME_IOS)]
+    if len(set().union(*map(_sizes_of, level))) < LEAST_SIZES:
+        return
+    for row in level:
+        other = max(level, key=lambda each: max(_sizes_of(each)) * (_sizes_of(each) != _sizes_of(row)))
+        if limits[row.name].by == "not_shown":
+            here = load(row.record.plan.users, row.record.plan.depth)
+            says = (
+                f"{OPENS['device_or_limit']} at {here}: it moves {brief_throughput(row.measurement.bytes_per_s)}, as "
+            )
+            says += f"{other.name} does and others of unlike sizes, and no row moves more: what is full counts bytes."
+            left = excluded_words(limits[row.name].excluded)
+            yield row.name, replace(limits[row.name], by="device_or_limit", says=f"{says}{left}")
+
+
+def _moves_one_way(row: RowFacts) -> bool:
+    """Of one operation, and one size, that moves data: a link carries both ways together, and a trim takes none."""
+    return len(row.workload.mix) == 1 and not row.workload.trims
 
 
 def _reached(row: RowFacts, bound: Bound) -> bool:
