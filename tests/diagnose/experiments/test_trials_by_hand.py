@@ -8,8 +8,17 @@ from makers.card_runs import histogram, measurement, part
 from msgspec.structs import replace
 
 from iocast.analyse.device_io import DeviceIo
-from iocast.diagnose.experiments.named import arm, cache, concurrent_readers, lost_writes, request_size, zones
+from iocast.diagnose.experiments.named import (
+    arm,
+    cache,
+    concurrent_readers,
+    dio_matrix,
+    lost_writes,
+    request_size,
+    zones,
+)
 from iocast.diagnose.experiments.named.trial_setup import TrialSetup
+from iocast.model.results.experiments import DirectWritesRow
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.verification import Verification
 from iocast.model.workload import MixItem, Op, Workload
@@ -82,6 +91,23 @@ def test_the_published_concurrent_copies() -> None:
     assert "memory" not in found.says
     cached = concurrent_readers.judge((_readers(*rates, device_share=0.0),))
     assert "The page cache answered" in cached.says
+
+
+def _direct(where: str, device: float) -> DirectWritesRow:
+    return DirectWritesRow(
+        where=where, test="overwrite", by="ring", requested=8, device=device, rate_per_s=1000.0, mean_ns=MS,
+        verdict="not_seen", kernel="",
+    )  # fmt: skip
+
+
+def test_beside_a_control_that_has_little_a_row_with_far_less_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each row said "device too fast", and the sentence that nothing can be said, where one had a fifth of the control."""
+    for rows, named in (((2.9, 0.6), True), ((2.9, 2.5), False), ((0.0, 0.0), False)):
+        made = [_direct("raw", rows[0]), _direct("ext3", rows[1])]
+        monkeypatch.setattr(dio_matrix, "_real_rows", lambda run, made=made: made)
+        ruling = dio_matrix.judge((card_runs.run(card_runs.reads()),))
+        assert ruling.verdict == "undecided"
+        assert ("Far below it: ext3 overwrite by ring (0.6); test these with a deeper queue" in ruling.says) == named
 
 
 def _cached(share: float) -> Run:

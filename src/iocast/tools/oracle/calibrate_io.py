@@ -2,9 +2,9 @@
 
 What it is: lines "max_iops = 24002", "latency = 10.868" and "max_mbps = 175" (as the documentation's script prints
 them), and the columns of DBA_RSRC_IO_CALIBRATE.
-What is read: two rows for each calibration: the most IOPS of small random reads with their mean latency in
-milliseconds, and the most MB/s of random reads of 1 MiB. Of values printed twice the first, which is not rounded, is
-kept; other maxima are of the next calibration. A latency of 0 is one below a millisecond: it is not known.
+What is read: two rows for each calibration: the most IOPS of small random reads, and the most MB/s of random reads of
+1 MiB. Of values printed twice the first, which is not rounded, is kept; other maxima are of the next calibration. The
+latency is a remark and no mean: Oracle does not say of which I/Os it is. One of 0 is below a millisecond: unknown.
 What it cannot see: the block size of the database, how many I/Os were outstanding, how long it measured, any
 percentile.
 What is refused: a calibration without max_iops or max_mbps; values that are not numbers.
@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import re
 
-from iocast.model.histogram import Histogram
 from iocast.model.run import Run, Source
-from iocast.model.stated import Coarse
 from iocast.model.workload import Uniform
 from iocast.tools.foreign_numbers import number
 from iocast.tools.source_files import Head, read_whole_lines, refuse
-from iocast.tools.stated_rows import OpFigures, Row, run, stated
+from iocast.tools.stated_rows import OpFigures, Row, run
 
 MIB = 1 << 20
 _LINE = re.compile(r"^\W*(max[_ ]?iops|max[_ ]?mbps|(?:actual[_ ]?)?latency)\s*[=:]\s*(\S+)", re.IGNORECASE)
@@ -39,8 +37,15 @@ def sniff(head: Head) -> bool:
 def read(paths: tuple[str, ...]) -> Run:
     """The calibration of each file, as the rows of one run. Raises SourceError."""
     warnings: list[str] = []
-    rows = [row for path in paths for row in _rows(path, read_whole_lines(path, warnings))]
-    return run(Source(tool="CALIBRATE_IO", files=paths), rows, warnings=warnings)
+    calibrations = [each for path in paths for each in _calibrations(path, read_whole_lines(path, warnings))]
+    notes = tuple(
+        f"A latency of {latency:g} ms is stated beside {round(each['iops']):,} IOPS. It is unexplained: not said is of which I/Os"
+        " it is, and at which load."
+        for each in calibrations
+        if (latency := each.get("latency"))
+    )
+    rows = [row for maxima in calibrations for row in _maxima(maxima)]
+    return run(Source(tool="CALIBRATE_IO", files=paths, notes=notes), rows, warnings=warnings)
 
 
 def _is_view(line: str) -> bool:
@@ -53,7 +58,7 @@ def _key(name: str) -> str:
     return "iops" if lower.endswith("iops") else "mbps" if lower.endswith("mbps") else "latency"
 
 
-def _rows(path: str, text: str) -> list[Row]:
+def _calibrations(path: str, text: str) -> list[dict[str, float]]:
     calibrations: list[dict[str, float]] = [{}]
     columns: list[str] = []
     for at, line in enumerate(text.splitlines(), 1):
@@ -76,13 +81,12 @@ def _rows(path: str, text: str) -> list[Row]:
             columns = []
     if not all({"iops", "mbps"} <= {*maxima} for maxima in calibrations):
         raise refuse(path, 0, "a calibration without its maxima: it failed, or the file is truncated")
-    return [row for maxima in calibrations for row in _maxima(maxima)]
+    return calibrations
 
 
 def _maxima(maxima: dict[str, float]) -> list[Row]:
-    ios, megabytes, latency = round(maxima["iops"]), round(maxima["mbps"]), maxima.get("latency") or None
-    times = Coarse(total=ios, mean_ns=None if latency is None else latency * 1e6)
-    small = OpFigures(op="read", ios=ios, bytes=0, times=Histogram() if latency is None else stated(times))
+    ios, megabytes = round(maxima["iops"]), round(maxima["mbps"])
+    small = OpFigures(op="read", ios=ios, bytes=0)
     large = OpFigures(op="read", ios=megabytes, bytes=megabytes * MIB, size_bytes=MIB)
     return [
         Row(

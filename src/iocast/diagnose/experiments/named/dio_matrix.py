@@ -93,7 +93,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if control < ENOUGH * depth or not rows:
         says = (
             f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(depth)}"
-            " I/Os outstanding at the device, which is too fast or serves one at a time."
+            f" I/Os outstanding at the device, which is too fast or serves one at a time.{_far_below(all_rows, control)}"
         )
         return Ruling(verdict="undecided", says=says, rows=rows)
     free = [each for each in rows if each.verdict == "parallel"]
@@ -103,6 +103,13 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
         return Ruling(verdict="confirmed", says=says, rows=rows)
     says = f"Not serialised: {len(free)} rows, control {number(control)} of {number(depth)} outstanding."
     return Ruling(verdict="rejected", says=says, rows=rows)
+
+
+def _far_below(rows: list[DirectWritesRow], control: float) -> str:
+    """What a deeper queue would tell: rows that have far less at the device than a control that has little itself."""
+    far = [each for each in rows if queue_verdict(each.device, 0.0, control) == "serialised" and each.device != control]
+    names = ", ".join(f"{each.where} {each.test} by {each.by} ({number(each.device or 0.0)})" for each in far)
+    return f" Far below it: {names}; test these with a deeper queue (--depth)." if far else ""
 
 
 def _is_simulated(run: Run) -> bool:
