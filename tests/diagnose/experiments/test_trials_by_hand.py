@@ -101,7 +101,7 @@ def _direct(where: str, device: float) -> DirectWritesRow:
 
 
 def test_beside_a_control_that_has_little_a_row_with_far_less_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each row said "device too fast", and the sentence that nothing can be said, where one had a fifth of the control."""
+    """Each row said "device too fast", where one had a fifth of the control."""
     for rows, named in (((2.9, 0.6), True), ((2.9, 2.5), False), ((0.0, 0.0), False)):
         made = [_direct("raw", rows[0]), _direct("ext3", rows[1])]
         monkeypatch.setattr(dio_matrix, "_real_rows", lambda run, made=made: made)

@@ -39,8 +39,8 @@ def read(paths: tuple[str, ...]) -> Run:
     warnings: list[str] = []
     calibrations = [each for path in paths for each in _calibrations(path, read_whole_lines(path, warnings))]
     notes = tuple(
-        f"A latency of {latency:g} ms is stated beside {round(each['iops']):,} IOPS. It is unexplained: not said is of which I/Os"
-        " it is, and at which load."
+        f"A latency of {latency:g} ms is stated beside {round(each['iops']):,} IOPS. It is unexplained: the source does"
+        " not say of which I/Os it is, and at which load."
         for each in calibrations
         if (latency := each.get("latency"))
     )

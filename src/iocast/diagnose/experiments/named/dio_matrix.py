@@ -93,8 +93,8 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     if control < ENOUGH * depth or not rows:
         says = (
             f"Nothing can be said of the file systems: even the control has only {number(control)} of {number(depth)}"
-            f" I/Os outstanding at the device, which is too fast or serves one at a time.{_far_below(all_rows, control)}"
-        )
+            " I/Os outstanding at the device, which is too fast or serves one at a time."
+        ) + _far_below(all_rows, control)
         return Ruling(verdict="undecided", says=says, rows=rows)
     free = [each for each in rows if each.verdict == "parallel"]
     if stuck:
