@@ -82,6 +82,15 @@ def test_concurrent_phases_from_the_same_byte_are_warned_about(region: str, says
     assert (len(notes) == 1 and says in notes[0]) if says else notes == ()
 
 
+def test_users_who_all_start_at_the_beginning_are_warned_about(tmp_path: Path) -> None:
+    for users, said in ((2, True), (1, False)):
+        text = _READERS.format(region=f'start = "same"\nusers = {users}')
+        notes = make_plan(parse_job(text, "readers.toml"), directory(tmp_path, True), 1).notes
+        assert [note.startswith("the 2 users of phase") and "start at the same byte" in note for note in notes] == [
+            True
+        ] * said
+
+
 def test_concurrent_writers_from_the_same_byte_overwrite_each_other(tmp_path: Path) -> None:
     text = _READERS.format(region=_WITH).replace("[[phase]]", "[[phase]]\nwrite = 100")
     (note,) = make_plan(parse_job(text, "writers.toml"), directory(tmp_path, True), 1).notes

@@ -1,4 +1,4 @@
-"""Concurrent phases that go sequentially through a file from the same byte: a cache answers all but the first."""
+"""Users or concurrent phases that go through a file from the same byte: a cache answers all but the first."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from iocast.model.workload import Sequential
 
 
 def shared_starts(plan: Plan) -> tuple[str, ...]:
-    """A sentence for each set of concurrent phases that start at the same byte (source row K16)."""
+    """A sentence for the users of a phase, or the concurrent phases, that start at the same byte (source row K16)."""
 
     def first_byte(phase: Phase) -> tuple[tuple[int, ...], bool, int]:
-        backwards = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.backwards
+        backwards = _backwards(phase)
         start = phase.region_start_bytes
         size = plan.files.size_bytes - start if phase.region_size_bytes is None else phase.region_size_bytes
         return phase.on_files, backwards, start + size if backwards else start
 
-    clashes = []
+    clashes = [
+        f'the {phase.workload.users} users of phase "{phase.name}" start at the same byte: {_cost((phase,))}'
+        for phase in plan.phases
+        if _sequential(phase) and phase.workload.locality == Sequential("same", _backwards(phase))
+        if phase.workload.users > 1
+    ]
     for group in plan.groups:
         in_order = sorted((phase for phase in group if _sequential(phase)), key=first_byte)
         for (*_, at), same in groupby(in_order, key=first_byte):
@@ -32,15 +37,22 @@ def _sequential(phase: Phase) -> bool:
     return moves and isinstance(phase.workload.locality, Sequential)
 
 
-def _sentence(sharing: tuple[Phase, ...], at: int) -> str:
-    names = [f'"{phase.name}"' for phase in sharing]
+def _backwards(phase: Phase) -> bool:
+    return isinstance(phase.workload.locality, Sequential) and phase.workload.locality.backwards
+
+
+def _cost(sharing: tuple[Phase, ...]) -> str:
     reading = any(item.op == "read" for phase in sharing for item in phase.workload.mix)
-    cost = (
+    return (
         "a cache may answer all but the first to read a block"
         if reading
         else "they overwrite the same blocks, which a write cache may combine"
     )
+
+
+def _sentence(sharing: tuple[Phase, ...], at: int) -> str:
+    names = [f'"{phase.name}"' for phase in sharing]
     return (
         f"phases {', '.join(names[:-1])} and {names[-1]} run concurrently and start at byte {at:,} of the same file:"
-        f" {cost}; give each its own region"
+        f" {_cost(sharing)}; give each its own region"
     )

@@ -73,11 +73,11 @@ class MixItem(Struct, frozen=True, forbid_unknown_fields=True):
 class Sequential(Struct, frozen=True, tag="sequential", tag_field="kind", forbid_unknown_fields=True):
     """Each user goes forward through the blocks and starts again at the end.
 
-    `start` says where: "own_region" (the region is cut into one part a user, each stays in its part) or
-    "own_offset" (each user starts at its share and goes on through the whole region, as fio.sh does).
+    `start` says where: "own_region" (the region is cut into one part a user, each stays in its part), "own_offset"
+    (each user starts at its share and goes on through all of it, as fio.sh does) or "same" (all at its beginning).
     """
 
-    start: Literal["own_region", "own_offset"] = "own_region"
+    start: Literal["own_region", "own_offset", "same"] = "own_region"
     backwards: bool = False  # from the end towards the beginning
 
 

@@ -103,6 +103,7 @@ def test_every_field_arrives() -> None:
     [
         ('pattern = "sequential"', Sequential("own_region")),
         ('pattern = "sequential"\nstart = "own_offset"', Sequential("own_offset")),
+        ('pattern = "sequential"\nstart = "same"', Sequential("same")),
         ('pattern = "sequential"\nbackwards = true', Sequential(backwards=True)),
         ('pattern = "sequential"\nbackwards = true\nstart = "own_offset"', Sequential("own_offset", backwards=True)),
         ('pattern = "sequential"\nbackwards = false', Sequential()),

@@ -153,6 +153,8 @@ pub enum Start {
     OwnRegion,
     /// Each user begins at its share and goes on through the whole region.
     OwnOffset,
+    /// All users begin at the beginning of the region, and go through all of it.
+    Same,
 }
 
 /// Where I/Os go.

@@ -88,6 +88,9 @@ impl Offsets {
                 let next = user * (bytes / users / smallest.max(8192) * smallest.max(8192));
                 walk_in_order(*backwards, 0, bytes, next)
             }
+            Locality::Sequential { start: Start::Same, backwards } => {
+                walk_in_order(*backwards, 0, bytes, 0)
+            }
             Locality::Stride { stride_bytes } => {
                 let first = (user * smallest) % bytes;
                 Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
@@ -226,6 +229,14 @@ mod tests {
         let user3 = walk(json, 3, 40);
         assert_eq!(user3[0], (0, 768 << 10));
         assert_eq!(user3[32], (0, 0));
+    }
+
+    #[test]
+    fn the_same_start_is_the_beginning_for_all() {
+        let json = serde_json::json!({"users": 4, "locality": {"kind": "sequential", "start": "same"}});
+        let first = walk(json.clone(), 0, 129);
+        assert_eq!(first, walk(json, 3, 129));
+        assert_eq!((first[0], first[1], first[128]), ((0, 0), (0, 8192), (0, 0)));
     }
 
     #[test]

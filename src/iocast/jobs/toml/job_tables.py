@@ -80,10 +80,10 @@ class WorkloadTable(TreeFields, forbid_unknown_fields=True):
     pattern: Annotated[PatternName, about('Access pattern. Default "random".', "a pattern")] | Unset = UNSET
     start: (
         Annotated[
-            Literal["own_region", "own_offset"],
+            Literal["own_region", "own_offset", "same"],
             about(
-                "sequential: each user stays in its own part, or starts there and continues through the whole region. "
-                'Default "own_region".',
+                "sequential: each user stays in its own part, or starts there and continues through the whole region, "
+                'or all start at the beginning of the region. Default "own_region".',
                 "a place to start",
             ),
         ]
