@@ -174,6 +174,9 @@ def test_measured_mb_per_s_beside_their_links() -> None:
     assert len(beyond) == 1, "only the 450 MB/s over two FC 2G"
     asked = law_report(laws.link("1251", "fc-4g", 4))
     assert asked.verdict == "1,251 MB/s is 73.6% of the 1,700 MB/s that 4 x FC 4G carries at most."
+    (jumbo,), (resent,) = (laws.link("1160", "10 GbE", 1, *more).links for more in ((9000, "0%"), (1500, "0.5%")))
+    assert jumbo.payload_bytes_per_s == pytest.approx(1.25e9 * 8948 / 9038)
+    assert resent.payload_bytes_per_s == pytest.approx(0.995 * 1.25e9 * 1448 / 1538)
     assert law_report(laws.link("1160", "10 GbE", 1)).verdict.endswith("the link is the limit.")
     assert law_report(laws.link("1200", "10 GbE", 1)).verdict.endswith("not over this link.")
 
@@ -288,6 +291,9 @@ def test_each_law_is_told_and_tried() -> None:
         (lambda: laws.cache("0", "1GB", "1us", "1ms"), "--data: a size of 0", "8k"),
         (lambda: laws.link("1251", "token ring", 1), '--link: "token ring" is unknown', "FC 4G"),
         (lambda: laws.link("1251", None, 4), "go together", "--ports 4"),
+        (lambda: laws.link("400", "FC 4G", 1, 9000), "FC 4G has no TCP packets", "--mtu and --resent"),
+        (lambda: laws.link("400", "10 GbE", 1, 40), "--mtu 40 is too small", "576"),
+        (lambda: laws.link("400", "10 GbE", 1, 1500, "100%"), "leaves nothing", "0.5%"),
         (lambda: laws.link("0", "FC 4G", 4), "--mbps: 0 is not a load", "above 0"),
     ],
 )  # fmt: skip

@@ -231,5 +231,7 @@ _law(
     _option("--mbps", None, "MB/s that were measured.", "NUMBER"),
     _option("--link", None, 'What they came over: "FC 4G", "10 GbE"; `iocast model rules` lists them.', "LINK"),
     _count("--ports", 1, "Links.", 1000),
+    _count("--mtu", 1500, "Bytes of a packet of an Ethernet; 9000: jumbo frames.", 65_536),
+    _option("--resent", "0%", "Share of TCP segments that were sent again; `iocast watch ioh` counts them.", "SHARE"),
 )
 _law("rules", "Rules of thumb of links and devices, dated.")

@@ -35,6 +35,9 @@ class MediumRule(Struct, frozen=True, forbid_unknown_fields=True):
         return low, high, good
 
 
+USUAL_MTU, LEAST_MTU = 1500, 576
+
+
 class LinkRule(Struct, frozen=True, forbid_unknown_fields=True):
     """A link: what the rule says of it, and what it carries at most."""
 
@@ -52,8 +55,12 @@ class LinkRule(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def payload_bytes_per_s(self) -> float:
         """What data get of it at most."""
+        return self.payload()
+
+    def payload(self, mtu_bytes: int = USUAL_MTU, resent_share: float = 0.0) -> float:
+        """The same where packets are larger, and some are sent again; of serial links neither counts."""
         if self.kind == "ethernet":
-            return tcp_payload_bytes_per_s(self.gbit)
+            return tcp_payload_bytes_per_s(self.gbit, mtu_bytes, resent_share)
         return serial_payload_bytes_per_s(self.gbit, *self.code)
 
 

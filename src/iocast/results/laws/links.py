@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from iocast.errors import SpecError
-from iocast.forecast.storage.rules_of_thumb import LinkRule, MediumRule, rules_of_thumb
+from iocast.forecast.storage.rules_of_thumb import USUAL_MTU, LinkRule, MediumRule, rules_of_thumb
 from iocast.model.results.laws.links import DisksUse, LinkLaw, LinkSpeed, LinkUse, Medium, RulesLaw
 
 
-def link(bytes_per_s: float, name: str, ports: int) -> LinkLaw:
+def link(bytes_per_s: float, name: str, ports: int, mtu_bytes: int = USUAL_MTU, resent_share: float = 0.0) -> LinkLaw:
     """What share of a link a measured MB/s is. Raises SpecError."""
-    return LinkLaw(links=(_moved(bytes_per_s, rule_of(name).name, ports),))
+    rule = rule_of(name)
+    if rule.kind != "ethernet" and (mtu_bytes, resent_share) != (USUAL_MTU, 0.0):
+        raise SpecError(f"{rule.name} has no TCP packets", "--mtu and --resent go with an Ethernet, for example 10 GbE")
+    most = ports * rule.payload(mtu_bytes, resent_share)
+    used = replace(_moved(bytes_per_s, rule.name, ports), payload_bytes_per_s=most, payload_share=bytes_per_s / most)
+    return LinkLaw(links=(used,))
 
 
 def documented() -> LinkLaw:

@@ -11,6 +11,7 @@ from typing import Any
 from iocast.analyse.scalability import Scalability
 from iocast.errors import SpecError
 from iocast.forecast.laws.disks import raid_level
+from iocast.forecast.storage.rules_of_thumb import LEAST_MTU, USUAL_MTU
 from iocast.model.report import Report
 from iocast.model.results.laws.closed import BoundsLaw, MvaLaw, UslLaw
 from iocast.model.results.laws.disks import ControllerLaw, DiskLaw, DisksLaw, RaidLaw, StrokeLaw, ZonesLaw
@@ -231,14 +232,19 @@ def cache(data: str, cache: str, hit: str, miss: str) -> CacheLaw:
     return volume_laws.cache(*sizes, given.seconds("--hit", hit), given.seconds("--miss", miss))
 
 
-def link(mbps: str | None, link: str | None, ports: int) -> LinkLaw:
+def link(mbps: str | None, link: str | None, ports: int, mtu: int = USUAL_MTU, resent: str = "0%") -> LinkLaw:
     """MB/s beside a link; without any those of the documents. Raises SpecError."""
     if mbps is None and link is None and ports == 1:
         return link_laws.documented()
     if mbps is None or link is None:
         raise SpecError("--mbps and --link go together", 'for example --mbps 1251 --link "FC 4G" --ports 4')
     moved = _above_zero("--mbps", given.number("--mbps", mbps)) * 1e6
-    return link_laws.link(moved, link, ports)
+    if mtu < LEAST_MTU:
+        raise SpecError(f"--mtu {mtu} is too small for TCP", f"{LEAST_MTU} or more; jumbo frames have 9000")
+    resent_share = given.percent("--resent", resent)
+    if not 0 <= resent_share < 1:
+        raise SpecError(f"--resent {resent} leaves nothing", "the share of segments sent again, for example 0.5%")
+    return link_laws.link(moved, link, ports, mtu, resent_share)
 
 
 def _rates(text: str, option: str = "--rate") -> tuple[float, ...]:
