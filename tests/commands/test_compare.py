@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from makers.command_line import iocast
+from makers.command_line import iocast, small_job
 
 JOB = """
 name = "two rows"
@@ -220,3 +220,12 @@ def test_what_was_found_on_one_side_only_is_told(job: Path, tmp_path: Path) -> N
     assert done.returncode == 0, done.stderr
     differences = json.loads(done.stdout)["pairs"][0]["differences"]
     assert [(row["first"], row["other"]) for row in differences if row["code"] == "findings"] == [("none", "stalls")]
+
+
+def test_a_path_wins_over_a_tag_and_that_is_said(tmp_path: Path) -> None:
+    small_job(tmp_path, direct=False)
+    for out, label in (("before", "other"), ("iocast-runs", "before")):
+        assert iocast("run", "small.toml", "sim:nvme", "--out", out, "--label", label, cwd=tmp_path).returncode == 0
+    done = iocast("compare", "before", "before", cwd=tmp_path)
+    assert "note: before is a path here and is taken; the run with the tag before is iocast-runs/" in done.stderr
+    assert "is a path here" not in iocast("show", "last", cwd=tmp_path).stderr

@@ -20,7 +20,7 @@ FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.*")) if pa
 CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log says what it holds
 TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
-    *("diskspd", "crystaldiskmark", "ioping", "iozone", "sysbench", "pg_test_fsync"),
+    *("diskspd", "crystaldiskmark", "ioping", "ior", "iozone", "kbench", "mdtest", "sysbench", "pg_test_fsync"),
     *("calibrate_io", "strace", "queue_table"),
     *("ioh", "log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event", "capture_spool"),
 )

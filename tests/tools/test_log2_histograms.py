@@ -149,3 +149,31 @@ def test_the_way_out_for_bcc_works(read_all: Reader) -> None:
 def test_words_that_look_like_a_heading_are_no_histogram() -> None:
     for text in ("@someone:\nhello\n", "usecs : count distribution\n", "value ---- Distribution ---- count\nnone\n"):
         assert not log2_histograms.sniff(Head("x", text))
+
+
+def test_lines_of_biolatency_j_are_histograms(fixtures: Path) -> None:
+    """By hand in the form of bcc: it needs root and a kernel with headers."""
+    (run,) = importers.read((str(fixtures / "log2_bcc_json.txt"),))
+    assert rows(run) == [("Read 09:30:01", "read", 40), ("Sync-Write 09:30:01", "write", 5)]
+    assert run.phases[0].measurement.service("read").quantile_bounds_ns(0.5) == (4_000, 8_000)
+    assert {"length", "size"} <= {*run.phases[0].unstated}
+
+
+def test_lines_of_biolatency_j_of_disks_count_both(read_all: Reader, fixtures: Path) -> None:
+    text = (fixtures / "log2_bcc_json.txt").read_text().replace("'flags': '", "'disk': b'")
+    run = read_all(("x.txt", text))
+    assert log2_histograms.EITHER in run.warnings
+    assert [each.plan.files[0].path for each in run.phases] == ["Read", "Sync-Write"]
+
+
+@pytest.mark.parametrize(
+    ("was", "then", "says"),
+    [
+        ("'interval-end': 3,", "'interval-end': 4,", "not one of powers of two"),
+        ("], 'flags': 'Read'}", "], 'fla", r"x\.txt:2: a line of JSON"),
+        ("usecs", "kbytes", '"kbytes" is not a unit of time'),
+    ],
+)
+def test_other_lines_of_json_are_refused(was: str, then: str, says: str, read_all: Reader, fixtures: Path) -> None:
+    with pytest.raises(SourceError, match=says):
+        read_all(("x.txt", (fixtures / "log2_bcc_json.txt").read_text().replace(was, then)))

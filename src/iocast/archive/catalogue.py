@@ -171,7 +171,7 @@ def find_run(directory: str, name: str) -> str:
         if not readable:
             raise ArchiveError(f"no runs in {directory}", "`iocast card PATH` creates one")
         return readable[0].folder
-    tagged = [run.folder for run in readable if name in run.notes.tags]
+    tagged = _tagged(runs, name)
     meant = [run.folder for run in runs if run.name == name] or tagged[:1] or list(_beginning(runs, directory, name))
     if not meant and os.path.lexists(name):
         return name
@@ -184,6 +184,18 @@ def find_run(directory: str, name: str) -> str:
         first = ", ".join(os.path.relpath(folder, directory) for folder in meant[:3])
         raise ArchiveError(f"{len(meant)} runs start with {name}: {first} …", "give more of the name")
     return meant[0]
+
+
+def hidden_tag(directory: str, name: str, folder: str) -> str:
+    """The newest run with this tag, where `name` is a path and so means another `folder`; "" where there is none."""
+    if os.sep in name or not os.path.exists(name) or not os.path.isdir(directory):
+        return ""
+    newest = next(iter(_tagged(runs_below(directory), name)), "")
+    return newest if newest and not os.path.samefile(newest, folder) else ""
+
+
+def _tagged(runs: list[CatalogueEntry], name: str) -> list[str]:
+    return [run.folder for run in runs if run.summary and name in run.notes.tags]
 
 
 def _has_runs(path: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.shell.options import anonymous_option, fail_on, filing, presenting, within
-from iocast.commands.shell.showing import Into, deliver_report
+from iocast.commands.shell.showing import Into, deliver_report, named_run
 
 if TYPE_CHECKING:
     from iocast.model.anonymity.pseudonyms import Pseudonyms
@@ -38,7 +38,6 @@ def compare(
     differences between hosts, targets and plans come first. Two profiles (from `iocast profile`) are compared too.
     For --fail-on a figure is worse where repeats show it; where they are too few it is undecided.
     """
-    from iocast.archive.catalogue import find_run
 
     if len(folders) < 2:
         raise click.UsageError("at least two folders are needed: the first is the baseline")
@@ -50,7 +49,7 @@ def compare(
     profiles = all_profiles(folders)
     if fail_on and profiles:
         raise click.UsageError("--fail-on is for runs; `iocast profile --like` judges whether two profiles are alike")
-    given = folders if profiles else tuple(find_run(directory, folder) for folder in folders)
+    given = folders if profiles else tuple(named_run(directory, folder) for folder in folders)
     with copies_of(given, names) as copied:
         comparison = compare_profiles(copied.folders) if profiles else compared(copied.folders, folders)
         report = comparison.report(charts=into is not None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import rich_click as click
 
 from iocast.commands.shell.options import anonymous_option, filing_of_runs, grading, showing_matrices, within
-from iocast.commands.shell.showing import Into
+from iocast.commands.shell.showing import Into, named_run
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.errors import SpecError
 from iocast.model.grading import GradeRequest
@@ -44,10 +44,9 @@ def report(
     all runs, too. `-o card.html` writes one self-contained page, `-o x.flatfile` the table of vdbench. With several
     runs, each gets its own file, named after the run.
     """
-    from iocast.archive.catalogue import find_run
     from iocast.sessions.show_again import ReportFile, show_again, write_again
 
-    listener, folders = TerminalListener(form), tuple(find_run(directory, run) for run in runs)
+    listener, folders = TerminalListener(form), tuple(named_run(directory, run) for run in runs)
     if files and into is not None:
         raise SpecError("--files and -o together", "give one of them: -o writes the card, --files ORION's files")
     if brief and (files or form not in ("terminal", "markdown", "json")):

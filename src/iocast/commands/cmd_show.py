@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.archive.catalogue import LAST, find_run
+from iocast.archive.catalogue import LAST
 from iocast.commands.shell.options import grading, showing_matrices, within
+from iocast.commands.shell.showing import named_run
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.model.grading import GradeRequest
 
@@ -19,4 +20,4 @@ def show(run: str, directory: str, form: str, grade_request: GradeRequest) -> in
     """Show the card of RUN: a folder, the start of a folder's name in DIR, or `last` (the default)."""
     from iocast.sessions.show_again import show_again
 
-    return int(not show_again(find_run(directory, run), grade_request, TerminalListener(form)))
+    return int(not show_again(named_run(directory, run), grade_request, TerminalListener(form)))

@@ -36,6 +36,21 @@ class Planned(Struct, frozen=True, kw_only=True):
     results_on: str | None = None  # what the run folder shares with the target: a disk, or a file system
 
 
+class QuietAwaited(Struct, frozen=True):
+    """The run begins when the machine is quiet, or after so long."""
+
+    most_ns: int
+
+
+class QuietEnded(Struct, frozen=True):
+    """It was quiet after so long, or never was. A share of None is unknown."""
+
+    quiet: bool
+    waited_ns: int
+    cpu_share: float | None
+    disk_share: float | None
+
+
 class Stopped(Struct, frozen=True):
     """The listener asked to stop: so many of the rows planned were measured, and are kept."""
 
@@ -320,7 +335,7 @@ class DataSetDropped(Struct, frozen=True):
 
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyReady
-WorkEvent = Planned | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
+WorkEvent = Planned | QuietAwaited | QuietEnded | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
 StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged

@@ -19,10 +19,11 @@ from iocast.model.plan import Plan
 from iocast.model.run import Run
 from iocast.model.script import Script
 from iocast.model.target import Target
+from iocast.observe import quiet
 from iocast.observe.background import look
 from iocast.observe.target.results_place import results_on_target
 from iocast.runner import Work
-from iocast.sessions.events import Planned, Stopped
+from iocast.sessions.events import Planned, QuietAwaited, QuietEnded, Stopped
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.run_options import RunOptions
@@ -70,8 +71,20 @@ def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> W
             results_on=results_on_target(target, options.out),
         )
     )
+    if options.wait_quiet_ns is not None and target.simulated is None:
+        layout = _when_quiet(target, options.wait_quiet_ns, layout, listener)
     script = _script(job, fitted.plan)
     return Work(fitted.plan, layout, options.out, script=script, judge=accepts, background=background)
+
+
+def _when_quiet(target: Target, most_ns: int, layout: Layout, listener: Listener) -> Layout:
+    """Waits until machine and disk are quiet; where they never were, the run keeps a note of it."""
+    listener.tell(QuietAwaited(most_ns))
+    shares, waited_ns = quiet.until_quiet(target, most_ns)
+    listener.tell(QuietEnded(shares.quiet, waited_ns, shares.cpu, shares.disk))
+    if shares.quiet:
+        return layout
+    return replace(layout, notes=(*layout.notes, "The machine was not quiet when the run began"))
 
 
 def run(work: Work, listener: Listener, sources: WatchedSources | None = None) -> Ran:

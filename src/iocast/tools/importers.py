@@ -18,8 +18,11 @@ from iocast.tools import (
     dstat,
     ioh,
     ioping,
+    ior,
     iozone,
+    kbench,
     log2_histograms,
+    mdtest,
     pg_test_fsync,
     queue_table,
     strace,
@@ -94,14 +97,17 @@ IMPORTERS: tuple[Importer, ...] = (
     slob_tuples,
     sysbench,
     pg_test_fsync,
+    ior,
+    mdtest,
+    kbench,
 )
 
 KNOWN = (
-    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone,"
-    " sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar, dstat, collectl, /proc/diskstats, tables"
-    " of queue depths, strace, latency records, ioh.sh, snapshots of GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by"
-    " ehm.sql), spools of iocast_capture.sql and printed histograms of latency (bcc, bpftrace, DTrace, SystemTap,"
-    " vscsiStats, AWR, Statspack, AWR-Miner) are supported"
+    "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping,"
+    " iozone, IOR, mdtest, kbench, sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar, dstat,"
+    " collectl, /proc/diskstats, tables of queue depths, strace, latency records, ioh.sh, snapshots of"
+    " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of iocast_capture.sql and printed histograms"
+    " of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )
 TRACES = "traces of single I/Os are for `iocast profile`"
 

@@ -2,6 +2,7 @@
 
 What it is: the tables of biolatency and ext4dist (also of other file systems), of perf-tools' iolatency, bpftrace's
 hist(), DTrace's quantize() and SystemTap's @hist_log(): a value, a count and a bar.
+biolatency -j prints a histogram as a line {'ts': ...}.
 What is read: each histogram is a row, named by its disk, flags, operation, key and time. bcc states the unit above its
 column; in the others it is a word of the map's name, the key or the line above: ns, us, ms or s. Which operation it
 counts is a word of the same places; where biolatency, biolatency.bt or iolatency does not say it, the rows are of
@@ -40,6 +41,10 @@ _STARRED_ROW = re.compile(r"(\d{1,19}) \|@{0,200} {0,200}(\d{1,18})$")
 _BELOW_ZERO = re.compile(r"-\d{1,19} \| 0")  # an empty bucket that DTrace draws under that of 0
 _LIKE_ROW = re.compile(r"(?:[<>]=? {0,20})?[-\d\[(][^|]{0,80}\|")
 _KEY = re.compile(r"(?:Bucket )?(disk|flags|operation|ptr|device) = b?'?([^']{0,200})'?$")
+_RECORD_BEGINS = "{'ts': '"
+_RECORD = re.compile(r"\{'ts': '([^']{1,40})', 'val_type': '([A-Za-z]{1,20})', 'data': \[")
+_RECORD_BUCKET = re.compile(r"\{'interval-start': (\d{1,19}), 'interval-end': (\d{1,19}), 'count': (\d{1,18})\}(?:, )?")
+_RECORD_ENDS = re.compile(r"\](?:, '([A-Za-z ]{1,20})': b?'([^']{0,200})')?\}$")
 _CLOCK = re.compile(r"\d\d:\d\d:\d\d(?=:?$)")
 _EXTENSION = re.compile(r"avg = \d{1,18} [a-z]{1,10}, total: (\d{1,18}) [a-z]{1,10}, count: (\d{1,18})$")
 _SUFFIXES = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40, "P": 50, "E": 60}
@@ -63,6 +68,8 @@ def begins_histogram(lines: Iterable[str]) -> bool:
     """Whether one of these lines is a heading with a bucket under it."""
     drawn: Drawn | None = None
     for line in lines:
+        if _RECORD.match(line):
+            return True
         if drawn and len(line) <= LONGEST_LINE and _LIKE_ROW.match(line.strip()):
             return True
         drawn = _drawn(line.strip())
@@ -78,6 +85,9 @@ def printed(path: str, text: str, warnings: list[str]) -> list[Printed]:
         warnings.append(f"{path}:{len(lines)}: the last line does not end, so the file may be cut: line left out")
         lines.pop()
     for at, line in enumerate(lines, 1):
+        if line.startswith(_RECORD_BEGINS):
+            reading.take_record(at, line.rstrip())
+            continue
         reading.take(at, " ".join(line.split()) if len(line) <= LONGEST_LINE else "", line.strip()[:LONGEST_LINE])
     if reading.unfinished:
         _judge_last(path, text, histograms, warnings)
@@ -131,6 +141,24 @@ class _Reading:
         else:
             self._aside(at, line)
 
+    def take_record(self, at: int, line: str) -> None:
+        """A line of biolatency -j: a whole histogram of bcc, as Python prints a dict."""
+        self._open = None
+        begun = _RECORD.match(line)
+        bounds, place = list[tuple[int, int, int]](), begun.end() if begun else 0
+        while begun and (bucket := _RECORD_BUCKET.match(line, place)):
+            low, last, count = (whole(self._path, at, each, "a bucket") for each in bucket.groups())
+            bounds.append((low, last + 1, count))
+            place = bucket.end()
+        ends = _RECORD_ENDS.match(line, place) if begun else None
+        if begun is None or ends is None:
+            raise refuse(self._path, at, "a line of JSON that biolatency -j does not print, or that is cut")
+        keys = {ends[1]: ends[2]} if ends[1] else {}
+        clock = match[0] if (match := _CLOCK.search(begun[1])) else ""
+        self._found.append(Printed(at, "bcc", "", begun[2], keys, clock, [], traced=self._traced))
+        for each in bounds:
+            self._add(at, each)
+
     def _begin(self, at: int, drawn: Drawn, raw: str) -> None:
         unit = match[1] if (match := _BCC_HEAD.match(raw) or _IOLATENCY_HEAD.match(raw)) else ""
         label = raw[:-1] if drawn == "bpftrace" else "" if drawn in _IN_COLUMNS else self._above
@@ -149,15 +177,19 @@ class _Reading:
         bucket = _bucket(self._path, at, line, self._open.drawn)
         if bucket is None:
             return False
+        self._add(at, bucket)
+        return True
+
+    def _add(self, at: int, bucket: tuple[int, int, int]) -> None:
+        """One bucket more of the last histogram. Raises SourceError."""
         low, high, _ = bucket
         powers = low & (low - 1) == 0 and high & (high - 1) == 0
         if high <= low or not powers or high > 1 << 63:
             raise refuse(self._path, at, f"a bucket from {low} that is not one of powers of two", LOG2)
-        before = self._open.counts
+        before = self._found[-1].counts
         if before and low < before[-1][1]:
             raise refuse(self._path, at, f"the bucket from {low} does not lie after the one before it")
         before.append(bucket)
-        return True
 
     def _aside(self, at: int, line: str) -> None:
         """A line that is no part of a histogram: a key, a time, a sum, or words."""

@@ -21,15 +21,25 @@ from iocast.model.workload import (
 )
 
 if TYPE_CHECKING:
-    from iocast.sessions.events import Layout, Planned
+    from iocast.sessions.events import Layout, Planned, QuietAwaited, QuietEnded
 
 LEAST_WIDTH = 14  # to which columns of words are wrapped
 MIX_WIDTH = 60  # of the column that says the I/O; a mix of many sizes goes on below
 _MIB = 1 << 20
+SECOND_NS = 1_000_000_000
 
 
-def planned_lines(planned: Planned) -> Iterator[str]:
-    """What will be done, before it is done."""
+def planned_lines(event: Planned | QuietAwaited | QuietEnded) -> Iterator[str]:
+    """What will be done, before it is done, and when."""
+    from iocast.sessions.events import Planned
+
+    if isinstance(event, Planned):
+        yield from _planned(event)
+    else:
+        yield _quiet(event)
+
+
+def _planned(planned: Planned) -> Iterator[str]:
     from iocast.text import capacity, counted, maintenance
 
     plan, layout = planned.plan, planned.layout
@@ -49,6 +59,23 @@ def planned_lines(planned: Planned) -> Iterator[str]:
     if planned.idle_size_bytes is not None:
         size = f"{planned.idle_size_bytes // _MIB}MiB"
         yield f"note: --size {size} is ignored: {plan.target.path} already exists and keeps its size"
+
+
+def _quiet(event: QuietAwaited | QuietEnded) -> str:
+    """That a quiet machine is waited for, or how quiet it was."""
+    from iocast.sessions.events import QuietAwaited
+    from iocast.units import duration_text
+
+    if isinstance(event, QuietAwaited):
+        return f"waiting for a quiet machine, at most {duration_text(event.most_ns)}; Ctrl-C ends it"
+    shares = {"CPU": event.cpu_share, "disk": event.disk_share}
+    busy = ", ".join(f"{name} {share:.0%} busy" for name, share in shares.items() if share is not None)
+    waited = duration_text(event.waited_ns // SECOND_NS * SECOND_NS or 0)
+    if event.quiet:
+        return f"quiet after {waited}: {busy}"
+    if not busy:
+        return "note: whether the machine is quiet cannot be seen: measuring now"
+    return f"note: not quiet within {waited}: {busy}: measuring all the same; `iocast top` shows what else runs"
 
 
 def _rows(plan: Plan) -> tuple[int, str]:

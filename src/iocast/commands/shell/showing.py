@@ -37,6 +37,16 @@ def say(text: str) -> None:
     print(harmless(text), file=sys.stderr, flush=True)
 
 
+def named_run(directory: str, name: str) -> str:
+    """The run that is meant; where a path hides the run of a tag, that is said. Raises ArchiveError."""
+    from iocast.archive.catalogue import find_run, hidden_tag
+
+    folder = find_run(directory, name)
+    if other := hidden_tag(directory, name, folder):
+        say(f"note: {name} is a path here and is taken; the run with the tag {name} is {other}")
+    return folder
+
+
 def put(text: str) -> None:
     """Words on stdout, of which some may be from a file or the name of one."""
     print(harmless(text))

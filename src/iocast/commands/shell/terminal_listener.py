@@ -73,7 +73,7 @@ def lines(
     from iocast.commands.shell.plan_lines import planned_lines
 
     match event:
-        case events.Planned():
+        case events.Planned() | events.QuietAwaited() | events.QuietEnded():
             yield from planned_lines(event)
         case events.Stopped(0, _, kept):
             yield "stopped: no row was finished" + ("" if kept else "; nothing was kept")

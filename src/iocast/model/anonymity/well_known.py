@@ -99,8 +99,9 @@ SETTINGS: Final = _words(
 
 # The words of which iocast makes the names of its jobs, rows and studies.
 ROW_WORDS: Final = _words(
-    "test tests job fio vdbench slob pgio diskspd crystaldiskmark iozone ioping ehm awr miner strace iostat sar"
-    " dstat collectl latency records waits histogram event system level io libaio psync vsync pvsync pvsync2"
+    "test tests job fio vdbench slob pgio diskspd crystaldiskmark iozone ioping ior mdtest kbench ehm awr miner"
+    " strace iostat sar dstat collectl latency records waits histogram event system level io libaio psync vsync"
+    " pvsync pvsync2"
     " posixaio mmap splice sg iocp asynchronous unknown simulated sim client server loop postgresql mysql mariadb"
     " oracle blocking nonblocking aio rados rbd http null cpuio allocating before during empty extending half l"
     " never part reader ring second settle the unique zipf rand seq read reads write writes rw randread randwrite"

@@ -100,8 +100,8 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
     )
 
 
-def _limits(request: ForecastRequest) -> tuple[float, int | None, int, str]:
-    return request.seconds, request.file_bytes, request.seed, request.out
+def _limits(request: ForecastRequest) -> tuple[float, int | None, int, str, int | None]:
+    return request.seconds, request.file_bytes, request.seed, request.out, request.wait_quiet_ns
 
 
 class _Known:

@@ -26,7 +26,8 @@ LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
 FILE_BYTES = 2 << 30
 PEAKS = (1.0, 1.2)  # of the asked rate
 OPEN_DEPTH = 1024  # outstanding I/Os that an open loop may reach
-Limits = tuple[float, int | None, int, str]  # seconds of a row, bytes of the work file, seed, where runs go
+# Seconds of a row, bytes of the work file, seed, where runs go, how long a quiet machine is waited for.
+Limits = tuple[float, int | None, int, str, int | None]
 
 
 def measure_ladder(
@@ -94,9 +95,9 @@ def _phase(
 
 
 def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, listener: Listener) -> str | None:
-    _, file_bytes, seed, out = limits
+    _, file_bytes, seed, out, wait_quiet_ns = limits
     job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
-    options = RunOptions(size_bytes=file_bytes, seed=seed, out=out)
+    options = RunOptions(size_bytes=file_bytes, seed=seed, out=out, wait_quiet_ns=wait_quiet_ns)
     work = plan(job, target, options, listener)
     done = run(replace(work, script=WithinReach(work.plan.groups, HIGHEST_LOAD)), listener).or_error()
     if done.whole is None:

@@ -25,5 +25,7 @@ class CalibrateRequest(Struct, frozen=True, kw_only=True):
         None
     )
     block: Annotated[str, option("Size of a random read.", "SIZE")] = "8k"
-    options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "price", "out")] = RunOptions()
+    options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "price", "out", "wait_quiet_ns")] = (
+        RunOptions()
+    )
     page: Page = False

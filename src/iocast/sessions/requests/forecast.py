@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from iocast.sessions.requests.option import option, part
-from iocast.sessions.requests.run_options import RUNS, Out, seconds_of_rows, size_of_files
+from iocast.sessions.requests.run_options import RUNS, Out, WaitQuiet, seconds_of_rows, size_of_files
 
 
 class LoadOptions(Struct, frozen=True, kw_only=True):
@@ -64,3 +64,4 @@ class ForecastRequest(Struct, frozen=True, kw_only=True):
     ] = None
     seed: int = 1
     out: Out = RUNS
+    wait_quiet_ns: WaitQuiet = None

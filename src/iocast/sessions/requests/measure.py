@@ -32,7 +32,8 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     options: Annotated[
-        RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "label", "beside")
+        RunOptions,
+        part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "label", "wait_quiet_ns", "beside"),
     ] = RunOptions()
     page: Page = False
     names: Pseudonyms | None = None  # what names become in the card and its page; None: they stay

@@ -73,6 +73,12 @@ def _label(text: str, _name: str) -> str:
 
 # Of several requests, each declared once.
 Seed = Annotated[int, option("Random seed; the same seed gives the same offsets.", "NUMBER", read=_seed)]
+WaitQuiet = Annotated[
+    int | None,
+    option(
+        "Wait at most so long until CPU and disk are quiet, e.g. 5min.", "TIME", spelt="--wait-quiet", read=time_of_rows
+    ),
+]
 Out = Annotated[str, option("Directory for run folders.", "DIR")]
 Page = Annotated[
     bool,
@@ -106,6 +112,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
         Meta(gt=0),
     ] = None
     out: Out = RUNS
+    wait_quiet_ns: WaitQuiet = None
     label: Annotated[
         str | None,
         option("Tag the run: `iocast compare before after` finds the newest run of each tag.", "TAG", read=_label),
