@@ -56,7 +56,8 @@ CONCLUSION = Markup("<div><dt>{0.title}</dt><dd>{0.says}</dd></div>")
 SECTION = Markup('<section id="{id}"{half} aria-labelledby="{id}-h"><h2 id="{id}-h">{title}</h2>\n{body}</section>\n')
 # The charts of rows of one kind: a phone shows their headings, which open; paper and larger screens all of them.
 FOLDED = Markup(
-    '<section id="{id}"{half} aria-labelledby="{id}-h"><details class="family" open><summary><h2 id="{id}-h">{title}</h2>'
+    '<section id="{id}"{half} aria-labelledby="{id}-h"><details class="family" open><summary>'
+    '<h2 id="{id}-h">{title}</h2>'
     "</summary>\n{body}</details></section>\n"
 )
 HINT = Markup('<p class="hint">{}</p>')
