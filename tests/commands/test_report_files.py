@@ -181,3 +181,18 @@ def _with(place: Path) -> str:
     import os
 
     return os.pathsep.join(filter(None, (str(place), os.environ.get("PYTHONPATH", ""))))
+
+
+@pytest.mark.parametrize("verb", [("card",), ("run", "card-quick")])
+def test_a_card_goes_into_the_file_that_is_named(verb: tuple[str, ...], tmp_path: Path) -> None:
+    """The README said `-o card.json` of cards, and `card` had no such option."""
+    done = iocast(*verb, "sim:nvme", "--time", "10ms", "--no-page", "-o", "card.html", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "wrote card.html" in done.stderr.splitlines()
+    page = (tmp_path / "card.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<svg" in page
+    refused = iocast(*verb, "sim:nvme", "-o", "card.pdf", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "unknown suffix" in refused.stderr
+    assert len([*(tmp_path / "iocast-runs").iterdir()]) == 1  # refused before anything was measured

@@ -6,12 +6,16 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from iocast.errors import TargetError
 from iocast.jobs import load_job, parse_job
 from iocast.model.target import Target
-from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.fitted_plan import asked_job, make_plan
+from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
+
+MIB = 1 << 20
 
 
 def directory(path: Path, direct: bool | None) -> Target:
@@ -95,3 +99,16 @@ def test_concurrent_writers_from_the_same_byte_overwrite_each_other(tmp_path: Pa
     text = _READERS.format(region=_WITH).replace("[[phase]]", "[[phase]]\nwrite = 100")
     (note,) = make_plan(parse_job(text, "writers.toml"), directory(tmp_path, True), 1).notes
     assert "they overwrite the same blocks" in note
+
+
+def test_a_preset_has_a_smaller_work_file_where_its_own_does_not_fit(tmp_path: Path) -> None:
+    """A file system of 300 MB was refused, with --size as the way out."""
+    small = replace(directory(tmp_path, True), free_bytes=300 * MIB, total_bytes=300 * MIB)
+    fitted = make_plan(load_job("card-quick"), small, 1)
+    assert fitted.plan.files.size_bytes == 256 * MIB
+    assert fitted.notes[0].startswith(f"work files of 256.0 MiB instead of 2.0 GiB: {tmp_path} has room for no more")
+    tiny = replace(small, free_bytes=50 * MIB)
+    assert make_plan(load_job("card-quick"), tiny, 1).plan.files.size_bytes == 2048 * MIB  # refused, as before
+    asked = asked_job("card-quick", RunOptions(size_bytes=1024 * MIB))
+    assert make_plan(asked, small, 1).plan.files.size_bytes == 1024 * MIB
+    assert make_plan(load_job("survey"), small, 1).plan.files.size_bytes == 1024 * MIB  # its regions have places

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import full_option, showing
+from iocast.commands.shell.options import filing, full_option, showing
 from iocast.commands.shell.request_options import asked_by
+from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.measure import MeasureRequest
 
@@ -24,8 +25,8 @@ def _job(_context: click.Context, _param: click.Parameter, preset: str) -> str:
     callback=_job,
     help="quick takes about 1 min, standard 15 min, full 2 h.",
 )
-@asked_by(MeasureRequest, without=("job",), page=(full_option, showing))
-def card(request: MeasureRequest, form: str) -> int:
+@asked_by(MeasureRequest, without=("job",), page=(full_option, showing, filing))
+def card(request: MeasureRequest, form: str, into: Into | None) -> int:
     """Measure PATH and show its I/O report card.
 
     PATH is a directory (default: the current one), where work files are laid out and kept for later runs, a new
@@ -34,6 +35,6 @@ def card(request: MeasureRequest, form: str) -> int:
     """
     from iocast.sessions.measure import measure
 
-    listener = TerminalListener(form)
+    listener = TerminalListener(form, into)
     measured = measure(request, listener)
     return listener.exit_code or int(not measured.passed)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import rich_click as click
 
-from iocast.commands.shell.options import full_option, showing_files
+from iocast.commands.shell.options import filing, full_option, showing_files
 from iocast.commands.shell.request_options import asked_by
+from iocast.commands.shell.showing import Into
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.measure import MeasureRequest
 
 
 @click.command()
-@asked_by(MeasureRequest, without=("diagnosing", "server"), page=(full_option, showing_files))
-def run(request: MeasureRequest, form: str) -> int:
+@asked_by(MeasureRequest, without=("diagnosing", "server"), page=(full_option, showing_files, filing))
+def run(request: MeasureRequest, form: str, into: Into | None) -> int:
     """Run JOB (a job file of iocast, fio or vdbench, or a preset) on PATH (default: the directory that a fio job
     names, else the current directory).
 
@@ -22,6 +23,6 @@ def run(request: MeasureRequest, form: str) -> int:
     """
     from iocast.sessions.measure import measure
 
-    listener = TerminalListener(form)
+    listener = TerminalListener("screen_with_rows" if form == "screen" else form, into)
     measured = measure(request, listener)
     return listener.exit_code or int(not measured.passed)

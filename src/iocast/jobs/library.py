@@ -48,7 +48,9 @@ def _read_job(path: str, size_bytes: int | None) -> Job:
     """
     if path in _preset_names():
         job = parse_job(_preset_text(path), f"preset {path}")
-        return replace(job, fits_target=path in _FITS_TARGET)
+        if path not in _FITS_TARGET:
+            return job
+        return replace(job, fits_target=True, file_size=job.file_size and replace(job.file_size, at_most=True))
     if os.path.isdir(path):
         raise SpecError(f"{path} is a directory, not a job file", "name the .toml file in it")
     try:

@@ -22,6 +22,7 @@ MOUNT_NAME = f"{WORK_NAME}.mount"  # where file systems on an image are mounted
 # What must stay free on the file system: others live there too.
 RESERVE_SHARE, RESERVE_MOST_BYTES = 0.05, 2 << 30
 _MIB = 1 << 20
+LEAST_BYTES = 64 * _MIB  # a work file that is made smaller by itself; below, a person decides [J]
 
 
 class WorkFile(Struct, frozen=True):
@@ -201,7 +202,7 @@ def _check_room(target: Target, layout: Layout) -> None:
     """Refuses work files that would not leave the reserve free. Some memory file systems have no limit (0)."""
     if target.free_bytes is None or not target.total_bytes:
         return
-    reserve = min(int(target.total_bytes * RESERVE_SHARE), RESERVE_MOST_BYTES)
+    reserve = _reserve(target.total_bytes)
     room = max(0, target.free_bytes - reserve)
     allocated = [_own_blocks(file) for file in layout.files]
     if sum(file.size_bytes for file in layout.files) - sum(allocated) <= room:
@@ -217,6 +218,23 @@ def _check_room(target: Target, layout: Layout) -> None:
         f"{_mib(target.free_bytes)} are free, of which {_mib(reserve)} must stay free",
         f"{less}, or give another path",
     )
+
+
+def _reserve(total_bytes: int) -> int:
+    return min(int(total_bytes * RESERVE_SHARE), RESERVE_MOST_BYTES)
+
+
+def size_that_fits(target: Target, count: int, size_bytes: int) -> int:
+    """The size itself where `count` work files of it fit, else the largest power of two that does: files of later runs
+    have the same size, though others need a little more room by then. 0 where not even one of 64 MiB fits."""
+    if target.kind != "directory" or target.free_bytes is None or not target.total_bytes:
+        return size_bytes
+    allocated = sum(min(_allocated(path), size_bytes) for path in work_paths(target, count) if own_file(path))
+    room = max(0, target.free_bytes - _reserve(target.total_bytes) + allocated) // count
+    if size_bytes <= room:
+        return size_bytes
+    fits = 1 << room.bit_length() - 1 if room else 0
+    return fits if fits >= LEAST_BYTES else 0
 
 
 def _own_blocks(file: WorkFile) -> int:

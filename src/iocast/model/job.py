@@ -16,10 +16,12 @@ MOST_WORK_FILES = 100_000  # each is opened by every user, and named in the plan
 
 
 class FileSize(Struct, frozen=True):
-    """How large each work file is to be: bytes, or a multiple of the host's memory (exactly one is given)."""
+    """How large each work file is to be: bytes, or a multiple of the host's memory (exactly one is given). `at_most`:
+    a file system with less room gets smaller ones."""
 
     size_bytes: int | None = None
     memory_multiple: float | None = None
+    at_most: bool = False
 
 
 class Job(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from iocast.errors import SpecError, TargetError
 from iocast.jobs.library import load_job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.database.servers import connect
-from iocast.load.work_files import permission_of, work_paths
+from iocast.load.work_files import permission_of, size_that_fits, work_paths
 from iocast.model.database.database_load import CommitRamp, DatabaseRamp
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Phase, Plan
@@ -23,6 +23,7 @@ from iocast.sessions.database.database_guards import refuse_disturbing
 from iocast.sessions.database.database_rows import rows_of
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.target_finding import with_direct_tried
+from iocast.text import capacity
 
 _ON_PATH = "iocast run JOB PATH"
 _OTHER_TARGET = "give a larger file, or a directory, where iocast lays out its own work files"
@@ -90,6 +91,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     if target.size_bytes == 0:
         raise TargetError(f"{target.path} is empty: nothing to read", _OTHER_TARGET)
     memory_bytes = describe_host().memory_bytes
+    job, smaller = _with_room(job, target)
     try:
         plan, excluded = jobs.plan(job, target, seed=seed, memory_bytes=memory_bytes, allowed=allowed)
     except TargetError as error:
@@ -100,7 +102,7 @@ def make_plan(job: Job, target: Target, seed: int, *, dry: bool = False) -> Fitt
     if target.kind in ("directory", "file") and writing and allowed.may_write:
         # Before anything is announced; the runner looks again.
         refuse_used_files(work_paths(target, plan.files.count), writing)
-    return Fitted(plan, (*job.notes, *said, *notes, *shared_starts(plan)), tuple(excluded))
+    return Fitted(plan, (*job.notes, *said, *notes, *smaller, *shared_starts(plan)), tuple(excluded))
 
 
 def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]]:
@@ -117,6 +119,21 @@ def _with_access(job: Job, target: Target) -> tuple[Job, Target, tuple[str, ...]
     phases = tuple(replace(phase, workload=replace(phase.workload, direct=False)) for phase in job.phases)
     note = f"{why}. All rows used buffered I/O: they measure memory wherever the page cache held the data"
     return replace(job, phases=phases), replace(target, notes=(*target.notes, note)), (note,)
+
+
+def _with_room(job: Job, target: Target) -> tuple[Job, tuple[str, ...]]:
+    """A preset with smaller work files where those of its own do not fit, and the note that says so."""
+    size = job.file_size
+    if size is None or not size.at_most or size.size_bytes is None or job.file_sizes:
+        return job, ()
+    fits = size_that_fits(target, job.file_count, size.size_bytes)
+    if fits in (0, size.size_bytes) or any(phase.region_start_bytes or phase.region_size_bytes for phase in job.phases):
+        return job, ()
+    note = (
+        f"work files of {capacity(fits)} instead of {capacity(size.size_bytes)}: {target.path} has room for no more;"
+        " a cache holds a small file more easily"
+    )
+    return replace(job, file_size=replace(size, size_bytes=fits)), (note,)
 
 
 def on_data_set(job: Job, target: Target, *, dry: bool) -> tuple[Job, list[str]]:

@@ -14,7 +14,7 @@ from iocast.diagnose.experiments import next_step
 from iocast.diagnose.experiments.design import judge, plan_of
 from iocast.diagnose.experiments.next_step import Budget
 from iocast.errors import IocastError, SpecError
-from iocast.load.work_files import permission_of
+from iocast.load.work_files import permission_of, size_that_fits
 from iocast.model.codes import FindingCode
 from iocast.model.experiment import Diagnosis, DiagnosisStep, Experiment, Outcome
 from iocast.model.finding import Finding
@@ -88,6 +88,8 @@ def _first_job(target: Target, options: RunOptions) -> str:
     """The preset that is measured first: the survey, where it fits."""
     given = options.size_bytes is not None and target.size_bytes is None
     room = options.size_bytes if given else target.size_bytes
+    if room is None:
+        room = size_that_fits(target, 1, SURVEY_BYTES)
     return "survey" if room is None or room >= SURVEY_BYTES else "card-quick"
 
 

@@ -108,3 +108,27 @@ def test_what_no_experiment_can_decide_is_explained() -> None:
     phase = card_runs.quick_card().measured[0].phase.name
     assert notes in _shown(_card(replace(FINDING, detector="several_peaks", phase=phase)))
     assert notes not in _shown(_card(replace(FINDING, detector="throttle", phase=phase)))
+
+
+def test_one_advice_for_several_rows_is_one_line_with_the_worst_of_them() -> None:
+    """Each row had a line of its own, since each had another figure: 25 lines of "shared drives" on a busy host."""
+    run = card_runs.quick_card()
+    names = [record.phase.name for record in run.measured][:3]
+    shared = [
+        replace(
+            FINDING,
+            code="shared_drives",
+            phase=name,
+            says=f"{share}% of the bytes were other I/O.",
+            evidence={"variation": share / 100},
+            state="counted",
+        )
+        for name, share in zip(names, (12, 31, 16), strict=True)
+    ]
+    report = _card(*shared)
+    table = next(each for section in report.sections for each in section.tables if each.key == "findings")
+    assert [row.cells["phases"] for row in table.rows] == [tuple(names)]
+    assert table.rows[0].cells["says"] == f"Worst on {names[1]}: 31% of the bytes were other I/O."
+    assert _shown(report).count(FINDING.remedy) == 2  # below its line, and as the next step
+    assert f"31% of the bytes were other I/O. On {names[1]}, the worst of 3 rows." in " ".join(_shown(report).split())
+    assert len(_json(report)) == 3  # programs are told every figure

@@ -42,7 +42,7 @@ def _finding(run: Run, examined: Examination) -> str:
 
 def test_the_worst_finding_is_the_longest_stall() -> None:
     said = _worst(_stalled("one", 0.2), _stalled("two", 1.9), _stalled("three", 0.7, 0.7, 0.7))
-    assert said == "stalls (warn, confirmed): I/O stalled: 1.9 s. On two. 2 more findings."
+    assert said == "stalls (warn, confirmed): I/O stalled: 1.9 s. On two, the worst of 3 rows."
 
 
 def test_a_longer_stall_of_a_lesser_kind_is_not_the_worst() -> None:

@@ -13,7 +13,7 @@ from iocast.diagnose.grades import grade
 from iocast.model.report import Report
 from iocast.model.run import Run
 from iocast.report.card.card_report import card
-from iocast.report.renderers import screen, terminal
+from iocast.report.renderers import screen, screen_with_rows, terminal
 
 
 def _card(run: Run, folder: str = "runs/x") -> Report:
@@ -56,3 +56,15 @@ def test_the_whole_card_ends_as_the_screen_does() -> None:
 def test_a_command_that_does_not_fit_stands_whole_on_its_own_line() -> None:
     folder = "runs/" + "a-long-name/" * 8 + "x"
     assert f"  iocast report {folder}" in _lines(_card(card_runs.quick_card(), folder))
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_few_rows_have_their_figures_on_the_screen(trusted: bool) -> None:
+    """`iocast run` of four rows told no p99 of any, and of rows that could not be trusted no figure at all."""
+    run = card_runs.run(card_runs.reads("randread 8k 1x1"), card_runs.commits())
+    report, out = _card(run if trusted else card_runs.troubled_card()), io.StringIO()
+    screen_with_rows.render(report, out, colour=False, width=80)
+    heads = [line.split() for line in out.getvalue().splitlines()]
+    assert ["row", "load", "size", "MB/s", "p50", "p99", "IOPS", "trust"] in heads
+    assert max(map(len, out.getvalue().splitlines())) <= 80
+    assert not any("p99" in line and "MB/s" in line for line in _lines(report))

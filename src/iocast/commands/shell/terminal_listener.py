@@ -9,8 +9,9 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from iocast.commands.shell.interrupts import Interrupts
-from iocast.commands.shell.showing import present, say, show_card
+from iocast.commands.shell.showing import Into, deliver_report, present, say, show_card
 from iocast.commands.shell.streams import work_goes_on
+from iocast.errors import IocastError
 from iocast.model.grading import LEVEL_KEPT
 from iocast.sessions import events
 from iocast.units import duration_text
@@ -22,11 +23,13 @@ MIB = 1 << 20
 
 
 class TerminalListener:
-    """Says what happens on stderr, prints cards on stdout in `form`, and asks a session to stop at a signal."""
+    """Says what happens on stderr, prints cards on stdout in `form` or writes them `into` a file, and asks a session
+    to stop at a signal."""
 
-    def __init__(self, form: str = "terminal") -> None:
+    def __init__(self, form: str = "terminal", into: Into | None = None) -> None:
         self.exit_code = 0  # of the signal that stopped the work
         self._form = form
+        self._into = into
 
     @contextmanager
     def working(self) -> Iterator[Callable[[], bool]]:
@@ -50,6 +53,8 @@ class TerminalListener:
 
     def _tell(self, event: events.Event) -> None:
         match event:
+            case events.CardReady() if self._into is not None:
+                _write_card(event, self._form, self._into)
             case events.CardReady():
                 show_card(event.card, event.report, self._form)
             case events.AnswerReady():
@@ -57,6 +62,15 @@ class TerminalListener:
             case _:
                 for line in lines(event):
                     say(line)
+
+
+def _write_card(event: events.CardReady, form: str, into: Into) -> None:
+    """A card with charts into a file; where the run is is said even if that cannot be written. Raises IocastError."""
+    try:
+        deliver_report(event.card.judged.charted(event.report), form, into)
+    except IocastError:
+        say(f"to see the card: iocast report {quote(event.card.folder)}")
+        raise
 
 
 def lines(

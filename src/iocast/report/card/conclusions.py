@@ -43,7 +43,9 @@ def _worst(run: Run, examination: Examination, untestable: frozenset[FindingCode
         return "; ".join(("none found", *_left_open(examination)))
     first, more = _worst_of(shared), len(shared) - 1
     state = standing(first.finding, untestable)
-    rows = ", ".join(labels(run, first.phases))
+    rows = ", ".join(labels(run, first.said_of))
+    if first.said_of != first.phases:
+        rows += f", the worst of {text.counted(len(first.phases), 'row')}"
     others = f" {text.counted(more, 'more finding')}." if more else ""
     named = f"{words(first.finding.code)} ({first.finding.severity}, {state})"
     if first.finding.severity == "void":  # the verdict opens with what was seen

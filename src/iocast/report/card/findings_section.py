@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from iocast import text
 from iocast.analyse.facts import facts_of
 from iocast.diagnose.evidence import CPU_FREE
+from iocast.diagnose.how_bad import how_bad
 from iocast.diagnose.limits.own_group import held_by_quota
 from iocast.model.codes import FindingCode, SeverityCode
 from iocast.model.finding import Examination, Finding
@@ -27,10 +30,12 @@ UNTESTABLE_NOTE = "Not testable: suspected, and no experiment on this machine ca
 
 
 class SharedFinding(NamedTuple):
-    """Findings that say the same of several rows."""
+    """Findings of one kind with one advice, and their rows. `finding` says it of the rows `said_of`: all of them, or
+    those where it is worst."""
 
     finding: Finding
     phases: tuple[str, ...]
+    said_of: tuple[str, ...]
 
 
 def standing(finding: Finding | FindingDocument, untestable: frozenset[FindingCode]) -> str:
@@ -43,14 +48,27 @@ def standing(finding: Finding | FindingDocument, untestable: frozenset[FindingCo
 
 
 def alike(findings: Iterable[Finding]) -> tuple[SharedFinding, ...]:
-    """Findings that no experiment rejected, those of several rows together, the gravest first, then the surest."""
-    groups: dict[tuple[SeverityCode, FindingCode, str, str, str], list[Finding]] = {}
+    """Findings that no experiment rejected, those of several rows together, the gravest first, then the surest.
+
+    Rows with other figures are together where a figure tells which of them is the worst.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
     for each in findings:
         if each.state != "rejected":
-            groups.setdefault((each.severity, each.code, each.says, each.remedy, each.state), []).append(each)
+            own = each.says if not each.phase or math.isinf(how_bad(each)) else ""
+            kind = (each.severity, each.code, each.remedy, each.state, each.confidence, own)
+            groups.setdefault(kind, []).append(each)
     gravity: tuple[SeverityCode, ...] = ("void", "severe", "warn", "note")
-    shared = [SharedFinding(group[0], tuple(each.phase for each in group if each.phase)) for group in groups.values()]
+    shared = [_shared(group) for group in groups.values()]
     return tuple(sorted(shared, key=lambda each: (gravity.index(each.finding.severity), not each.finding.certain)))
+
+
+def _shared(group: list[Finding]) -> SharedFinding:
+    """One of the group speaks for all: the worst; of equally bad ones the one that is said of most rows."""
+    said = Counter(each.says for each in group)
+    worst = max(group, key=lambda each: (how_bad(each), said[each.says]))
+    rows = tuple(each.phase for each in group if each.phase)
+    return SharedFinding(worst, rows, tuple(each.phase for each in group if each.phase and each.says == worst.says))
 
 
 def findings_section(run: Run, examination: Examination, untestable: frozenset[FindingCode]) -> Section | None:
@@ -67,11 +85,13 @@ def findings_section(run: Run, examination: Examination, untestable: frozenset[F
 
 def _table(run: Run, shared: tuple[SharedFinding, ...], untestable: frozenset[FindingCode]) -> Table:
     rows = [found_document(each.finding, each.phases, untestable) for each in shared]
+    only = {id(row): each.said_of for row, each in zip(rows, shared, strict=True) if each.said_of != each.phases}
     following = [*(each.remedy for each in rows), None][1:]
     below = {id(row): row.remedy for row, after in zip(rows, following, strict=True) if row.remedy != after}
     words: dict[str, Callable[[FindingDocument], str | tuple[str, ...]]] = {
         "state": lambda each: standing(each, untestable),
         "phases": lambda each: labels(run, each.phases),
+        "says": lambda each: f"Worst on {', '.join(only[id(each)])}: {each.says}" if id(each) in only else each.says,
         "": lambda each: below.get(id(each)) or "",  # once below neighbours with the same
     }
     return result_table(FindingDocument, rows, key="findings", words=words, notes=_notes(shared, untestable))

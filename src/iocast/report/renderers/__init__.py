@@ -11,6 +11,7 @@ from iocast.report.renderers import (
     json_report,
     markdown,
     screen,
+    screen_with_rows,
     terminal,
 )
 
@@ -26,6 +27,7 @@ class Renderer(Protocol):
 RENDERERS: dict[str, Renderer] = {
     "terminal": terminal,
     "screen": screen,
+    "screen_with_rows": screen_with_rows,
     "html": html,
     "markdown": markdown,
     "json": json_report,

@@ -15,6 +15,17 @@ from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
 ON_SCREEN = ("beside_database",)  # sections that were asked for by name stand on the screen of a card too
+MOST_ROWS_ON_SCREEN = 8  # [J]
+COLUMNS_ON_SCREEN = (
+    "test",
+    "users",
+    "size_bytes",
+    "throughput_bytes_per_s",
+    "response_p50_ns",
+    "response_p99_ns",
+    "rate_per_s",
+    "trust",
+)
 PROSE_WIDTH = 100  # longer lines are hard to read, however wide the screen
 
 # Where the output cannot show a sign, another says the same.
@@ -72,17 +83,27 @@ class Page:
                 self._line()
             self._table(table)
 
-    def write_screen(self, report: Report) -> None:
-        """No more than a screen: verdict, next steps, where the rest is, outcome."""
+    def write_screen(self, report: Report, *, rows: bool = False) -> None:
+        """No more than a screen: verdict, next steps, where the rest is, outcome; `rows`: their figures too."""
         report = safe(report)
         self._head(report)
         for each in report.sections:
             if each.code in ON_SCREEN:
                 self._section(each)
+            elif each.code == "results" and rows:
+                self._short_results(each)
         folder = report.subjects[0].folder if report.kind == "card" and report.subjects else ""
         more = (f"To see all figures: iocast report {shlex.quote(folder)}",) if folder else ()
         self._next(replace(report, next_steps=(*report.next_steps, *more)))
         self._outcome(report)
+
+    def _short_results(self, results: Section) -> None:
+        """The figures of a few rows, which fit on a screen; of more the outcome tells those that matter."""
+        for table in results.tables:
+            if 0 < sum(bool(row.cells.get("trust")) for row in table.rows) <= MOST_ROWS_ON_SCREEN:
+                columns = tuple(each for each in table.columns if each.key in COLUMNS_ON_SCREEN)
+                self._line()
+                self._table(replace(table, columns=columns, notes=()))
 
     def _head(self, report: Report) -> None:
         self._line(self._paint(self._plain(report.title), BOLD))
