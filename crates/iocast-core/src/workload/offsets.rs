@@ -88,9 +88,7 @@ impl Offsets {
                 let next = user * (bytes / users / smallest.max(8192) * smallest.max(8192));
                 walk_in_order(*backwards, 0, bytes, next)
             }
-            Locality::Sequential { start: Start::Same, backwards } => {
-                walk_in_order(*backwards, 0, bytes, 0)
-            }
+            Locality::Sequential { start: Start::Same, backwards } => walk_in_order(*backwards, 0, bytes, 0),
             Locality::Stride { stride_bytes } => {
                 let first = (user * smallest) % bytes;
                 Walk::Stride { stride: *stride_bytes, lap_step: smallest * users, first, next: first }
