@@ -88,6 +88,20 @@ def test_force_replaces_it_and_then_it_is_ours(verb: str, place: Path) -> None:
     assert not [each for each in os.listdir(place) if each.endswith(".new")]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user")
+def test_a_page_of_another_user_is_not_ours_whatever_its_attributes_say(place: Path) -> None:
+    """Its owner may have written the digest as well as the page."""
+    for _ in range(2):
+        assert iocast("report", "run", "-o", "made.html", cwd=place).returncode == 0
+    os.chown(place / "made.html", 65534, 65534)
+    before = (place / "made.html").stat()
+    done = iocast("report", "run", "-o", "made.html", cwd=place)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: made.html belongs to another user")
+    assert (place / "made.html").stat() == before
+    assert iocast("report", "run", "-o", "made.html", "--force", cwd=place).returncode == 0
+
+
 def test_of_several_runs_none_is_written_where_one_is_refused(place: Path) -> None:
     shutil.copytree(place / "run", place / "zz")
     (place / "card-zz.csv").write_text("mine\n")

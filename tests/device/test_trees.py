@@ -54,6 +54,28 @@ def test_more_files_than_inodes_are_refused_before_anything_is_made(
     assert {path.name for path in place.iterdir()} == {"lost+found"}
 
 
+def test_what_is_mounted_on_a_directory_of_a_tree_is_not_of_the_tree(tmp_path: Path) -> None:
+    """A bind mount has the device of the tree: what it shows was removed, where a copy had kept the modes."""
+    need("mount")
+    place, copy = tmp_path / "place", tmp_path / "copy"
+    place.mkdir()
+    code, said = _run(tmp_path, place, 4, "4k", 'operations = "stat"\npasses = 1')
+    assert code == 0, said
+    directory = place / "iocast-tree" / "d0"
+    command("cp", "--archive", directory, copy)
+    (copy / "f0").write_text("precious\n")
+    before = {each.name: each.read_bytes() for each in copy.iterdir()}
+    command("mount", "--bind", copy, directory)
+    try:
+        refused = iocast("clean", place, cwd=tmp_path)
+        assert refused.returncode == 0 or "error" in refused.stderr
+        _run(tmp_path, place, 4, "8k", 'operations = "write"\npasses = 1')
+        assert {each.name: each.read_bytes() for each in copy.iterdir()} == before
+    finally:
+        command("umount", directory)
+    assert _cleaned(tmp_path, place) == set()
+
+
 def test_inodes_that_run_out_while_files_are_made_are_told_and_counted(
     tmp_path: Path, mounted: Mount, attach: Callable[..., str]
 ) -> None:

@@ -28,7 +28,7 @@ COUNTED: dict[str, int | str] = {
     "awr_12201_slob.html": 12,
     "sp_11204_part1.txt": 11,
     "awrminer_11203_small.out": 3,
-    "bcc_biolatency_example.txt": 10,
+    "bcc_biolatency_example.txt": 12,  # two of them as JSON
     "bcc_ext4dist_example.txt": 12,
     "bpftrace_biolatency_example.txt": 1,
 }

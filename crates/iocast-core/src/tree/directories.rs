@@ -121,18 +121,39 @@ impl Drop for Directories {
     }
 }
 
-/// Opens a directory of a tree in another; one that iocast did not make is refused.
+/// Opens a directory of a tree in another; one that iocast did not make, or that something is mounted on, is refused.
 pub fn open_directory(above: RawFd, name: &std::ffi::CStr, home: Home) -> io::Result<OwnedFd> {
-    // SAFETY: the name ends with a zero byte; the descriptor is owned here.
-    let opened = unsafe {
-        match libc::openat(above, name.as_ptr(), OPEN) {
-            -1 => return Err(io::Error::last_os_error()),
-            descriptor => OwnedFd::from_raw_fd(descriptor),
-        }
-    };
+    let opened = open_on_this_mount(above, name)?;
     match home.has_directory(&status_of(opened.as_raw_fd())?) {
         true => Ok(opened),
         false => Err(io::Error::from_raw_os_error(libc::EPERM)),
+    }
+}
+
+/// What lies on another mount is not of the tree, although its device is the same: a bind mount shows other files there.
+fn open_on_this_mount(above: RawFd, name: &std::ffi::CStr) -> io::Result<OwnedFd> {
+    // SAFETY: an all-zero open_how is one; the name ends with a zero byte; the descriptor is owned here.
+    unsafe {
+        let mut how: libc::open_how = std::mem::zeroed();
+        how.flags = OPEN as u64;
+        how.resolve = libc::RESOLVE_NO_XDEV;
+        let size = size_of::<libc::open_how>();
+        if let Ok(descriptor @ 0..) =
+            RawFd::try_from(libc::syscall(libc::SYS_openat2, above, name.as_ptr(), &how, size))
+        {
+            return Ok(OwnedFd::from_raw_fd(descriptor));
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EXDEV) => return Err(io::Error::from_raw_os_error(libc::EPERM)),
+            // A kernel before 5.6, or a filter that does not know the call.
+            Some(libc::ENOSYS) | Some(libc::EPERM) => {}
+            _ => return Err(error),
+        }
+        match libc::openat(above, name.as_ptr(), OPEN) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
     }
 }
 

@@ -33,6 +33,7 @@ from iocast.text import capacity
 _NOT_OURS = {
     "changed": "was changed after iocast wrote it",
     "unknown": "exists, and iocast did not make it",
+    "foreign": "belongs to another user",
     "document": "is part of what iocast keeps of a run",
     "unmarked": "exists, and its file system keeps no attributes that would tell whether iocast made it",
 }
@@ -209,9 +210,13 @@ def _regular(directory: int, path: Path, option: str, force: bool) -> os.stat_re
 
 
 def _whose(directory: int | None, name: str) -> str:
-    """ "ours", "changed" since we wrote it, "unknown", or "unmarked" where no file has attributes. Raises OSError."""
+    """ "ours", "changed" since we wrote it, "unknown", "unmarked" where no file has attributes, or "foreign" of another
+    user. Raises OSError.
+    """
     descriptor = os.open(name, os.O_RDONLY | _SAFELY, dir_fd=directory)
     with open(descriptor, "rb") as file:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            return "foreign"  # its owner may have written the attribute as well as the file
         try:
             written = os.getxattr(descriptor, SHA256)
         except OSError as error:
