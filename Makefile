@@ -64,7 +64,7 @@ $(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=3 -m "$(1) and not alone" tests/
 $(BIN)/python -m pytest $(ONCE_MORE) -m "$(1) and alone" tests/device tests/matrix
 endef
 
-test: $(READY) ## run the tests that a change waits for, Rust and Python (11 to 18 minutes)
+test: $(READY) ## run the tests that a change waits for, Rust and Python (about 11 minutes)
 	@scripts/need tests $(TEST_NEEDS)
 	cargo test $(LOCKED) --workspace --exclude iocast-python
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
