@@ -212,7 +212,7 @@ IN_SEGMENTS: Final = "in_segments"
 OUT_SEGMENTS: Final = "out_segments"
 RETRANSMITTED: Final = "retransmitted_segments"
 RETRANSMITTED_BYTES: Final = "retransmitted_bytes"  # of ioh.sh
-IN_DISCARDS: Final = "in_discards"  # packets of IP that were dropped for want of room
+IN_DISCARDS: Final = "in_discards"  # IP packets dropped because a buffer was full
 TCP_TIMEOUTS: Final = "tcp_timeouts"
 LOST_RETRANSMITS: Final = "lost_retransmits"
 

@@ -112,7 +112,10 @@ def test_single_runs_are_compared_without_a_verdict(job: Path, tmp_path: Path) -
 
 def test_runs_are_found_and_called_by_their_labels(tmp_path: Path) -> None:
     for label in ("before", "after"):
-        iocast("card", "sim:nvme", "--time", "1ms", "--no-page", "--label", label, cwd=tmp_path)
+        done = iocast("card", "sim:nvme", "--time", "1ms", "--page", "--label", label, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    pages = "".join(page.read_text() for page in tmp_path.glob("iocast-runs/*/report.html"))
+    assert (pages.count("Tags: before"), pages.count("Tags: after")) == (1, 1)
     done = iocast("compare", "before", "after", cwd=tmp_path)
     assert done.stdout.startswith("Comparison · card quick on sim:nvme · before and after\n"), done.stdout
     assert iocast("show", "after", cwd=tmp_path).returncode == 0

@@ -38,7 +38,6 @@ def compare(
     differences between hosts, targets and plans come first. Two profiles (from `iocast profile`) are compared too.
     For --fail-on a figure is worse where repeats show it; where they are too few it is undecided.
     """
-
     if len(folders) < 2:
         raise click.UsageError("at least two folders are needed: the first is the baseline")
     from iocast.sessions.anonymous.anonymous_copies import copies_of

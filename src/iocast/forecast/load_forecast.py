@@ -212,9 +212,10 @@ class Forecaster(Struct, frozen=True, dict=True):
         up, those that find it wait for it first."""
         slower = self.ladder.last_per_s / slow.slow_per_s
         at_most = min(rate_per_s * slower, HIGHEST_LOAD * self.ladder.last_per_s)
-        in_slow = _later(self.law.mixture(at_most, factor, self._from(factor)).as_one(), slower, 0.0)
+        mixture = self.law.mixture(at_most, factor, self._from(factor))
         if not delays:
-            return mixed([(1 - slow.share, even), (slow.share, in_slow)])
+            return mixed([(1 - slow.share, even), (slow.share, _later(mixture, slower, 0.0))])
+        in_slow = _later(mixture.as_one(), slower, 0.0)
         own = self.law.at(1)
         behind = [(each.share, _later(in_slow if each.slow else own, 1.0, each.delay_s)) for each in delays]
         return mixed([(1 - math.fsum(each.share for each in delays), even), *behind])

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -167,20 +168,28 @@ class Mixture(Struct, frozen=True, dict=True):
         return high
 
 
+class _Change(NamedTuple):
+    """When a part of a mixture comes at another pace from then on, and what of it comes at once."""
+
+    time_s: float
+    part: int
+    pace: float
+    at_once: float
+
+
 def _merged(parts: Sequence[tuple[float, tuple[float, ...]]]) -> tuple[float, ...]:
     """Several distributions as one at the shares of GRID: each comes at a pace that changes at each of its times."""
     total = math.fsum(mass for mass, _ in parts)
-    changes: list[
-        tuple[float, int, float, float]
-    ] = []  # when, of which part, its pace from then on, what comes at once
+    changes: list[_Change] = []
     for number, (mass, times) in enumerate(parts):
         for width, (start, end) in zip(_WIDTHS, pairwise(times), strict=True):
             share = mass / total * width
-            changes.append((start, number, share / (end - start), 0.0) if end > start else (start, number, 0.0, share))
-        changes.append((times[-1], number, 0.0, 0.0))
+            pace, at_once = (share / (end - start), 0.0) if end > start else (0.0, share)
+            changes.append(_Change(start, number, pace, at_once))
+        changes.append(_Change(times[-1], number, 0.0, 0.0))
     changes.sort(key=itemgetter(0))  # those of one part stay in order
     paces = [0.0] * len(parts)
-    at, done, pace = changes[0][0], 0.0, 0.0
+    at, done, pace = changes[0].time_s, 0.0, 0.0
     merged = [at]
     for time_s, number, own_pace, at_once in changes:
         after = done + pace * (time_s - at)
@@ -190,7 +199,7 @@ def _merged(parts: Sequence[tuple[float, tuple[float, ...]]]) -> tuple[float, ..
         at, done, pace = time_s, after + at_once, sum(paces)
         while len(merged) < len(GRID) - 1 and GRID[len(merged)] <= done:
             merged.append(time_s)
-    return (*merged, *[changes[-1][0]] * (len(GRID) - len(merged)))
+    return (*merged, *[at] * (len(GRID) - len(merged)))
 
 
 def mixed(of: Sequence[tuple[float, Mixture]]) -> Mixture:

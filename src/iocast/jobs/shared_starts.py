@@ -12,7 +12,7 @@ def shared_starts(plan: Plan) -> tuple[str, ...]:
     """A sentence for the users of a phase, or the concurrent phases, that start at the same byte (source row K16)."""
 
     def first_byte(phase: Phase) -> tuple[tuple[int, ...], bool, int]:
-        backwards = _backwards(phase)
+        backwards = isinstance(phase.workload.locality, Sequential) and phase.workload.locality.backwards
         start = phase.region_start_bytes
         size = plan.files.size_bytes - start if phase.region_size_bytes is None else phase.region_size_bytes
         return phase.on_files, backwards, start + size if backwards else start
@@ -20,8 +20,7 @@ def shared_starts(plan: Plan) -> tuple[str, ...]:
     clashes = [
         f'the {phase.workload.users} users of phase "{phase.name}" start at the same byte: {_cost((phase,))}'
         for phase in plan.phases
-        if _sequential(phase) and phase.workload.locality == Sequential("same", _backwards(phase))
-        if phase.workload.users > 1
+        if phase.workload.starts_together and _sequential(phase)
     ]
     for group in plan.groups:
         in_order = sorted((phase for phase in group if _sequential(phase)), key=first_byte)
@@ -35,10 +34,6 @@ def shared_starts(plan: Plan) -> tuple[str, ...]:
 def _sequential(phase: Phase) -> bool:
     moves = any(item.op in ("read", "write") for item in phase.workload.mix)
     return moves and isinstance(phase.workload.locality, Sequential)
-
-
-def _backwards(phase: Phase) -> bool:
-    return isinstance(phase.workload.locality, Sequential) and phase.workload.locality.backwards
 
 
 def _cost(sharing: tuple[Phase, ...]) -> str:

@@ -253,6 +253,11 @@ class Workload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return any(item.op in NAMING_OPS for item in self.mix)
 
     @property
+    def starts_together(self) -> bool:
+        """True when several users go in order from the same byte."""
+        return self.users > 1 and isinstance(self.locality, Sequential) and self.locality.start == "same"
+
+    @property
     def tree_only(self) -> bool:
         """True when any operation of the mix exists in a tree of files only."""
         return any(item.op in TREE_OPS for item in self.mix)

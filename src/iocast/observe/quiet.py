@@ -20,7 +20,7 @@ QUIET_DISK = 0.05  # of the time, of the busiest layer [J]
 
 
 class BusyShares(Struct, frozen=True):
-    """How busy it was for a few seconds. None: nobody can say."""
+    """Busy shares of CPU and disk over a few seconds, 0 to 1; None where unknown."""
 
     cpu: float | None
     disk: float | None

@@ -63,16 +63,16 @@ def measure_job(
     if request.diagnosing and ran.whole is not None:
         diagnose_run(str(ran.whole), USUAL_BUDGET, listener)
     card = judge(ran.run, shown_folder(ran.folder), request.grade_request)
+    untagged = _tag(card.folder, request.options.label)
     report = card.report()
     keep_summary(card, report)  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside if ran.whole else None)
     card = replace(card, beside=added)
     passed = _tell(card, card.with_beside(report), request, listener)
-    if request.options.label:
-        change_notes(str(ran.folder), None, add=(request.options.label,))
     ran.or_error()
-    if failed is not None:
-        raise failed
+    for error in (failed, untagged):
+        if error is not None:
+            raise error
     return MeasuredJob(ran.run, card, passed)
 
 
@@ -90,6 +90,16 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
         if page:
             leave_page(shown, report, listener, card.folder, copied.without_rooms)
     return passed
+
+
+def _tag(folder: str, label: str | None) -> IocastError | None:
+    """Tags the run before its card is told, which shows that; or why it could not be."""
+    if label is not None:
+        try:
+            change_notes(folder, None, add=(label,))
+        except IocastError as error:
+            return error
+    return None
 
 
 def _added(card: Card, beside: Beside | None) -> tuple[tuple[Section, ...], IocastError | None]:

@@ -9,7 +9,7 @@ io_submit and io_getevents the requests of each file with their sizes, how many 
 and how long was waited: of none of them is that the latency. Also as slides have these calls, and as strace printed
 them before 4.14 (sizes are those of the results then).
 What it cannot see: io_uring, pages that were mapped, what the page cache answered, which result of io_getevents is of
-which request. strace slows every call down: its times and rates are no measure of the storage.
+which request. strace slows every call: its times and rates do not measure the storage.
 What is refused: sizes, offsets and times that are not numbers; a trace without such calls.
 """
 

@@ -291,6 +291,7 @@ def test_each_law_is_told_and_tried() -> None:
         (lambda: laws.cache("0", "1GB", "1us", "1ms"), "--data: a size of 0", "8k"),
         (lambda: laws.link("1251", "token ring", 1), '--link: "token ring" is unknown', "FC 4G"),
         (lambda: laws.link("1251", None, 4), "go together", "--ports 4"),
+        (lambda: laws.link(None, None, 1, 9000), "go together", "--ports 4"),
         (lambda: laws.link("400", "FC 4G", 1, 9000), "FC 4G has no TCP packets", "--mtu and --resent"),
         (lambda: laws.link("400", "10 GbE", 1, 40), "--mtu 40 is too small", "576"),
         (lambda: laws.link("400", "10 GbE", 1, 1500, "100%"), "leaves nothing", "0.5%"),

@@ -27,14 +27,14 @@ class IohRow(Struct, frozen=True):
 
 
 def ioh_rows(readings: Readings) -> list[IohRow]:
-    """In the order of the file; none where it is no tape of ioh.sh."""
+    """The rows of the table, in the order of the file; empty for any other tape."""
     views = readings.views(metrics.IOH)
     parts = [(subject.partition(metrics.PART), view) for subject, view in views.items() if subject != TCP]
     return [IohRow(direction, name, view) for (direction, _, name), view in parts]
 
 
 def ioh_times(readings: Readings) -> LayerTimes | None:
-    """The reads of each layer; None where it is no tape of ioh.sh."""
+    """Counts and times of reads in each layer; None for any other tape."""
     views = readings.views(metrics.IOH)
     if not views:
         return None

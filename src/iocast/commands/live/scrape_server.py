@@ -1,4 +1,4 @@
-"""Answers scrapers: the latest moment of a live watch as metrics, at /metrics. Slow ones hold up nobody."""
+"""Serves the latest moment of a live watch as metrics at /metrics. A slow scraper delays no other."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _quiet(event: QuietAwaited | QuietEnded) -> str:
         return f"waiting for a quiet machine, at most {duration_text(event.most_ns)}; Ctrl-C ends it"
     shares = {"CPU": event.cpu_share, "disk": event.disk_share}
     busy = ", ".join(f"{name} {share:.0%} busy" for name, share in shares.items() if share is not None)
-    waited = duration_text(event.waited_ns // SECOND_NS * SECOND_NS or 0)
+    waited = duration_text(event.waited_ns // SECOND_NS * SECOND_NS)
     if event.quiet:
         return f"quiet after {waited}: {busy}"
     if not busy:

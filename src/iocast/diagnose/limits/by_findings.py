@@ -244,15 +244,17 @@ def _level_in_bytes(judged: list[RowFacts], limits: Mapping[str, Bound]) -> Iter
     if len(set().union(*map(_sizes_of, level))) < LEAST_SIZES:
         return
     for row in level:
-        other = max(level, key=lambda each: max(_sizes_of(each)) * (_sizes_of(each) != _sizes_of(row)))
-        if limits[row.name].by == "not_shown":
-            here = load(row.record.plan.users, row.record.plan.depth)
-            says = (
-                f"{OPENS['device_or_limit']} at {here}: it moves {brief_throughput(row.measurement.bytes_per_s)}, as "
-            )
-            says += f"{other.name} does and others of unlike sizes, and no row moves more: what is full counts bytes."
-            left = excluded_words(limits[row.name].excluded)
-            yield row.name, replace(limits[row.name], by="device_or_limit", says=f"{says}{left}")
+        own = limits[row.name]
+        if own.by != "not_shown":
+            continue
+        others = [each for each in level if _sizes_of(each) != _sizes_of(row)]
+        other = max(others, key=lambda each: max(_sizes_of(each)))
+        says = (
+            f"{OPENS['device_or_limit']} at {load(row.record.plan.users, row.record.plan.depth)}: it moves"
+            f" {brief_throughput(row.measurement.bytes_per_s)}, as {other.name} does and others of unlike sizes, and no"
+            f" row moves more: what is full counts bytes.{excluded_words(own.excluded)}"
+        )
+        yield row.name, replace(own, by="device_or_limit", says=says)
 
 
 def _moves_one_way(row: RowFacts) -> bool:

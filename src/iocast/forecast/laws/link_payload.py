@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 TCP_IP_BYTES = 52  # headers of IPv4 and TCP with time stamps in each packet
+USUAL_MTU, LEAST_MTU = 1500, 576
 ETHERNET_BYTES = 38  # preamble, header, checksum and gap around each packet
 LIGHT_KM_PER_S = 299_792.458
 REFRACTION = 1.468  # of a fibre
 
 
-def tcp_payload_bytes_per_s(gbit_per_s: float, mtu_bytes: int = 1500, resent_share: float = 0.0) -> float:
+def tcp_payload_bytes_per_s(gbit_per_s: float, mtu_bytes: int = USUAL_MTU, resent_share: float = 0.0) -> float:
     """What TCP over IPv4 leaves of an Ethernet: (mtu - 52) / (mtu + 38) of what is sent once; 117.7 MB/s of 1 GbE."""
     payload = (mtu_bytes - TCP_IP_BYTES) / (mtu_bytes + ETHERNET_BYTES)
     return gbit_per_s * 1e9 / 8 * payload * (1 - resent_share)

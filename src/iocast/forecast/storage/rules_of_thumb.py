@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from iocast import units
-from iocast.forecast.laws.link_payload import serial_payload_bytes_per_s, tcp_payload_bytes_per_s
+from iocast.forecast.laws.link_payload import USUAL_MTU, serial_payload_bytes_per_s, tcp_payload_bytes_per_s
 
 RULES = Path(__file__).with_name("rules_of_thumb.toml")
 
@@ -33,9 +33,6 @@ class MediumRule(Struct, frozen=True, forbid_unknown_fields=True):
         """From, to, and good up to."""
         low, high, good = (units.parse_duration(text) for text in (self.read_low, self.read_high, self.good))
         return low, high, good
-
-
-USUAL_MTU, LEAST_MTU = 1500, 576
 
 
 class LinkRule(Struct, frozen=True, forbid_unknown_fields=True):

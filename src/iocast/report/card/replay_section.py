@@ -14,7 +14,7 @@ from iocast.report.result_tables import result_table
 from iocast.report.wording import section as titled
 from iocast.results.replayed import LATE_NS, may_be_cached_share
 
-CACHED_SHARE = 0.5  # of the calls of a trace: with more that may be the page cache's, times of storage are no match [J]
+CACHED_SHARE = 0.5  # of a trace's calls: where the page cache may have answered more, times are not compared [J]
 LATE_SHARE = 0.05  # with more than this, a replay did not keep to the times of its trace [J]
 
 CHANGES: dict[LeftOut | Literal["rounded", "moved", "independent"], str] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from iocast.errors import SpecError
-from iocast.forecast.storage.rules_of_thumb import USUAL_MTU, LinkRule, MediumRule, rules_of_thumb
+from iocast.forecast.laws.link_payload import USUAL_MTU
+from iocast.forecast.storage.rules_of_thumb import LinkRule, MediumRule, rules_of_thumb
 from iocast.model.results.laws.links import DisksUse, LinkLaw, LinkSpeed, LinkUse, Medium, RulesLaw
 
 

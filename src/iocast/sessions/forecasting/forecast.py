@@ -20,7 +20,7 @@ from iocast.model.report import Report, Subject
 from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.subjects import subject
 from iocast.sessions.forecasting.asked_load import command_options, question_of
-from iocast.sessions.forecasting.load_runs import PEAKS, measure_ladder, replay
+from iocast.sessions.forecasting.load_runs import PEAKS, Limits, measure_ladder, replay
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.forecast import ForecastRequest
 
@@ -100,8 +100,8 @@ def forecast(request: ForecastRequest, listener: Listener) -> Forecasted | None:
     )
 
 
-def _limits(request: ForecastRequest) -> tuple[float, int | None, int, str, int | None]:
-    return request.seconds, request.file_bytes, request.seed, request.out, request.wait_quiet_ns
+def _limits(request: ForecastRequest) -> Limits:
+    return Limits(request.seconds, request.file_bytes, request.seed, request.out, request.wait_quiet_ns)
 
 
 class _Known:

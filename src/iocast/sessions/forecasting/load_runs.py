@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -26,8 +27,16 @@ LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
 FILE_BYTES = 2 << 30
 PEAKS = (1.0, 1.2)  # of the asked rate
 OPEN_DEPTH = 1024  # outstanding I/Os that an open loop may reach
-# Seconds of a row, bytes of the work file, seed, where runs go, how long a quiet machine is waited for.
-Limits = tuple[float, int | None, int, str, int | None]
+
+
+class Limits(NamedTuple):
+    """How rows are measured: `seconds` each; `wait_quiet_ns`: how long a quiet machine is waited for."""
+
+    seconds: float
+    file_bytes: int | None
+    seed: int
+    out: str
+    wait_quiet_ns: int | None = None
 
 
 def measure_ladder(
@@ -42,8 +51,8 @@ def measure_ladder(
     machine that has few of them, and forecast that.
     """
     target = find_target(path)
-    phases = tuple(_phase(question.load, f"1x{load}", limits[0], depth=load, target=target) for load in LOADS)
-    rates = tuple(_open_phase(question.load, share * question.peak_per_s, limits[0], target) for share in peaks)
+    phases = tuple(_phase(question.load, f"1x{load}", limits.seconds, depth=load, target=target) for load in LOADS)
+    rates = tuple(_open_phase(question.load, share * question.peak_per_s, limits.seconds, target) for share in peaks)
     return _run("forecast ladder", (*phases, *rates), target, limits, listener)
 
 
@@ -63,7 +72,7 @@ def replay_rates(
 ) -> str | None:
     """The folder of open-loop rows of random arrivals; None when stopped. Raises IocastError."""
     target = find_target(path)
-    phases = tuple(_open_phase(load, rate, limits[0], target) for rate in rates_per_s)
+    phases = tuple(_open_phase(load, rate, limits.seconds, target) for rate in rates_per_s)
     return _run("forecast probe", phases, target, limits, listener)
 
 
@@ -95,9 +104,10 @@ def _phase(
 
 
 def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, listener: Listener) -> str | None:
-    _, file_bytes, seed, out, wait_quiet_ns = limits
-    job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=file_bytes or FILE_BYTES))
-    options = RunOptions(size_bytes=file_bytes, seed=seed, out=out, wait_quiet_ns=wait_quiet_ns)
+    job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=limits.file_bytes or FILE_BYTES))
+    options = RunOptions(
+        size_bytes=limits.file_bytes, seed=limits.seed, out=limits.out, wait_quiet_ns=limits.wait_quiet_ns
+    )
     work = plan(job, target, options, listener)
     done = run(replace(work, script=WithinReach(work.plan.groups, HIGHEST_LOAD)), listener).or_error()
     if done.whole is None:

@@ -11,7 +11,7 @@ from typing import Any
 from iocast.analyse.scalability import Scalability
 from iocast.errors import SpecError
 from iocast.forecast.laws.disks import raid_level
-from iocast.forecast.storage.rules_of_thumb import LEAST_MTU, USUAL_MTU
+from iocast.forecast.laws.link_payload import LEAST_MTU, USUAL_MTU
 from iocast.model.report import Report
 from iocast.model.results.laws.closed import BoundsLaw, MvaLaw, UslLaw
 from iocast.model.results.laws.disks import ControllerLaw, DiskLaw, DisksLaw, RaidLaw, StrokeLaw, ZonesLaw
@@ -234,7 +234,7 @@ def cache(data: str, cache: str, hit: str, miss: str) -> CacheLaw:
 
 def link(mbps: str | None, link: str | None, ports: int, mtu: int = USUAL_MTU, resent: str = "0%") -> LinkLaw:
     """MB/s beside a link; without any those of the documents. Raises SpecError."""
-    if mbps is None and link is None and ports == 1:
+    if mbps is None and link is None and (ports, mtu, resent) == (1, USUAL_MTU, "0%"):
         return link_laws.documented()
     if mbps is None or link is None:
         raise SpecError("--mbps and --link go together", 'for example --mbps 1251 --link "FC 4G" --ports 4')

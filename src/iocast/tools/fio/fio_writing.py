@@ -321,8 +321,7 @@ def _place(job: Job, phase: Phase) -> Lines:
     in_order = isinstance(load.locality, Sequential | Stride)
     if (len(phase.on_files) or job.file_count) > 1:
         lines["file_service_type"] = _turns(job, phase) if in_order else "random"
-    all_from_the_start = isinstance(load.locality, Sequential) and load.locality.start == "same"
-    if in_order and users > 1 and not all_from_the_start:
+    if in_order and users > 1 and not load.starts_together:
         return lines | _parts(job, phase, file_bytes)
     if region is not None:
         return {**lines, "size": text_of(region * (len(phase.on_files) or job.file_count))}

@@ -120,9 +120,9 @@ mod tests {
             aio_nbytes=8192, aio_offset=245760}, {aio_data=0, aio_lio_opcode=IOCB_CMD_FDSYNC, aio_fildes=7}, ...]";
         let read =
             Request { op: Op::Read, file: 6, path: Some(b"/d/f"), size: Some(8192), offset: Some(245_760) };
-        let found = requests(now);
-        assert_eq!((found[0].size, found[0].offset, found[0].file), (read.size, read.offset, 6));
-        assert_eq!((found[1].op, found[1].file, found[1].size), (Op::Datasync, 7, None));
+        let listed = requests(now);
+        assert_eq!((listed[0].size, listed[0].offset, listed[0].file), (read.size, read.offset, 6));
+        assert_eq!((listed[1].op, listed[1].file, listed[1].size), (Op::Datasync, 7, None));
         assert!(is_cut(now));
         let path = b"0x7f, 1, [{aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=6</d/f>, aio_nbytes=8192, aio_offset=245760}]";
         assert_eq!(requests(path), [read]);

@@ -340,9 +340,9 @@ mod tests {
     use super::*;
 
     fn calls(text: &str) -> Vec<Call> {
-        let found = StraceCalls::default().feed(text.as_bytes());
-        assert_eq!(found.refused, None);
-        found.calls
+        let trace = StraceCalls::default().feed(text.as_bytes());
+        assert_eq!(trace.refused, None);
+        trace.calls
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn batches_are_read_as_slides_have_them() {
-        let found = StraceCalls::default().feed(
+        let trace = StraceCalls::default().feed(
             concat!(
                 "io_submit(478, 1, {{0x2b60b0, 0, 0, 0, 288}}) = 1\n",
                 "io_getevents(478, 1, 128, {{0x2b81d0, 0x2b81d0, 8192, 0}, {0x2b8e00, (...)\n",
@@ -370,7 +370,7 @@ mod tests {
             )
             .as_bytes(),
         );
-        let batches: Vec<_> = found
+        let batches: Vec<_> = trace
             .batches
             .iter()
             .map(|batch| {
