@@ -386,8 +386,8 @@ mod tests {
                 (false, 34, Some(128), 0, vec![1_048_576]),
             ]
         );
-        assert_eq!((found.batches[0].requests[0].fd, found.batches[3].least), (288, Some(34)));
-        assert!(found.calls.is_empty());
+        assert_eq!((trace.batches[0].requests[0].fd, trace.batches[3].least), (288, Some(34)));
+        assert!(trace.calls.is_empty());
     }
 
     #[test]
