@@ -101,7 +101,9 @@ impl RunQueue {
                 self.able.entry(thread).or_insert(at_ns);
             }
             Seen::Switch { from, can_run, to } => {
-                if can_run && from != 0 && !self.closing {
+                if !can_run {
+                    self.able.remove(&from); // woken while it still ran: that ended no sleep, and this one begins
+                } else if from != 0 && !self.closing {
                     self.able.insert(from, at_ns); // sent away, and could go on
                 }
                 let Some(since_ns) = self.able.remove(&to) else { return };
@@ -144,8 +146,7 @@ impl RunQueue {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_woken_and_the_sent_away_wait_and_sleepers_do_not() {
+    fn counted(seen: Vec<(u64, Seen)>, until_ns: u64) -> (RunQueue, Vec<(u64, u64)>) {
         let nowhere = Field::default();
         let mut queue = RunQueue {
             woken: vec![],
@@ -153,28 +154,42 @@ mod tests {
             from: nowhere,
             state: nowhere,
             to: nowhere,
-            waiting: vec![],
+            waiting: seen,
             able: HashMap::default(),
             counts: Extrapolated::default(),
             closing: false,
         };
-        let mut followed = Followed::new(Who::Everybody);
-        let (one, other) = (u32::MAX - 1, u32::MAX - 2); // threads that are gone: counted without a name
-        queue.waiting = vec![
-            (100, Seen::Woken { thread: one }),
-            (5_100, Seen::Switch { from: 0, can_run: true, to: one }), // 5 µs after it was woken
-            (8_000, Seen::Switch { from: one, can_run: true, to: other }), // of the other nothing is known
-            (18_000, Seen::Switch { from: other, can_run: false, to: one }), // 10 µs after it was sent away
-            (20_000, Seen::Switch { from: one, can_run: false, to: other }), // it slept: no wait
-            (99_000, Seen::Woken { thread: one }),
+        queue.round(until_ns, &mut Followed::new(Who::Everybody));
+        let counts = queue.counts(&Standing::for_itself());
+        (queue, counts.iter().map(|(_, counts)| (counts.count, counts.sum_ns)).collect())
+    }
+
+    const ONE: u32 = u32::MAX - 1; // threads that are gone: counted without a name
+    const OTHER: u32 = u32::MAX - 2;
+
+    #[test]
+    fn the_woken_and_the_sent_away_wait_and_sleepers_do_not() {
+        let seen = vec![
+            (100, Seen::Woken { thread: ONE }),
+            (5_100, Seen::Switch { from: 0, can_run: true, to: ONE }), // 5 µs after it was woken
+            (8_000, Seen::Switch { from: ONE, can_run: true, to: OTHER }), // of the other nothing is known
+            (18_000, Seen::Switch { from: OTHER, can_run: false, to: ONE }), // 10 µs after it was sent away
+            (20_000, Seen::Switch { from: ONE, can_run: false, to: OTHER }), // it slept: no wait
+            (99_000, Seen::Woken { thread: ONE }),
         ];
-        assert_eq!(queue.round(99_000, &mut followed), 5);
-        let counts: Vec<(u64, u64)> = queue
-            .counts(&Standing::for_itself())
-            .iter()
-            .map(|(_, counts)| (counts.count, counts.sum_ns))
-            .collect();
+        let (queue, counts) = counted(seen, 99_000);
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
+    }
+
+    #[test]
+    fn a_thread_that_was_woken_before_it_slept_does_not_wait_while_it_sleeps() {
+        let seen = vec![
+            (1_000, Seen::Woken { thread: ONE }), // its I/O was done before it slept: it goes on
+            (50_000, Seen::Switch { from: ONE, can_run: false, to: 0 }),
+            (900_000, Seen::Woken { thread: ONE }),
+            (904_000, Seen::Switch { from: 0, can_run: true, to: ONE }),
+        ];
+        assert_eq!(counted(seen, 1_000_000).1, [(1, 4_000)]);
     }
 }
