@@ -120,6 +120,20 @@ def test_the_layer_that_loses_the_time(seen: LayerTimes, code: str, rule: int | 
     assert found.refuted_by
 
 
+def test_an_engine_is_not_blamed_for_a_gap_that_chance_explains() -> None:
+    """A quiet server beside a busy neighbour: its few reads take 1 or 8 ms, and its statistics are of other ones."""
+    slow, quick = 8_388_608, 1_048_576
+    calls = LayerTime(layer="read_call", count=30, sum_ns=30 * 3_000_000, buckets={quick: 21, slow: 9})
+    few = times(database=(5500, 25), bio_read=(2900, 30), driver_read=(2800, 30))
+    by_chance = replace(few, layers={**few.layers, "read_call": calls})
+    assert verdict(by_chance).code == "device"
+    assert not [lost for lost in verdict(by_chance).others if lost.code == "engine"]
+    for_sure = times(database=(6000, 2500), bio_read=(2900, 3000), driver_read=(2800, 3000))
+    many = LayerTime(layer="read_call", count=3000, sum_ns=3000 * 3_000_000, buckets={quick: 2100, slow: 900})
+    losses = verdict(replace(for_sure, layers={**for_sure.layers, "read_call": many}))
+    assert losses.code == "engine"
+
+
 def test_a_write_throttle_is_named_by_its_commits() -> None:
     cap = ReachedLimit(device="vda", metric=metrics.WRITE_IOS_PER_S, limit_per_s=100, rate_per_s=98)
     found = verdict(times(sync_call=28_000, bio_write=150, bio_flush=50, run_queue=5, limits=(cap,)))

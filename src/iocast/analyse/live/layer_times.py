@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -50,6 +51,17 @@ class LayerTime(Struct, frozen=True, kw_only=True):
     def mean_ns(self) -> float | None:
         """None where nothing was done."""
         return self.sum_ns / self.count if self.count else None
+
+    @property
+    def spread_ns(self) -> float | None:
+        """The standard deviation, at most that of the bounds of its buckets; that of an exponential distribution where
+        its source has none."""
+        mean_ns, counted = self.mean_ns, sum(self.buckets.values())
+        if mean_ns is None or not counted:
+            return mean_ns
+        highest_ns = max((upper_ns for upper_ns in self.buckets if upper_ns), default=0)
+        squares = sum(count * ((upper_ns or 2 * highest_ns) - mean_ns) ** 2 for upper_ns, count in self.buckets.items())
+        return math.sqrt(squares / counted)
 
     def below_ns(self, share: float) -> int | None:
         """The bound below which so large a share of the times lies; None where no bucket says so."""

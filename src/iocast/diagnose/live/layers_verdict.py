@@ -15,7 +15,8 @@ limit that is reached) is named for it, and the file system only by elimination.
 6. NFS: waits for a slot that are longer than a round trip are the client's; a long round trip is the network's or the
    server's.
 7. A read of the database beyond its call: the engine.
-8. The client beyond the database: the network between them, or the client.
+8. The client beyond the database: the network between them, or the client. Of 7 and 8 the two means are of I/Os counted
+   at different times: a gap that chance explains is none.
 9. The database counts next to no reads while its calls and the device are busy: late statistics, or another process.
    PostgreSQL reports at most once a second: what lies below it is judged all the same.
 
@@ -28,6 +29,7 @@ The times of a machine in good health were measured on PostgreSQL 15 to 18 (docs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
@@ -45,6 +47,7 @@ MIN_GAP_NS = 25_000
 # From here on a gap is the file system's, or the journal's, by elimination: a processor that sleeps takes a while, too.
 MIN_ELSE_NS = 100_000
 MOST = 0.5  # of a gap that is waits for a processor, of what a device reads, of the time of requests that is waited for
+CHANCE = 3.0  # standard errors
 NEXT_TO_NONE = 0.05  # of the time, or of the reads: less is not told
 LEAST = 20  # calls: of fewer no mean is told
 FEW = 3  # calls will do where they take a good part of the time: of a slow log there are no more in a second
@@ -459,14 +462,24 @@ def _nfs(times: LayerTimes) -> Iterator[Lost]:
         yield _lost("nfs_server", (trip_ns - SLOW_ROUND_TRIP_NS) * count, evidence, f"the {trip}")
 
 
+def _by_chance_ns(times: LayerTimes, upper: LayerCode, lower: LayerCode) -> float:
+    """How far the means of two samples of the times of the lower layer lie apart in one pair of 700."""
+    spread_ns = times.layers[lower].spread_ns or 0.0
+    return CHANCE * spread_ns * math.sqrt(1 / times.count(upper) + 1 / times.count(lower))
+
+
 def _engine(times: LayerTimes) -> Iterator[Lost]:
-    """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine."""
+    """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine.
+
+    The database reports its reads up to a second late, so its mean may be of other reads than that of the calls: a gap
+    that two samples of the same times have by chance blames nobody.
+    """
     database_ns, call_ns = _mean(times, "database"), _mean(times, "read_call")
     reads, calls = times.count("database"), times.count("read_call")
     # Where calls are far fewer or far more they are not those of these reads.
     if database_ns is None or call_ns is None or not reads / CALLS_APART <= calls <= CALLS_APART * reads:
         return
-    if not is_gap(database_ns, call_ns):
+    if not is_gap(database_ns, call_ns) or database_ns - call_ns < _by_chance_ns(times, "database", "read_call"):
         return
     lost_ns = (database_ns - call_ns) * reads
     evidence = {"database_ns": database_ns, "read_call_ns": call_ns, "reads": float(reads)}
@@ -481,7 +494,9 @@ def _client_path(times: LayerTimes) -> Iterator[Lost]:
     """Rule 8."""
     server: LayerCode = "database" if times.mean_ns("database") is not None else "nfs_round_trip"
     client_ns, server_ns = _mean(times, "client"), times.mean_ns(server)
-    if client_ns is not None and server_ns is not None and is_gap(client_ns, server_ns):
+    if client_ns is None or server_ns is None or not is_gap(client_ns, server_ns):
+        return
+    if client_ns - server_ns >= _by_chance_ns(times, "client", server):
         evidence = {"client_ns": client_ns, "server_ns": server_ns, "calls": float(times.count("client"))}
         shown = f"it waits {brief_time(client_ns)}, the server takes {brief_time(server_ns)}"
         yield _lost("client_path", (client_ns - server_ns) * times.count("client"), evidence, shown)
