@@ -111,6 +111,20 @@ def _one_row(server: Planted, _: Random) -> AbstractContextManager[None]:
     return nullcontext()
 
 
+def _slow_client(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    """Two clients that take a row of a large answer every few milliseconds."""
+    return server.fetch_slowly("select filler from kept, generate_series(1, 20)", drawn.uniform(0.002, 0.02), clients=2)
+
+
+def _vacuum(server: Planted, drawn: Random) -> AbstractContextManager[None]:
+    """Somebody who makes a table full of dead rows and vacuums it, again and again, beside commits."""
+    server.say(
+        "create table if not exists dead (n int, filler text)",
+        f"insert into dead select n, repeat('x', 500) from generate_series(1, {drawn.randint(40_000, 80_000)}) n",
+    )
+    return server.work("vacuum (disable_page_skipping) dead", clients=1)
+
+
 def _checkpoints(server: Planted, drawn: Random) -> AbstractContextManager[None]:
     """Somebody who asks for a checkpoint again and again, beside commits."""
     return server.work("checkpoint", clients=drawn.randint(1, 2))
@@ -130,12 +144,17 @@ CASES = (
     Case("neighbour", _neighbour, reads(), 2, "device_queue", 3, "The queue of the device, shared"),
     Case("late statistics", _nothing, READ_ONCE, 1, "late_statistics", 9, ""),
     Case("lock of a row", _one_row, HOLD_ROW, 6, "lock", 10, "Sessions wait for a lock"),
+    Case("fifty committers", _nothing, COMMIT, 50, "log", 12, "Sessions wait for the log"),
+    Case(
+        "slow client", _slow_client, "select 1 from pg_sleep(0.2)", 1, "client_path", 11, "Sessions wait for the client"
+    ),
     Case("computing", _nothing, COMPUTE, 1, "query", 13, "Statements compute"),
 )
 # Told beside the verdict, whatever that is on this machine: condition, statement, clients, what is said.
 REMARKS = (
     ("spill of a sort", _nothing, SPILL, 1, "Statements spill to temporary files"),
     ("checkpoint storm", _checkpoints, COMMIT, 2, "A checkpoint is writing"),
+    ("vacuum", _vacuum, COMMIT, 1, "Vacuum works on"),
 )
 
 
@@ -207,6 +226,25 @@ def test_what_the_server_does_besides_is_told(
                 say(f"| {name} {seed} | {figures(planted, interval, found)}")
             return
     raise AssertionError(f"{name}: {found.says}")
+
+
+THINKING = "select pg_sleep(0.25), filler from kept where id = 1 + {seed} * 8000"  # next to no work between two pauses
+# What may be said of a server that next to nobody uses: others read the disk, or too little was seen.
+OF_OTHERS = ("none", "unknown", "device_queue", "device")
+
+
+@pytest.mark.parametrize("run", range(QUIET_RUNS))
+@pytest.mark.parametrize("clients", [0, 3])
+def test_an_idle_server_beside_a_neighbour_is_not_blamed(
+    planted: Planted, clients: int, run: int, say: Callable[[str], None]
+) -> None:
+    with _neighbour(planted, Random(run)), planted.work(THINKING, clients):
+        interval = planted.watched()
+    found = verdict_of(interval)
+    if QUIET_RUNS > 1:
+        say(f"| idle beside a neighbour {clients} {run} | {figures(planted, interval, found)}")
+    assert found.code in OF_OTHERS, f"{found.code}: {found.says}"
+    assert not {each.code for each in found.others} & {"engine", "client_path", "file_system", "journal"}, found.others
 
 
 @pytest.mark.parametrize("run", range(QUIET_RUNS))

@@ -125,6 +125,41 @@ class Planted:
                 thread.join(timeout=60)
         assert not failed, failed
 
+    @contextmanager
+    def fetch_slowly(self, statement: str, pause_s: float, clients: int) -> Iterator[None]:
+        """While entered, so many clients take the rows of a statement one by one, with a pause before each."""
+        import psycopg
+        from psycopg import pq
+
+        over, failed = threading.Event(), []
+
+        def client() -> None:
+            try:
+                with psycopg.connect(self.server.url(), autocommit=True) as connection:
+                    connection.pgconn.send_query(statement.encode())
+                    connection.pgconn.set_single_row_mode()
+                    while not over.wait(pause_s):
+                        row = connection.pgconn.get_result()
+                        if row is None or row.status not in (pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_OK):
+                            break
+                    connection.cancel_safe()
+                    while connection.pgconn.get_result():
+                        pass
+            except psycopg.Error as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=client) for _ in range(clients)]
+        for thread in threads:
+            thread.start()
+        try:
+            time.sleep(SETTLE_S)
+            yield
+        finally:
+            over.set()
+            for thread in threads:
+                thread.join(timeout=60)
+        assert not failed, failed
+
     def watched(self, seconds: float = WINDOW_S) -> Interval:
         """What `iocast top --database URL --pid PID --device DISK` sees in one interval after the first."""
         return self.watched_while(lambda: time.sleep(seconds))

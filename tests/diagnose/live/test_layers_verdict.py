@@ -134,6 +134,12 @@ def test_an_engine_is_not_blamed_for_a_gap_that_chance_explains() -> None:
     assert losses.code == "engine"
 
 
+def test_reads_of_a_device_that_no_call_waits_for_are_not_told() -> None:
+    """An idle server: its calls take 2 µs, and a neighbour's reads 8 ms."""
+    idle = verdict(times(read_call=(2, 40), bio_read=(8100, 9000), request_read=(8000, 9000), driver_read=(1900, 9000)))
+    assert (idle.code, idle.says) == ("none", "No layer loses time: read call 2 µs.")
+
+
 def test_a_write_throttle_is_named_by_its_commits() -> None:
     cap = ReachedLimit(device="vda", metric=metrics.WRITE_IOS_PER_S, limit_per_s=100, rate_per_s=98)
     found = verdict(times(sync_call=28_000, bio_write=150, bio_flush=50, run_queue=5, limits=(cap,)))

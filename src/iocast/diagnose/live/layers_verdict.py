@@ -219,7 +219,7 @@ def _summed_up(times: LayerTimes) -> str:
     busiest = _busiest(times)
     known = [(name, (times if layer == "database" else busiest).mean_ns(layer)) for layer, name in names]
     share = busiest.cached_share
-    if share is not None and share >= 1 - NEXT_TO_NONE:  # what the device reads is for others
+    if not _waited(busiest, "reads", "driver_read"):  # what the device reads is for others
         known = [each for each in known if each[0] != "driver read"]
     parts = [f"{name} {brief_time(mean_ns)}" for name, mean_ns in known if mean_ns is not None]
     if share is not None and share >= NEXT_TO_NONE:

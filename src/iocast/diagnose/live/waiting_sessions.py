@@ -1,8 +1,9 @@
 """What the sessions of a database wait for, beside the layers below: a lock, the client, the log; or they compute.
 
 Hypothesis: most of the time of the active sessions goes to one kind of wait. Alternatives are the other kinds, and a
-layer that loses time: where one does for half of the interval it comes first, since whoever holds a lock may be waiting
-for it, and the wait is told beside it. "Not the storage" is said only where the layers were watched and are quick.
+layer that loses time: where one does for half of the interval (a third, of the log) it comes first, since whoever
+holds a lock may be waiting for it, and the wait is told beside it. "Not the storage" is said only where the layers were
+watched and are quick.
 
 10. Sessions that wait for locks of tables and rows: who holds them is named where the server tells.
 11. Sessions that wait for the client, which sends or takes data slowly.
@@ -20,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast.analyse.live.session_shares import Activity, BackgroundWork, HeldLock
-from iocast.diagnose.live.layers_verdict import LayersVerdict, Lost
+from iocast.diagnose.live.layers_verdict import GAP_SHARE, LayersVerdict, Lost
 from iocast.diagnose.live.loss_words import LossWords
 from iocast.metrics import ON_CPU
 from iocast.model.codes import LostTimeCode
@@ -108,7 +109,7 @@ def with_sessions(layers: LayersVerdict, waits: SessionWaits, elapsed_ns: int) -
 def _joined(layers: LayersVerdict, loss: Lost | None, elapsed_ns: int) -> LayersVerdict:
     if loss is None:
         return layers
-    if layers.rule is not None and (loss.code == "log" or (layers.lost_share or 0.0) >= MOST):
+    if layers.rule is not None and (layers.lost_share or 0.0) >= _enough_to_explain(loss):
         return replace(layers, says=f"{layers.says} {loss.says}", others=(*layers.others, loss))
     beside = {"none": "Not the storage: no layer loses time.", "unknown": layers.says}.get(layers.code, layers.says)
     others = layers.others
@@ -125,6 +126,12 @@ def _joined(layers: LayersVerdict, loss: Lost | None, elapsed_ns: int) -> Layers
         others=others,
         missing=layers.missing,
     )
+
+
+def _enough_to_explain(loss: Lost) -> float:
+    """The share of the time that a layer must lose to be why sessions wait. One writes the log at a time and the others
+    wait for it, so that a layer which takes a third of a sync call takes a third of that time."""
+    return GAP_SHARE * min(1.0, loss.evidence["sessions"]) if loss.code == "log" else MOST
 
 
 def _as_lost(layers: LayersVerdict, elapsed_ns: int) -> Lost:
