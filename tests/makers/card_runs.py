@@ -321,6 +321,17 @@ def run(*phases: PhaseRecord, target: Target = TARGET, **changes: Any) -> Run:
     return Run(plan=plan, phases=phases, **{**fields, **changes})
 
 
+def size_ladder(*sizes_bytes: int) -> Run:
+    """Scans at several sizes under two loads; the heavier one does four times as many I/Os in the same time."""
+    return run(
+        *(
+            reads(f"scan {size} {users}x1", size_bytes=size, users=users, times=lognormal(4000 * users, 240_000, 0.3))
+            for users in (1, 4)
+            for size in sizes_bytes
+        )
+    )
+
+
 def quick_card() -> Run:
     """The run of a sound SSD: what a newcomer sees first."""
     return run(

@@ -277,6 +277,7 @@ SectionCode = Literal[
     "errors",
     "slowest",
     "family",
+    "sizes_view",
     "device_view",
     "remarks",
     # of a comparison

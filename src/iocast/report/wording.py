@@ -45,6 +45,7 @@ SECTIONS: dict[SectionCode, str] = {
     "errors": "Errors",
     "slowest": "Slowest I/Os (over 10 × p99)",
     "family": "All rows",
+    "sizes_view": "Throughput by I/O size",
     "device_view": "Requests at the device",
     "remarks": "Limitations",
     "differences": "Other differences",

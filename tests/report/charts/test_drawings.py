@@ -63,6 +63,7 @@ def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Chart]:
     for chart in (
         *charts_at("replay", replayed),
         *report_of(run).charts,
+        *report_of(card_runs.size_ladder(4096, 16384, 65536)).charts,
         *compared.charts,
         *repeated.charts,
         *graded_charts(),

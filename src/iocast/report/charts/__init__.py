@@ -37,6 +37,7 @@ from iocast.report.charts import (
     size_distribution,
     sizing_bars,
     throughput,
+    throughput_by_size,
     time_latency,
     time_offset,
     trend,
@@ -72,6 +73,7 @@ CHARTS: dict[str, ChartModule] = {
     "latency_bands": latency_bands,
     "scaling": scaling,
     "throughput": throughput,
+    "throughput_by_size": throughput_by_size,
     "load_curve": load_curve,
     "distribution": distribution,
     "percentiles": percentiles,
@@ -114,13 +116,15 @@ def charts_at(stand: Stand, subject: object) -> tuple[Chart, ...]:
 
 
 def chart_sections(run: Run | Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Section, ...]:
-    """A section for each ladder of loads, one for all other rows together, one for the device."""
+    """A section for each ladder of loads, one for all other rows, one for ladders of sizes, one for the device."""
     facts = facts_of(run)
-    shown_families = _shown(facts, examination, courses)
+    every_family = families(facts, examination, courses)
+    shown_families = _shown(every_family)
     sections = [
         Section("family", family.title, paragraphs=_excluded(family, examination), charts=charts_at("family", family))
         for family in shown_families
     ]
+    sections.append(section("sizes_view", charts=charts_at("sizes", every_family)))
     sections.append(section("device_view", charts=charts_at("device", ExaminedRun(facts, examination))))
     return tuple(section for section in sections if section.charts)
 
@@ -132,10 +136,9 @@ def _excluded(family: Family, examination: Examination) -> tuple[str, ...]:
     return (f"Drawn with rows that are left out of comparisons: {out}.",) if out else ()
 
 
-def _shown(facts: Facts, examination: Examination, courses: dict[int, Course]) -> tuple[Family, ...]:
-    shown_families = families(facts, examination, courses)
-    ladders = [family for family in shown_families if len(family.ladder) > 1]
+def _shown(every_family: tuple[Family, ...]) -> tuple[Family, ...]:
+    ladders = [family for family in every_family if len(family.ladder) > 1]
     rest = pooled(
-        (family for family in shown_families if len(family.ladder) < 2), "Other rows" if ladders else "All rows"
+        (family for family in every_family if len(family.ladder) < 2), "Other rows" if ladders else "All rows"
     )
     return (*ladders, *([rest] if rest else []))

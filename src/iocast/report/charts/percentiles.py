@@ -82,12 +82,4 @@ def _summary(family: Family, members: list[Member]) -> str:
 def draw(chart: Percentiles, theme: Theme, width: int) -> Plot:
     """A line for each row, from light to dark with the load."""
     of = len(curves_by_row(chart.curves))
-    return percentile_lines(chart.curves, [_of_ramp(theme, at, of) for at in range(of)], width)
-
-
-def _of_ramp(theme: Theme, at: int, of: int) -> str:
-    """From light to dark, the last always the strongest; a single line has the accent."""
-    if of == 1:
-        return theme.accent
-    usable = theme.ramp[1:] if of < len(theme.ramp) else theme.ramp
-    return usable[round(at * (len(usable) - 1) / (of - 1))]
+    return percentile_lines(chart.curves, [theme.tone(at, of) for at in range(of)], width)

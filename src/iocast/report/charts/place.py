@@ -15,6 +15,7 @@ Stand = Literal[
     "glance",  # an ExaminedRun; beside the table of results
     "grade",  # a GradedRun; beside its letters
     "family",  # a Family; in its section
+    "sizes",  # the Families of a run; in the section about sizes
     "device",  # an ExaminedRun; in the section about the device
     "compared results",  # a Comparison; beside the table of ratios
     "compared times",  # a Comparison; beside the response times of both sides

@@ -44,6 +44,13 @@ class Theme(Struct, frozen=True):
     buckets: tuple[str, ...]
     ramp: tuple[str, ...]
 
+    def tone(self, at: int, of: int) -> str:
+        """The colour of one of several loads: from light to dark with the load; of a single one the accent."""
+        if of == 1:
+            return self.accent
+        usable = self.ramp[1:] if of < len(self.ramp) else self.ramp
+        return usable[round(at * (len(usable) - 1) / (of - 1))]
+
 
 LIGHT = Theme(
     ink="#1b2430",
