@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from iocast import archive
 from iocast.archive import RunFolder
+from iocast.archive.json_files import unwritable
 from iocast.errors import ArchiveError
 from iocast.model.histogram import Histogram
 from iocast.model.plan import Plan
@@ -256,3 +258,16 @@ def test_a_folder_takes_as_many_queries_as_a_row(tmp_path: Path, monkeypatch: py
         counts.append(len(asked))
         asked.clear()
     assert counts[0] == counts[1] == 4  # samples, intervals, quantiles of intervals, courses
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (errno.ENOSPC, "free some space, or choose another directory with --out DIR"),
+        (errno.EROFS, "choose another directory with --out DIR"),
+        (errno.ENOTDIR, "choose another directory with --out DIR"),
+    ],
+)
+def test_more_space_is_a_way_out_only_where_it_is_missing(tmp_path: Path, number: int, hint: str) -> None:
+    refusal = unwritable(tmp_path, OSError(number, os.strerror(number)))
+    assert (refusal.message, refusal.hint) == (f"cannot write {tmp_path}: {os.strerror(number)}", hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,7 +54,7 @@ def put(folder: HeldFolder, name: str, text: bytes) -> None:
     except ForeignFile as error:
         raise ArchiveError(f"cannot write {folder.path}: {error.strerror}", STAYS) from error
     except OSError as error:
-        raise unwritable(folder.path, error.strerror or str(error)) from error
+        raise unwritable(folder.path, error) from error
 
 
 def put_readable(folder: HeldFolder, name: str, value: object) -> None:
@@ -61,9 +62,12 @@ def put_readable(folder: HeldFolder, name: str, value: object) -> None:
     put(folder, name, msgspec.json.format(msgspec.json.encode(value), indent=1))
 
 
-def unwritable(path: Path, why: str) -> ArchiveError:
-    """The refusal for what cannot be written."""
-    return ArchiveError(f"cannot write {path}: {why}", "free some space, or choose another directory with --out DIR")
+def unwritable(path: Path, error: OSError) -> ArchiveError:
+    """The refusal for what cannot be written; more space is a way out only where it may be what is missing."""
+    hint = "choose another directory with --out DIR"
+    if error.errno in (None, errno.ENOSPC, errno.EDQUOT):  # without a number: DuckDB's words
+        hint = f"free some space, or {hint}"
+    return ArchiveError(f"cannot write {path}: {error.strerror or error}", hint)
 
 
 def not_understood(path: Path, why: object, hint: str = "the file was modified or truncated") -> ArchiveError:

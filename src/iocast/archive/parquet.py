@@ -108,9 +108,9 @@ def write(
             copied = f"COPY ({query}) TO '{file.place}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
             connection.execute(copied, [*whose, phase, *parameters])
     except OSError as error:
-        raise unwritable(path, error.strerror or str(error)) from error
+        raise unwritable(path, error) from error
     except duckdb.Error as error:
-        raise unwritable(path, reason(error)) from error
+        raise unwritable(path, OSError(reason(error))) from error
 
 
 # What a query for `rows_of_phases` selects from: the tables of all phases as one, with the number of the phase.

@@ -44,7 +44,7 @@ def put_without_names(folder: HeldFolder, name: str, source: str, names: Pseudon
         with folder.growing(name) as file:
             write_without_names(Path(source), file.place, names)
     except OSError as error:
-        raise unwritable(folder.path, error.strerror or str(error)) from error
+        raise unwritable(folder.path, error) from error
 
 
 def is_profile(path: str) -> bool:

@@ -48,7 +48,7 @@ class SavedRows:
         try:
             self._append(_lines(run, first, texts))
         except OSError as error:
-            raise unwritable(self._folder.path, error.strerror or str(error)) from error
+            raise unwritable(self._folder.path, error) from error
 
     def _append(self, text: bytes) -> None:
         file = self._file()

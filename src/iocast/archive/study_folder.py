@@ -40,7 +40,7 @@ def begin(folder: str, text: str) -> None:
     try:
         held = open_base(place)
     except OSError as error:
-        raise unwritable(place, error.strerror or str(error)) from error
+        raise unwritable(place, error) from error
     if not is_study(folder):
         put(held, STUDY, text.rstrip("\n").encode())
     elif study_text(folder).rstrip("\n") != text.rstrip("\n"):
@@ -61,7 +61,7 @@ def working_on(folder: str, label: str) -> Iterator[HeldFolder]:
         why, hint = error.strerror or str(error), "or choose another --label, or another directory with --out DIR"
         raise ArchiveError(f"cannot write to {place}: {why}", hint) from error
     except OSError as error:
-        raise unwritable(place, error.strerror or str(error)) from error
+        raise unwritable(place, error) from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

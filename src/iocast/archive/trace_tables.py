@@ -55,7 +55,7 @@ def write_without_names(source: Path, place: str, names: Pseudonyms) -> None:
             query = _CALLS if calls else "SELECT * FROM named"
             connection.execute(f"COPY ({query}) TO {_text(place)} ({_how(named, names, calls=calls)})")
     except (OSError, duckdb.IOException) as error:
-        raise unwritable(source.parent, str(error)) from error
+        raise unwritable(source.parent, OSError(str(error))) from error
     except (CoreError, duckdb.Error) as error:
         said = f"{source} cannot be read as a table of events: {reason(error)}"
         raise ArchiveError(said, "give a trace, or a table that iocast made of one") from error

@@ -56,7 +56,7 @@ class OpenReel:
             self._folder.remove(self._name)
             self._file = self._folder.open_to_append(self._name)
         except OSError as error:
-            raise unwritable(folder.path / SAMPLES / self._name, error.strerror or str(error)) from error
+            raise unwritable(folder.path / SAMPLES / self._name, error) from error
         self.close = weakref.finalize(self, os.close, self._file)
         self._names: _Names = ([], [], [])
         self._values: list[float] = []
@@ -146,7 +146,7 @@ class OpenReel:
                     os.ftruncate(self._file, before)
                 raise
         except OSError as error:
-            raise unwritable(self._folder.path / self._name, error.strerror or str(error)) from error
+            raise unwritable(self._folder.path / self._name, error) from error
         self._bytes += len(text) + 1
 
 

@@ -73,7 +73,9 @@ def put_page(folder: HeldFolder, name: str, data: bytes) -> None:
     try:
         folder.put(name, data)
     except OSError as error:
-        why, hint = error.strerror or error, "free some space, or name another file with -o"
+        why, hint = error.strerror or error, "name another file with -o"
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            hint = f"free some space, or {hint}"
         if isinstance(error, ForeignFile):
             hint = "what is there stays; `iocast report RUN -o FILE` writes the page elsewhere"
         raise ArchiveError(f"cannot write {folder.path / name}: {why}", hint) from error
