@@ -147,6 +147,63 @@ def test_a_file_system_on_it_is_mounted(tmp_path: Path, attach: Attach, mounted:
     assert (place / "precious").read_text() == "data"
 
 
+TREE = 'name = "t"\n[tree]\nfiles = 3\nsize = "1M"\n[[phase]]\noperations = {{ {does} }}\nsize = "4k"\npasses = 1\n'
+
+
+def in_a_tree(home: Path, does: str = "write = 100") -> subprocess.CompletedProcess[str]:
+    """A run in the tree of a place: it is made where it is missing."""
+    (home / "tree.toml").write_text(TREE.format(does=does))
+    (home / "here").mkdir(exist_ok=True)
+    return iocast("run", "tree.toml", "here", "--out", "runs", "--no-page", cwd=home)
+
+
+def kept_in_its_tree(home: Path, *said: str) -> None:
+    """A run that writes is refused, and clean leaves the tree where it is; both say why."""
+    done = in_a_tree(home)
+    assert done.returncode == 2, done.stdout
+    cleaned = iocast("clean", "here", cwd=home)
+    for each in said:
+        assert each in " ".join(done.stderr.split())
+        assert each in " ".join(cleaned.stderr.split())
+
+
+def test_a_process_uses_a_file_of_a_tree(tmp_path: Path, started: Callable[..., int]) -> None:
+    assert in_a_tree(tmp_path).returncode == 0
+    file = tmp_path / "here/iocast-tree/d0/f1"
+    pid, before = started("writes", file), content(file)
+    kept_in_its_tree(tmp_path, f"process {pid} (", "has it open for writing")
+    assert content(file) == before
+
+
+def test_a_loop_device_stands_on_a_file_of_a_tree(tmp_path: Path, attach: Attach) -> None:
+    assert in_a_tree(tmp_path).returncode == 0
+    file = tmp_path / "here/iocast-tree/d0/f1"
+    device, before = attach(file), content(file)
+    kept_in_its_tree(tmp_path, f"it is the file behind {device[5:]}")
+    assert content(file) == before
+
+
+@pytest.mark.parametrize("name", ["iocast-tree/.iocast-shape", "iocast-tree/d0/f1", "iocast-tree.iocast"])
+def test_something_is_mounted_on_what_is_ours(tmp_path: Path, name: str) -> None:
+    """The file that is mounted has the device, the owner and the mode of what it hides."""
+    need("mount")
+    assert in_a_tree(tmp_path).returncode == 0
+    hidden, precious = tmp_path / "here" / name, tmp_path / "precious"
+    command("cp", "--archive", hidden, precious)
+    with precious.open("r+b") as file:
+        file.truncate(hidden.stat().st_size)
+        if not name.endswith(".iocast"):
+            file.write(b"precious")
+    before = content(precious)
+    command("mount", "--bind", precious, hidden)
+    try:
+        kept_in_its_tree(tmp_path, f"is mounted on {hidden}")
+        assert content(precious) == before
+    finally:
+        command("umount", hidden)
+    assert in_a_tree(tmp_path).returncode == 0
+
+
 @pytest.mark.alone  # the kernel writes what others need room for
 def test_it_is_swap(tmp_path: Path) -> None:
     need("mkswap", "swapon", "swapoff")

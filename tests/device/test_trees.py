@@ -54,6 +54,16 @@ def test_more_files_than_inodes_are_refused_before_anything_is_made(
     assert {path.name for path in place.iterdir()} == {"lost+found"}
 
 
+def test_a_tree_that_was_written_to_is_still_ours(tmp_path: Path) -> None:
+    """The second run took it up as if it were a file, whose end is noted; the third one took it for foreign."""
+    place = tmp_path / "place"
+    place.mkdir()
+    for _ in range(3):
+        code, said = _run(tmp_path, place, 4, "4k", 'operations = "write"\nsize = "4k"\npasses = 1')
+        assert code == 0, said
+    assert _cleaned(tmp_path, place) == set()
+
+
 def test_what_is_mounted_on_a_directory_of_a_tree_is_not_of_the_tree(tmp_path: Path) -> None:
     """A bind mount has the device of the tree: what it shows was removed, where a copy had kept the modes."""
     need("mount")
@@ -69,7 +79,7 @@ def test_what_is_mounted_on_a_directory_of_a_tree_is_not_of_the_tree(tmp_path: P
     try:
         refused = iocast("clean", place, cwd=tmp_path)
         assert refused.returncode == 0 or "error" in refused.stderr
-        _run(tmp_path, place, 4, "8k", 'operations = "write"\npasses = 1')
+        _run(tmp_path, place, 4, "8k", 'operations = "write"\nsize = "4k"\npasses = 1')
         assert {each.name: each.read_bytes() for each in copy.iterdir()} == before
     finally:
         command("umount", directory)

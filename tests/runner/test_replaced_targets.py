@@ -15,6 +15,7 @@ from makers.work_files import MIB, lay, phase, plan
 from msgspec.structs import replace
 
 from iocast import load, runner
+from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.errors import TargetError
 from iocast.load import marks
 from iocast.load.marks import WRITTEN_BY_OTHERS
@@ -273,7 +274,7 @@ def test_storage_has_the_last_mark_when_a_run_ends(tmp_path: Path, monkeypatch: 
         call = getattr(os, name)
 
         def record(descriptor: int, *arguments: Any) -> Any:
-            if os.readlink(f"/proc/self/fd/{descriptor}").endswith(marks.MARK_SUFFIX):
+            if os.readlink(f"/proc/self/fd/{descriptor}").endswith(MARK_SUFFIX):
                 calls.append(name)
             return call(descriptor, *arguments)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from iocast.errors import DatabaseError
+from iocast.errors import DatabaseError, SpecError
 from iocast.tools.my_dialling import MyDialling
 from iocast.tools.pg_dialling import PgDialling
 
@@ -120,3 +121,31 @@ def test_without_a_port_localhost_is_the_socket_of_the_option_file(
     monkeypatch.setenv("HOME", str(tmp_path))
     dial_mysql(url)
     assert listeners.called == {"file"}
+
+
+def test_keys_of_a_connection_go_to_no_file_that_a_url_or_a_service_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    psycopg = pytest.importorskip("psycopg")
+    with pytest.raises(SpecError, match="must not name a file for the keys"):
+        PgDialling("postgresql://u@localhost/db?sslkeylogfile=/etc/passwd", None)
+    connected: list[dict[str, object]] = []
+    monkeypatch.setattr(psycopg, "connect", lambda **settings: connected.append(settings))
+    monkeypatch.setattr(psycopg.pq, "version", lambda: 180000)
+    PgDialling("postgresql:///db?service=prod", None).connect("test", "")
+    monkeypatch.setattr(psycopg.pq, "version", lambda: 170000)  # does not know the option
+    PgDialling("postgresql:///db?service=prod", None).connect("test", "")
+    assert [each.get("sslkeylogfile") for each in connected] == ["", None]
+
+
+def test_keys_of_a_connection_go_to_no_file_that_the_environment_names(
+    listeners: Listeners, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    authorities = ssl.get_default_verify_paths().cafile
+    if authorities is None:
+        pytest.skip("no authorities are installed here")
+    port = listeners.network("named", "127.0.0.1")
+    keys = tmp_path / "keys"
+    keys.touch()
+    monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
+    dial_mysql(f"mysql://u@127.0.0.1:{port}/db?ssl_ca={quote(authorities)}")
+    assert keys.read_bytes() == b""
+    assert os.environ["SSLKEYLOGFILE"] == str(keys)

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from iocast._core import unix_ns
 from iocast.archive.writing.asides import is_ours_alone, remove_ours
-from iocast.archive.writing.file_identity import identity, is_ours, mount_of
+from iocast.archive.writing.file_identity import MARK_SUFFIX, identity, is_ours, mount_of
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
@@ -34,7 +34,6 @@ from iocast.load.signs_of_work import is_changed_since, sampled
 
 T = TypeVar("T")
 
-MARK_SUFFIX = ".iocast"
 MAKER = "iocast"
 WRITTEN_BY_OTHERS = "was written to by another program since iocast left it"
 _KEEP_AWAY = "keep other programs away from the work files; remove it (rm) if what is in it may be lost"
@@ -226,9 +225,11 @@ def _is_changed(mark: Mark, path: str, descriptor: int) -> bool:
     whole seconds both may be as they were: then a sample of what is in it decides.
     """
     status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):  # how a tree was left is not noted: its files are known by themselves
+        return False
     if mark.worked_on_by is not None:
         return _is_changed_since_its_end(mark, path, descriptor)
-    if mark.left_ns is None or mark.left_digest is None or not stat.S_ISREG(status.st_mode):
+    if mark.left_ns is None or mark.left_digest is None:
         return False
     if status.st_mtime_ns != mark.left_ns or status.st_size != (mark.left_bytes or status.st_size):
         return True
@@ -348,7 +349,8 @@ def _taken_up(mark: Mark, descriptor: int) -> Mark:
 
 
 def _taken_up_and_touched(mark: Mark, descriptor: int) -> Mark:
-    return _worked_on(_taken_up(mark, descriptor))
+    taken = _taken_up(mark, descriptor)
+    return _worked_on(taken) if stat.S_ISREG(os.fstat(descriptor).st_mode) else taken
 
 
 def _known_again(mark: Mark, descriptor: int) -> Mark:

@@ -13,13 +13,13 @@ from pathlib import Path
 from msgspec import Struct
 
 from iocast.archive.writing.asides import put_back_left, rooms_left
+from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path, holding
 from iocast.archive.writing.proofs import is_folder_proven
 from iocast.archive.writing.renaming import others_may_rename
 from iocast.errors import TargetError
 from iocast.load.file_attributes import fixed
 from iocast.load.marks import (
-    MARK_SUFFIX,
     WRITTEN_BY_OTHERS,
     held,
     is_changed_by_others,

@@ -9,6 +9,8 @@ from iocast.tools.database_address import AskPassword, needed_for, parsed
 
 CONNECT_TIMEOUT_S = 10
 _SERVERS_OWN = "-c search_path=pg_catalog"  # else the owner of the database says what our statements name
+_KEY_LOG = "sslkeylogfile"  # to which libpq would append, whatever it is
+_KEY_LOG_SINCE = 180000
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
 
 
@@ -22,6 +24,8 @@ class PgDialling:
         address = parsed(url, _WAY_OUT)
         if "options" in address.options:
             raise SpecError("the URL must not set options of the session: iocast sets them", "leave ?options= out")
+        if _KEY_LOG in address.options:
+            raise SpecError("the URL must not name a file for the keys of the connection", f"leave ?{_KEY_LOG}= out")
         self.redacted = address.redacted
         self._url, self._ask = url, ask
         self._answers = {} if answers is None else answers
@@ -39,6 +43,8 @@ class PgDialling:
             "client_encoding": "UTF8",
             "options": f"{options} {_SERVERS_OWN}",
         }
+        if psycopg.pq.version() >= _KEY_LOG_SINCE:
+            settings[_KEY_LOG] = ""  # a service file names one, too
         for attempt in range(2):
             known = self._answers.get(self.redacted)
             secret = {} if known is None else {"password": known}
@@ -58,6 +64,7 @@ def pg_driver() -> Any:
     with needed_for("PostgreSQL"):
         import psycopg
         import psycopg.conninfo
+        import psycopg.pq
         import psycopg.rows
     return psycopg
 

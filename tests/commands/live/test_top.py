@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +52,25 @@ def test_refusals(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     refused = _top(*words, cwd=tmp_path)
     assert refused.returncode == 2
     assert said in refused.stderr
+
+
+def test_the_screen_writes_to_no_file_that_the_environment_names(tmp_path: Path) -> None:
+    """Textual appends to a log, or replaces a file by a picture of the screen, wherever two variables say."""
+    log = tmp_path / "log"
+    log.touch()
+    textual = {**os.environ, "TEXTUAL_LOG": str(log), "TEXTUAL_SCREENSHOT": "1", "TEXTUAL_SCREENSHOT_LOCATION": "."}
+    program = """
+from iocast.commands.live import cmd_top
+try:
+    cmd_top._show(None, "test")
+except AttributeError:
+    pass  # there is nothing to show
+from textual import constants
+print(constants.LOG_FILE, constants.SCREENSHOT_DELAY)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=textual, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "None -1\n", done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["log"]
+    assert log.read_bytes() == b""

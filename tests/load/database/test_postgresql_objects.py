@@ -106,6 +106,28 @@ def test_a_table_of_ours_that_somebody_renamed_or_moved_is_theirs_now(server: Po
     server.say("drop schema other cascade")
 
 
+def test_a_clone_of_its_database_is_not_ours(server: Postgres) -> None:
+    """It has our names, OIDs and comments."""
+    for _ in range(50):  # until sessions of before have ended
+        try:
+            server.say("create database cloned template postgres", database="template1")
+            break
+        except psycopg.errors.ObjectInUse:
+            time.sleep(0.1)
+    try:
+        loading = pg_load.connect(server.url("loader", "cloned"))
+        try:
+            with pytest.raises(TargetError, match="came with a clone of its database"):
+                loading.drop()
+        finally:
+            loading.close()
+        with psycopg.connect(server.url(database="cloned")) as cloned:
+            assert cloned.execute(OURS).fetchall() == [(5,)]
+    finally:
+        server.say("drop database if exists cloned", database="template1")
+    assert drop(server).left == ()
+
+
 def test_a_build_goes_on_in_its_own_tables_only(server: Postgres) -> None:
     drop(server)
     calls = iter([True, True, False])

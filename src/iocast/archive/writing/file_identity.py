@@ -12,6 +12,7 @@ from collections.abc import Container
 from pathlib import Path
 from typing import NamedTuple
 
+MARK_SUFFIX = ".iocast"  # of the name of a file: that of the mark beside it, which says that iocast made the file
 _FS_IOC_GETVERSION = 0x80087601
 _AT_EMPTY_PATH, _STATX_BTIME, _STATX_SUBVOL = 0x1000, 0x800, 0x8000
 _STATX_MNT_ID_UNIQUE = 0x4000

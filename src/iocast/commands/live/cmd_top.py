@@ -66,6 +66,8 @@ def top(
 
 def _show(source: SampleSource, says: str) -> None:
     """The screen; what is said below it before and after stays in the terminal."""
+    for name in ("TEXTUAL_LOG", "TEXTUAL_SCREENSHOT"):
+        os.environ.pop(name, None)  # Textual would write where they say, whatever is there
     try:
         from iocast.top.top_app import TopApp
     except ModuleNotFoundError as missing:

@@ -133,7 +133,7 @@ def unmarked(place: str, removal: str) -> TargetError:
     """A data set in `place` whose objects do not say that they are ours; `removal` is the statement for it all."""
     return TargetError(
         f"the {place} has a data set without marks that tell its objects from those of others: an older iocast built"
-        " it, or it was restored from a dump",
+        " it, or it was restored from a dump, or came with a clone of its database",
         f"nothing was changed; if it holds nothing of yours, remove it by hand: {removal}",
     )
 

@@ -1,7 +1,9 @@
-"""Who else uses a file: a loop device or an export on it, swap, processes that write, map or lock it, by any name."""
+"""Who else uses a file, or a file of a tree: a loop device or an export on it, swap, processes that write, map or lock
+it, by any name; and what is mounted on it."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
@@ -10,6 +12,7 @@ import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.archive.writing.held_directories import held_path
 from iocast.observe.target.claims import claims_on, exports, read_uses
 from iocast.observe.target.loops import Inode, all_loops
@@ -22,16 +25,54 @@ _LOCK = re.compile(r"^\d+: (\w+) +\w+ +(\w+) (-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d
 
 
 def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[str]]:
-    """One sentence for each use of these regular files, by path; what is free, or not there, is left out.
+    """One sentence for each use of these regular files, and of those in these directories, by path: what is free is
+    left out.
 
-    Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast.
+    Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast. What is mounted
+    on a file, on one in a directory or on a mark hides what iocast made.
     """
     overlays = _overlays(root)
-    users = inode_users({inode: path for path in paths for inode in aliases(path, root, overlays)}, root)
+    users = inode_users({inode: path for path in paths for inode in _numbers(path, root, overlays)}, root)
+    for path, sentence in _mounted_on(paths, root):
+        users.setdefault(path, []).append(sentence)
     for path in paths if root == Path("/") else ():
         if path not in users and (unseen := _unseen_use(held_path(path))):
             users[path] = [f"a process that cannot be seen from here (in another container?) {unseen}"]
     return users
+
+
+def _numbers(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> set[Inode]:
+    """Of a file, or of all files in a directory, as the kernel numbers them."""
+    place = held_path(path) if root == Path("/") else path
+    if not os.path.isdir(place) or os.path.islink(place):
+        return aliases(path, root, overlays)
+    mount = find_mount(place, root)
+    if mount is not None and mount.filesystem == "overlay":
+        return {inode for file in _files_in(place) for inode in aliases(file.path, root, overlays)}
+    device = os.stat(place).st_dev
+    return {(device, file.inode()) for file in _files_in(place)}
+
+
+def _files_in(directory: str) -> Iterator[os.DirEntry[str]]:
+    """The regular files in a directory and below; a directory that cannot be listed has none."""
+    waiting = [directory]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                elif entry.is_file(follow_symlinks=False):
+                    yield entry
+
+
+def _mounted_on(paths: Sequence[str], root: Path) -> Iterator[tuple[str, str]]:
+    """Mounts on a file of a tree, on a directory of it, or on a mark."""
+    mounts = read_mounts(root)
+    for path in paths:
+        real = os.path.realpath(held_path(path) if root == Path("/") else path)
+        for mount in mounts:
+            if mount.mount_point == f"{real}{MARK_SUFFIX}" or mount.mount_point.startswith(f"{real}/"):
+                yield path, f"{mount.source} is mounted on {mount.mount_point}"
 
 
 def _unseen_use(path: str) -> str:
@@ -189,10 +230,11 @@ def _what(use: FileUse) -> Iterator[str]:
 def _hidden_locks(inodes: Mapping[Inode, str]) -> Iterator[tuple[str, str]]:
     """Locks and leases of processes that this user may not look into: the kernel lists them for everybody."""
     keys: dict[tuple[int, int, int], str] = {}
+    places = {path: (find_mount(path), _inode(path)) for path in set(inodes.values())}
     for (device, inode), path in inodes.items():
         keys[os.major(device), os.minor(device), inode] = path
-        mount = find_mount(path)  # whose number is not that of its files on btrfs and some overlays
-        if mount is not None and _inode(path) == (device, inode):
+        mount, own = places[path]  # whose number is not that of its files on btrfs and some overlays
+        if mount is not None and own in (None, (device, inode)):  # None: a directory, and the file is in it
             keys[mount.major, mount.minor, inode] = path
     for kind, _, pid, major, minor, inode_text in _LOCK.findall(_text(Path("/proc/locks"))):
         key = int(major, 16), int(minor, 16), int(inode_text)

@@ -1,7 +1,8 @@
 """What in the schema `iocast_load` iocast made: objects of its owner whose comment has their own name and OID.
 
 An OID alone would be enough, but for what somebody renamed or moved: that is theirs now. A comment alone is copied by
-dumps. Look after a lock was taken, within the transaction that holds it: then nothing changes between look and deed.
+dumps. A clone of a database has both: the comment of the schema has the OID of its database, too. Look after a lock was
+taken, within the transaction that holds it: then nothing changes between look and deed.
 
 Only the role that built a data set works on it: what an owner hangs on a table, and what it calls, runs with the rights
 of whoever writes to it, and `set role` is undone by that very code. Nor may anything of others hang on our tables.
@@ -37,8 +38,11 @@ _WRITTEN = (
     "select oid, oid::regprocedure::text from pg_proc"
     f" where pronamespace = {_HERE} and proname = %s and xmin = pg_current_xact_id()::xid"
 )
+# A database that was cloned as a template has our OIDs and comments, too, and none that we built.
+_DATABASE = "(select oid from pg_database where datname = current_database())"
+_SCHEMA_MARK = f"'{MARK}: ' || nspname || ', oid ' || oid || ', database ' || {_DATABASE}"
 _SCHEMA = (
-    f"select oid, {_MARKED.format(oid='oid', catalogue='pg_namespace', name='nspname')},"
+    f"select {_SCHEMA_MARK}, coalesce(obj_description(oid, 'pg_namespace') = {_SCHEMA_MARK}, false),"
     " coalesce(obj_description(oid, 'pg_namespace'), ''), pg_has_role(nspowner, 'usage'),"
     " pg_get_userbyid(nspowner), pg_get_userbyid(nspowner) = all(array[current_user, session_user])"
     f" from pg_namespace where oid = {_HERE}"
@@ -127,8 +131,8 @@ class PgObjects:
 
     def mark_new(self) -> None:
         """Marks the schema and its tables, in the transaction that made them all."""
-        for oid, *_ in self._on.rows(_SCHEMA):
-            self._on.rows(f"comment on schema {SCHEMA} is '{MARK}: {SCHEMA}, oid {oid}'")
+        for mark, *_ in self._on.rows(_SCHEMA):
+            self._on.rows(f"comment on schema {SCHEMA} is '{mark}'")
         for each in self.tables():
             self._on.rows(f"comment on table {each.shown} is '{MARK}: {each.name}, oid {each.oid}'")
 
