@@ -232,6 +232,20 @@ def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount,
     refused(work, f"it is the file behind {device[5:]}")
 
 
+@pytest.mark.parametrize("over", long_after(1, ["on", "below"]))
+def test_an_overlay_shows_a_file_of_a_tree_under_other_numbers(
+    tmp_path: Path, mounted: Mount, attach: Attach, over: str
+) -> None:
+    lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"
+    for each in (lower, upper, inside):
+        each.mkdir()
+    merged = mounted("merged", "-t", "overlay", "overlay", "-o", f"lowerdir={lower},upperdir={upper},workdir={inside}")
+    home, there = (merged, upper) if over == "on" else (upper, merged)
+    assert in_a_tree(home).returncode == 0
+    device = attach(there / "here/iocast-tree/d0/f1")
+    kept_in_its_tree(home, f"it is the file behind {device[5:]}")
+
+
 @pytest.mark.parametrize(("letter", "what"), [("i", "immutable"), ("a", "append-only")])
 @pytest.mark.parametrize("which", long_but(("file", "mark"), "file"))
 def test_it_must_not_be_changed(

@@ -44,16 +44,17 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
 def _numbers(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> set[Inode]:
     """Of a file, or of all files in a directory, as the kernel numbers them."""
     place = held_path(path) if root == Path("/") else path
-    if not os.path.isdir(place) or os.path.islink(place):
+    try:
+        status = os.lstat(place)
+    except OSError:
+        return set()
+    if not stat.S_ISDIR(status.st_mode):
         return aliases(path, root, overlays)
-    mount = find_mount(place, root)
-    if mount is not None and mount.filesystem == "overlay":
-        return {inode for file in _files_in(place) for inode in aliases(file.path, root, overlays)}
-    device = os.stat(place).st_dev
-    return {(device, file.inode()) for file in _files_in(place)}
+    places = [place, *_other_places(place, root, overlays)]
+    return {(file.st_dev, file.st_ino) for each in places for file in _files_in(each)}
 
 
-def _files_in(directory: str) -> Iterator[os.DirEntry[str]]:
+def _files_in(directory: str) -> Iterator[os.stat_result]:
     """The regular files in a directory and below; a directory that cannot be listed has none."""
     waiting = [directory]
     while waiting:
@@ -62,7 +63,7 @@ def _files_in(directory: str) -> Iterator[os.DirEntry[str]]:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
                 elif entry.is_file(follow_symlinks=False):
-                    yield entry
+                    yield entry.stat(follow_symlinks=False)
 
 
 def _mounted_on(paths: Sequence[str], root: Path) -> Iterator[tuple[str, str]]:
@@ -124,20 +125,22 @@ def inode_users(
 
 def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
-    if root == Path("/"):
-        path = held_path(path)
-    inodes = {inode for inode in (_inode(path),) if inode is not None}
+    place = held_path(path) if root == Path("/") else path
+    return _inodes([place, *_other_places(place, root, _overlays(root) if overlays is None else overlays)])
+
+
+def _other_places(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> Iterator[str]:
+    """Where else a file or directory is: below the overlay that it is on, and on overlays that it is below of."""
     own = find_mount(path, root)
     path = os.path.realpath(path)
-    if own is not None and own.filesystem == "overlay":
+    if own is not None:
         inside = os.path.relpath(path, own.mount_point)
-        inodes |= _inodes(Path(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
-    for seen_from, overlay in _overlays(root) if overlays is None else overlays:
+        yield from (os.path.join(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
+    for seen_from, overlay in overlays:
         for upper in _uppers(overlay):
             below = _inside(path, upper)
             if below is not None:
-                inodes |= _inodes([seen_from / overlay.mount_point.lstrip("/") / below])
-    return inodes
+                yield str(seen_from / overlay.mount_point.lstrip("/") / below)
 
 
 def _overlays(root: Path) -> list[tuple[Path, Mount]]:
@@ -164,7 +167,7 @@ def _inside(path: str, directory: str) -> str | None:
     return None
 
 
-def _inodes(places: Iterator[Path] | Sequence[Path]) -> set[Inode]:
+def _inodes(places: Sequence[str]) -> set[Inode]:
     return {inode for place in places if (inode := _inode(place)) is not None}
 
 
