@@ -29,3 +29,13 @@ def test_a_line_for_each_load_goes_through_the_rates_of_its_sizes() -> None:
 def test_two_sizes_are_no_curve() -> None:
     kinds = [chart.kind for chart in report_of(card_runs.size_ladder(*SIZES[:2])).charts]
     assert "throughput_by_size" not in kinds
+
+
+def test_patterns_of_one_test_have_charts_of_their_own() -> None:
+    rows = [
+        card_runs.reads(f"scan {size} {sequential}", size_bytes=size, sequential=sequential)
+        for sequential in (True, False)
+        for size in SIZES
+    ]
+    charts = [chart for chart in report_of(card_runs.run(*rows)).charts if chart.kind == "throughput_by_size"]
+    assert [chart.key for chart in charts] == ["scan-reads-sequential-by-size", "scan-reads-uniform-by-size"]

@@ -43,25 +43,31 @@ class ThroughputBySize(Chart, frozen=True, kw_only=True):
 
 def tell(families: Sequence[Family]) -> Iterator[ThroughputBySize]:
     """A chart for each test and operation that was measured at three sizes or more under one load."""
-    groups: dict[tuple[str, str, type], list[Member]] = {}
+    groups: dict[tuple[str, str, str], list[Member]] = {}
     for member in (member for family in families for member in family.members):
         phase = member.record.phase
         if member.size_bytes and member.bytes_per_s:
-            groups.setdefault((phase.test, member.op, type(phase.workload.locality)), []).append(member)
-    for (test, op, _), members in groups.items():
-        rows = _rows(members)
-        if rows:
-            peak = max(row.throughput_bytes_per_s for row in rows)
-            near = (row for row in rows if row.throughput_bytes_per_s >= NEAR * peak)
-            first = min(near, key=lambda row: (row.size_bytes, row.users * row.depth))
-            title = test if op in test else f"{test} {op}s"
-            smallest = text.size(first.size_bytes)
-            yield ThroughputBySize(
-                key=f"{file_key(title)}-by-size",
-                title=f"{title}: throughput by I/O size",
-                summary=f"Peak {text.brief_throughput(peak)}, reached with {smallest} at {first.label}.",
-                rows=rows,
-            )
+            pattern = type(phase.workload.locality).__name__.lower()
+            groups.setdefault((phase.test, member.op, pattern), []).append(member)
+    ladders = {group: rows for group, members in groups.items() if (rows := _rows(members))}
+    for (test, op, pattern), rows in ladders.items():
+        title = test if op in test else f"{test} {op}s"
+        if sum((test, op) == other[:2] for other in ladders) > 1:
+            title += f", {pattern}"
+        yield _chart(title, rows)
+
+
+def _chart(title: str, rows: tuple[SizeRate, ...]) -> ThroughputBySize:
+    peak = max(row.throughput_bytes_per_s for row in rows)
+    near = (row for row in rows if row.throughput_bytes_per_s >= NEAR * peak)
+    first = min(near, key=lambda row: (row.size_bytes, row.users * row.depth))
+    smallest = text.size(first.size_bytes)
+    return ThroughputBySize(
+        key=f"{file_key(title)}-by-size",
+        title=f"{title}: throughput by I/O size",
+        summary=f"Peak {text.brief_throughput(peak)}, reached with {smallest} at {first.label}.",
+        rows=rows,
+    )
 
 
 def _rows(members: Sequence[Member]) -> tuple[SizeRate, ...]:
