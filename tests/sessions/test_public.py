@@ -127,7 +127,11 @@ def test_the_import_is_light() -> None:
 @pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)
 def test_the_examples_run(example: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, example, tmp_path / "runs"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    # DuckDB counts what is left of it when Python ends, and at times says so: of no use to anybody, and not ours.
+    own = [
+        line for line in done.stderr.splitlines() if not line.startswith(("nanobind:", " - ", "See https://nanobind"))
+    ]
+    assert (done.returncode, own) == (0, [])
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert "p99" in done.stdout
 
