@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, LiteralString, cast
 
@@ -95,60 +95,47 @@ class Planted:
         """Where the blocks of a table are."""
         return self.server.folder / "data" / self.path_of(table)
 
-    @contextmanager
-    def work(self, statement: str, clients: int) -> Iterator[None]:
+    def work(self, statement: str, clients: int) -> AbstractContextManager[None]:
         """While entered, so many clients say the statement again and again; `{seed}` differs by client and time."""
-        import psycopg
 
-        over, failed = threading.Event(), []
+        def client(number: int, connection: Any, over: threading.Event) -> None:
+            turn = 0
+            while not over.is_set():
+                seed = ((number * 7919 + turn * 104729) % 19997) / 19997
+                connection.execute(cast(LiteralString, statement.format(seed=seed)))
+                turn += 1
 
-        def client(number: int) -> None:
-            try:
-                with psycopg.connect(self.server.url(), autocommit=True) as connection:
-                    turn = 0
-                    while not over.is_set():
-                        seed = ((number * 7919 + turn * 104729) % 19997) / 19997
-                        connection.execute(cast(LiteralString, statement.format(seed=seed)))
-                        turn += 1
-            except psycopg.Error as error:
-                failed.append(error)
+        return self._clients(client, clients)
 
-        threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
-        for thread in threads:
-            thread.start()
-        try:
-            time.sleep(SETTLE_S)
-            yield
-        finally:
-            over.set()
-            for thread in threads:
-                thread.join(timeout=60)
-        assert not failed, failed
+    def fetch_slowly(self, statement: str, pause_s: float, clients: int) -> AbstractContextManager[None]:
+        """While entered, so many clients take the rows of a statement one by one, with a pause before each."""
+
+        def client(_: int, connection: Any, over: threading.Event) -> None:
+            connection.pgconn.send_query(statement.encode())
+            connection.pgconn.set_single_row_mode()
+            while not over.wait(pause_s) and connection.pgconn.get_result() is not None:
+                pass
+            connection.cancel_safe()
+            while connection.pgconn.get_result():
+                pass
+
+        return self._clients(client, clients)
 
     @contextmanager
-    def fetch_slowly(self, statement: str, pause_s: float, clients: int) -> Iterator[None]:
-        """While entered, so many clients take the rows of a statement one by one, with a pause before each."""
+    def _clients(self, client: Callable[[int, Any, threading.Event], None], clients: int) -> Iterator[None]:
+        """While entered, so many threads with a connection each do what a client does until it is over."""
         import psycopg
-        from psycopg import pq
 
         over, failed = threading.Event(), []
 
-        def client() -> None:
+        def connected(number: int) -> None:
             try:
                 with psycopg.connect(self.server.url(), autocommit=True) as connection:
-                    connection.pgconn.send_query(statement.encode())
-                    connection.pgconn.set_single_row_mode()
-                    while not over.wait(pause_s):
-                        row = connection.pgconn.get_result()
-                        if row is None or row.status not in (pq.ExecStatus.SINGLE_TUPLE, pq.ExecStatus.TUPLES_OK):
-                            break
-                    connection.cancel_safe()
-                    while connection.pgconn.get_result():
-                        pass
+                    client(number, connection, over)
             except psycopg.Error as error:
                 failed.append(error)
 
-        threads = [threading.Thread(target=client) for _ in range(clients)]
+        threads = [threading.Thread(target=connected, args=(number,)) for number in range(clients)]
         for thread in threads:
             thread.start()
         try:

@@ -127,11 +127,9 @@ def test_the_import_is_light() -> None:
 @pytest.mark.parametrize("example", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)
 def test_the_examples_run(example: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, example, tmp_path / "runs"], capture_output=True, text=True, check=False)
-    # DuckDB counts what is left of it when Python ends, and at times says so: of no use to anybody, and not ours.
-    own = [
-        line for line in done.stderr.splitlines() if not line.startswith(("nanobind:", " - ", "See https://nanobind"))
-    ]
-    assert (done.returncode, own) == (0, [])
+    # When Python ends DuckDB's binding may list what is left of it, by the moments at which garbage was collected.
+    own, _, _ = done.stderr.partition("nanobind: leaked ")
+    assert (done.returncode, own) == (0, "")
     assert len(list((tmp_path / "runs").iterdir())) == 2
     assert "p99" in done.stdout
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +10,7 @@ import msgspec
 
 from iocast.archive.regular_file import regular_bytes
 from iocast.archive.writing.held_folder import ForeignFile, HeldFolder
+from iocast.archive.writing.whole_files import more_space_or
 from iocast.errors import ArchiveError
 
 T = TypeVar("T")
@@ -63,10 +63,8 @@ def put_readable(folder: HeldFolder, name: str, value: object) -> None:
 
 
 def unwritable(path: Path, error: OSError) -> ArchiveError:
-    """The refusal for what cannot be written; more space is a way out only where it may be what is missing."""
-    hint = "choose another directory with --out DIR"
-    if error.errno in (None, errno.ENOSPC, errno.EDQUOT):  # without a number: DuckDB's words
-        hint = f"free some space, or {hint}"
+    """The refusal for what cannot be written."""
+    hint = more_space_or("choose another directory with --out DIR", error)
     return ArchiveError(f"cannot write {path}: {error.strerror or error}", hint)
 
 

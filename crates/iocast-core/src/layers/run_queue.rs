@@ -146,7 +146,7 @@ impl RunQueue {
 mod tests {
     use super::*;
 
-    fn counted(seen: Vec<(u64, Seen)>, until_ns: u64) -> (RunQueue, Vec<(u64, u64)>) {
+    fn counted(records: Vec<(u64, Seen)>, until_ns: u64) -> (RunQueue, Vec<(u64, u64)>) {
         let nowhere = Field::default();
         let mut queue = RunQueue {
             woken: vec![],
@@ -154,7 +154,7 @@ mod tests {
             from: nowhere,
             state: nowhere,
             to: nowhere,
-            waiting: seen,
+            waiting: records,
             able: HashMap::default(),
             counts: Extrapolated::default(),
             closing: false,
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_woken_and_the_sent_away_wait_and_sleepers_do_not() {
-        let seen = vec![
+        let records = vec![
             (100, Seen::Woken { thread: ONE }),
             (5_100, Seen::Switch { from: 0, can_run: true, to: ONE }), // 5 µs after it was woken
             (8_000, Seen::Switch { from: ONE, can_run: true, to: OTHER }), // of the other nothing is known
@@ -177,19 +177,19 @@ mod tests {
             (20_000, Seen::Switch { from: ONE, can_run: false, to: OTHER }), // it slept: no wait
             (99_000, Seen::Woken { thread: ONE }),
         ];
-        let (queue, counts) = counted(seen, 99_000);
+        let (queue, counts) = counted(records, 99_000);
         assert_eq!(counts, [(2, 15_000)]);
         assert_eq!(queue.waiting.len(), 1, "what comes later waits for the next round");
     }
 
     #[test]
     fn a_thread_that_was_woken_before_it_slept_does_not_wait_while_it_sleeps() {
-        let seen = vec![
+        let records = vec![
             (1_000, Seen::Woken { thread: ONE }), // its I/O was done before it slept: it goes on
             (50_000, Seen::Switch { from: ONE, can_run: false, to: 0 }),
             (900_000, Seen::Woken { thread: ONE }),
             (904_000, Seen::Switch { from: 0, can_run: true, to: ONE }),
         ];
-        assert_eq!(counted(seen, 1_000_000).1, [(1, 4_000)]);
+        assert_eq!(counted(records, 1_000_000).1, [(1, 4_000)]);
     }
 }

@@ -54,8 +54,8 @@ class LayerTime(Struct, frozen=True, kw_only=True):
 
     @property
     def spread_ns(self) -> float | None:
-        """The standard deviation, at most that of the bounds of its buckets; that of an exponential distribution where
-        its source has none."""
+        """The standard deviation, by the upper bounds of the buckets. Where the source has no buckets it is the mean,
+        as in an exponential distribution. None where nothing was done."""
         mean_ns, counted = self.mean_ns, sum(self.buckets.values())
         if mean_ns is None or not counted:
             return mean_ns

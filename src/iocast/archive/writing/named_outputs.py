@@ -23,6 +23,7 @@ from iocast.archive.writing.whole_files import (
     Growing,
     NameTaken,
     growing,
+    more_space_or,
     remove_leftovers,
     status_of,
     write_all,
@@ -73,9 +74,7 @@ def put_page(folder: HeldFolder, name: str, data: bytes) -> None:
     try:
         folder.put(name, data)
     except OSError as error:
-        why, hint = error.strerror or error, "name another file with -o"
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            hint = f"free some space, or {hint}"
+        why, hint = error.strerror or error, more_space_or("name another file with -o", error)
         if isinstance(error, ForeignFile):
             hint = "what is there stays; `iocast report RUN -o FILE` writes the page elsewhere"
         raise ArchiveError(f"cannot write {folder.path / name}: {why}", hint) from error

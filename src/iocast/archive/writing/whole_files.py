@@ -152,6 +152,12 @@ def told_by_name(places: Mapping[str, str | Path]) -> Iterator[None]:
         raise
 
 
+def more_space_or(hint: str, error: OSError) -> str:
+    """The way out of a write that failed: more space only where it may be what is missing."""
+    # Without a number: DuckDB's words.
+    return f"free some space, or {hint}" if error.errno in (None, errno.ENOSPC, errno.EDQUOT) else hint
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Writes all of it. Raises OSError."""
     left = memoryview(data)

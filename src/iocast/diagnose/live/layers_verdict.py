@@ -471,8 +471,8 @@ def _by_chance_ns(times: LayerTimes, upper: LayerCode, lower: LayerCode) -> floa
 def _engine(times: LayerTimes) -> Iterator[Lost]:
     """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine.
 
-    The database reports its reads up to a second late, so its mean may be of other reads than that of the calls: a gap
-    that two samples of the same times have by chance blames nobody.
+    The database reports its reads up to a second late, so the two means may be of different reads. A gap that two
+    samples of the same distribution could show by chance is not a loss.
     """
     database_ns, call_ns = _mean(times, "database"), _mean(times, "read_call")
     reads, calls = times.count("database"), times.count("read_call")
