@@ -472,13 +472,15 @@ def _engine(times: LayerTimes) -> Iterator[Lost]:
     """Rule 7. A quota holds a process when it comes back from a call (Linux 6.18): that is no time of the engine.
 
     The database reports its reads up to a second late, so the two means may be of different reads. A gap that two
-    samples of the same distribution could show by chance is not a loss.
+    samples of the same distribution could show by chance is not a loss. Calls beyond the number of reads are of other
+    files, and the page cache answers most of them: all time of calls may be that of the reads.
     """
-    database_ns, call_ns = _mean(times, "database"), _mean(times, "read_call")
+    database_ns, mean_ns = _mean(times, "database"), _mean(times, "read_call")
     reads, calls = times.count("database"), times.count("read_call")
     # Where calls are far fewer or far more they are not those of these reads.
-    if database_ns is None or call_ns is None or not reads / CALLS_APART <= calls <= CALLS_APART * reads:
+    if database_ns is None or mean_ns is None or not reads / CALLS_APART <= calls <= CALLS_APART * reads:
         return
+    call_ns = mean_ns * max(1.0, calls / reads)
     if not is_gap(database_ns, call_ns) or database_ns - call_ns < _by_chance_ns(times, "database", "read_call"):
         return
     lost_ns = (database_ns - call_ns) * reads
