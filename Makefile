@@ -5,14 +5,14 @@ AT ?= .
 TIMES ?= 20
 
 # Programs that only some tests use, as COMMAND:DEBIAN-PACKAGE. Absent ones are installed (as root) or skipped.
-TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux sfdisk:fdisk \
-	dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.vfat:dosfstools chromium:chromium \
-	pg_ctlcluster:postgresql mariadbd:mariadb-server promtool:prometheus
+TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux
+ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.vfat:dosfstools \
+	chromium:chromium pg_ctlcluster:postgresql mariadbd:mariadb-server promtool:prometheus
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
+.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -57,24 +57,28 @@ card: $(CORE) ## measure the storage under this folder and show its card
 setup: $(READY) ## make .venv, install all locked packages, build the Rust core
 	@echo "Ready: $(BIN)/iocast --help"
 
-# Those of the marks $(1): files side by side, but for those that measure real devices: `alone`.
-define PYTHON_TESTS
-$(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=4 -m "$(1)" --ignore=tests/device --ignore=tests/matrix
-$(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=3 -m "$(1) and not alone" tests/device tests/matrix
-$(BIN)/python -m pytest $(ONCE_MORE) -m "$(1) and alone" tests/device tests/matrix
-endef
+# Files side by side, but for those that measure real devices: `alone`. Long ones wait longer, for servers and browsers.
+MAIN_TESTS := $(BIN)/python -m pytest $(ONCE_MORE) --ignore=tests/device --ignore=tests/matrix $(BY_FILE)
 
-test: $(READY) ## run the tests that a change waits for, Rust and Python (about 11 minutes)
+test: $(READY) ## run what needs no root, no server, no browser and no compiler (about 6 minutes)
 	@scripts/need tests $(TEST_NEEDS)
-	cargo test $(LOCKED) --workspace --exclude iocast-python
-	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
-	$(call PYTHON_TESTS,not long)
+	$(MAIN_TESTS)=4 -m "not long"
 
-test-rest: $(READY) ## run the tests that `make test` leaves out
-	@scripts/need tests $(TEST_NEEDS)
-	cargo test $(LOCKED) --workspace --exclude iocast-python -- --ignored
+test-rust: $(READY) ## run the tests of the Rust core
+	cargo test $(LOCKED) --workspace --exclude iocast-python -- --include-ignored
+
+test-devices: $(READY) ## run the tests of real devices (root)
+	@scripts/need tests $(ALL_NEEDS)
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
-	$(call PYTHON_TESTS,long)
+	$(BIN)/python -m pytest $(ONCE_MORE) $(BY_FILE)=3 -m "not alone" tests/device tests/matrix
+	$(BIN)/python -m pytest $(ONCE_MORE) -m alone tests/device tests/matrix
+
+test-rest: $(READY) ## run the tests that `make test` leaves out: the core, servers, browsers, recipes, devices
+	@scripts/need tests $(ALL_NEEDS)
+	$(MAKE) test-rust
+	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
+	$(MAIN_TESTS)=6 -m long
+	$(MAKE) test-devices
 
 test-all: ## run all tests
 	$(MAKE) test
@@ -98,7 +102,7 @@ SAFETY := tests/runner/test_replaced_targets.py tests/load/test_marks.py tests/l
 	tests/sessions/test_refused_groups.py tests/web/test_serving.py
 
 safety: $(READY) ## swap, forge, hold, kill and damage what iocast works on, TIMES as often as `make test` (root for devices)
-	@scripts/need tests $(TEST_NEEDS)
+	@scripts/need tests $(ALL_NEEDS)
 	cargo build $(LOCKED) --profile quick --quiet --package iocast-lab
 	IOCAST_FUZZ=$(TIMES) $(BIN)/python -m pytest -rs $(SAFETY)
 
@@ -111,14 +115,14 @@ asan: ## run the tests of engines, buffers and journals under AddressSanitizer
 		cargo test $(LOCKED) --target x86_64-unknown-linux-gnu --package iocast-core --lib -- engine:: workload:: verify::
 
 lab: $(RELEASED) ## check the engine against a device with known answers (root, a quiet machine)
-	@scripts/need tests $(TEST_NEEDS)
+	@scripts/need tests $(ALL_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	IOCAST_LAB=1 $(BIN)/python -m pytest -rs tests/device/test_lab.py tests/device/test_fidelity.py \
 		tests/device/test_fio_agrees.py tests/device/test_lab_lies.py tests/device/test_together.py \
 		tests/device/test_failing.py
 
 matrix: $(RELEASED) ## plant conditions in devices and see what diagnose finds (root for real ones)
-	@scripts/need tests $(TEST_NEEDS)
+	@scripts/need tests $(ALL_NEEDS)
 	cargo build $(LOCKED) --release --quiet --package iocast-lab
 	PYTHONPATH=tests $(BIN)/python tests/matrix/matrix.py $(CELLS)
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from makers import card_runs
 from makers.card_pages import page_of
-from makers.left_out import long_after
 from msgspec.structs import replace
+
+pytestmark = pytest.mark.long
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SETTLED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -62,7 +63,6 @@ class Opened:
         self.context.close()
 
 
-@pytest.mark.long
 def test_it_opens_offline_without_complaint(browser: Any, card: str) -> None:
     with Opened(browser, card, offline=True) as opened:
         assert opened.complaints == []
@@ -73,7 +73,6 @@ def test_it_opens_offline_without_complaint(browser: Any, card: str) -> None:
         assert heat.bounding_box()["width"] > 600
 
 
-@pytest.mark.long
 def test_the_pointer_shows_values(browser: Any, card: str) -> None:
     with Opened(browser, card) as opened:
         tip = opened.page.locator("#tip")
@@ -90,7 +89,6 @@ def test_the_pointer_shows_values(browser: Any, card: str) -> None:
         assert not tip.is_visible()
 
 
-@pytest.mark.long
 def test_the_arrow_keys_show_values_one_after_the_other(browser: Any, card: str) -> None:
     with Opened(browser, card) as opened:
         opened.page.locator("#overview .plot").focus()
@@ -105,7 +103,6 @@ def test_the_arrow_keys_show_values_one_after_the_other(browser: Any, card: str)
         assert not opened.page.locator("#tip").is_visible()
 
 
-@pytest.mark.long
 def test_columns_sort_both_ways_and_parts_stay_with_their_row(browser: Any, card: str) -> None:
     with Opened(browser, card) as opened:
         table = opened.page.locator("table.sorts", has=opened.page.locator("text=IOPS")).first
@@ -130,7 +127,6 @@ def test_columns_sort_both_ways_and_parts_stay_with_their_row(browser: Any, card
         assert head.get_attribute("aria-sort") == "descending"
 
 
-@pytest.mark.long
 def test_it_is_dark_when_the_system_is_and_when_asked(browser: Any, card: str) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     label = "getComputedStyle(document.querySelector('#overview .axis text')).fill"
@@ -153,7 +149,7 @@ def test_the_classic_colours_can_be_chosen(browser: Any, card: str) -> None:
         assert opened.page.evaluate(colour) == "rgb(0, 0, 127)"
 
 
-@pytest.mark.parametrize("width", long_after(1, [320, 360, 768]))
+@pytest.mark.parametrize("width", [320, 360, 768])
 def test_nothing_hangs_over_the_edge_of_a_phone(browser: Any, card: str, width: int) -> None:
     with Opened(browser, card, width=width) as opened:
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -161,7 +157,6 @@ def test_nothing_hangs_over_the_edge_of_a_phone(browser: Any, card: str, width: 
             assert figure.bounding_box()["width"] <= width
 
 
-@pytest.mark.long
 def test_a_hand_holds_sentences_and_whole_charts(browser: Any, card: str) -> None:
     """On a phone no sentence and no end of a chart has to be pulled into sight, and letters can be read."""
     hidden = """sel => [...document.querySelectorAll(sel)].filter(box => box.scrollWidth > box.clientWidth + 1)
@@ -218,7 +213,6 @@ def test_the_keyboard_reaches_the_results_first(browser: Any, card: str) -> None
         assert opened.page.url.endswith("#main")
 
 
-@pytest.mark.long
 def test_it_prints(browser: Any, card: str) -> None:
     with Opened(browser, card, color_scheme="dark") as opened:
         assert opened.page.pdf(format="A4", print_background=True).startswith(b"%PDF")
@@ -230,7 +224,7 @@ def test_it_prints(browser: Any, card: str) -> None:
 ON_PAPER = 703  # pixels between the margins of A4
 
 
-@pytest.mark.parametrize(("width", "media"), long_after(1, [(1200, "screen"), (1920, "screen"), (ON_PAPER, "print")]))
+@pytest.mark.parametrize(("width", "media"), [(1200, "screen"), (1920, "screen"), (ON_PAPER, "print")])
 def test_the_letters_of_a_whole_table_are_in_sight(browser: Any, tmp_path: Path, width: int, media: str) -> None:
     file = tmp_path / "card.html"
     file.write_text(page_of(card_runs.quick_card()), encoding="utf-8")
@@ -243,7 +237,6 @@ def test_the_letters_of_a_whole_table_are_in_sight(browser: Any, tmp_path: Path,
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.long
 def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(
     browser: Any, card: str, tmp_path: Path
 ) -> None:
@@ -266,7 +259,6 @@ def test_on_paper_figures_fit_their_boxes_and_remarks_are_no_larger_than_rows(
         assert figures.evaluate_all(wide) == []
 
 
-@pytest.mark.long
 def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
     with Opened(browser, card, java_script_enabled=False) as opened:
         assert opened.page.locator("figure svg").count() > 10
@@ -275,7 +267,6 @@ def test_without_a_script_everything_is_there(browser: Any, card: str) -> None:
         assert opened.page.locator("details table").first.is_visible()
 
 
-@pytest.mark.long
 def test_it_uses_a_large_screen(browser: Any, card: str) -> None:
     with Opened(browser, card, width=1920) as opened:
         assert opened.page.locator("section").first.bounding_box()["width"] > 0.9 * 1920
@@ -283,7 +274,6 @@ def test_it_uses_a_large_screen(browser: Any, card: str) -> None:
         assert len({round(box["x"]) for box in tops}) == 3, "charts stand in three columns"
 
 
-@pytest.mark.long
 def test_on_paper_charts_stand_beside_each_other(browser: Any, card: str, tmp_path: Path) -> None:
     with Opened(browser, card) as opened:
         pages = opened.page.pdf(format="A4", path=str(tmp_path / "card.pdf")).count(b"/Type /Page\n")

@@ -8,6 +8,8 @@ import pytest
 from makers.live_moments import tape_of_a_load
 from makers.served import browser_page, served
 
+pytestmark = pytest.mark.long
+
 # Looks at the map before each picture of the screen: how often it was empty, or another element than before.
 WATCH = """
 () => {
@@ -33,7 +35,6 @@ WATCH = """
 """
 
 
-@pytest.mark.long
 def test_a_tape_plays_and_its_heat_maps_do_not_flicker(tmp_path: Path) -> None:
     tape = Path(tape_of_a_load(tmp_path)).name
     with served(tmp_path) as address, browser_page() as page:

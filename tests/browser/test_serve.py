@@ -21,7 +21,7 @@ from iocast import archive
 from iocast.model.summary import Notes
 from iocast.web.access import is_loopback, name_asked_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 def _card(target: str, out: Path) -> None:
@@ -76,7 +76,6 @@ def test_list_filter_sort_open_compare(runs: Path) -> None:
         assert "card quick" in page.inner_text("header").lower()
 
 
-@pytest.mark.long
 def test_a_reload_and_a_shared_address_show_the_same(runs: Path, tmp_path: Path) -> None:
     """Filters, order, selection and folded groups; and what to do where nothing is found."""
     made = next(path for path in runs.iterdir() if path.is_dir())
@@ -126,7 +125,6 @@ def _copy(made: Path, folder: Path, letter: str | None) -> None:
     (folder / "summary.json").write_text(json.dumps({**facts, "grade": letter}))
 
 
-@pytest.mark.long
 def test_notes_are_written_a_run_is_renamed_and_deleted_in_the_browser(runs: Path, tmp_path: Path) -> None:
     """Read-only without the token; with it, each change is asked of the server and shown."""
     shutil.copytree(next(path for path in runs.iterdir() if path.is_dir()), tmp_path / "one")
@@ -155,7 +153,6 @@ def test_notes_are_written_a_run_is_renamed_and_deleted_in_the_browser(runs: Pat
         assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.long
 def test_letters_sort_as_grades_and_what_has_none_comes_last(runs: Path, tmp_path: Path) -> None:
     made = next(path for path in runs.iterdir() if path.is_dir())
     facts = json.loads((made / "summary.json").read_text())
@@ -173,7 +170,6 @@ def test_letters_sort_as_grades_and_what_has_none_comes_last(runs: Path, tmp_pat
     assert orders == [["B", "A-", "A", "A+", ""], ["A+", "A", "A-", "B", ""]]
 
 
-@pytest.mark.long
 def test_the_keyboard_keeps_its_place_and_a_pick_that_is_gone_is_dropped(runs: Path, tmp_path: Path) -> None:
     made = next(path for path in runs.iterdir() if path.is_dir())
     for name in ("one", "two", "three"):
@@ -191,7 +187,6 @@ def test_the_keyboard_keeps_its_place_and_a_pick_that_is_gone_is_dropped(runs: P
         assert page.is_disabled("#compare")
 
 
-@pytest.mark.long
 def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
     """Rows appear one after the other, then the page says that the run is done."""
     job = tmp_path / "slow.toml"
@@ -221,7 +216,6 @@ def test_a_run_is_followed_while_it_happens(tmp_path: Path) -> None:
             assert running.wait(30) == 0
 
 
-@pytest.mark.long
 def test_ten_thousand_runs_are_usable(runs: Path, tmp_path: Path) -> None:
     """All are listed and filtered; only some are drawn at once."""
     import os
@@ -241,7 +235,6 @@ def test_ten_thousand_runs_are_usable(runs: Path, tmp_path: Path) -> None:
         assert page.locator("#runs tr").count() == 1
 
 
-@pytest.mark.long
 def test_it_only_reads_and_nothing_outside_is_shown(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "run.json").write_text("{}")
@@ -259,7 +252,6 @@ def test_it_only_reads_and_nothing_outside_is_shown(runs: Path, tmp_path: Path) 
     assert sorted((path, path.stat().st_mtime_ns) for path in runs.rglob("*")) == before
 
 
-@pytest.mark.long
 def test_other_machines_need_the_token(runs: Path) -> None:
     with served(runs, "--host", "0.0.0.0") as shown:
         address, _, token = shown.partition("?token=")
@@ -275,7 +267,6 @@ def test_other_machines_need_the_token(runs: Path) -> None:
             assert page.inner_text("#count") == "3 runs"
 
 
-@pytest.mark.long
 def test_odd_names_neither_hide_the_list_nor_break_a_page(runs: Path, tmp_path: Path) -> None:
     made = next(path for path in runs.iterdir() if path.is_dir())
     names = ["plain", "a&b=c?d#e%41", "<script>x", "two\nlines"]
@@ -294,7 +285,6 @@ def test_odd_names_neither_hide_the_list_nor_break_a_page(runs: Path, tmp_path: 
             assert _get(address + asked)[0] == 404, asked
 
 
-@pytest.mark.long
 def test_the_token_follows_a_click_elsewhere_and_two_servers_do_not_disturb_each_other(runs: Path) -> None:
     import http.server
 
@@ -330,7 +320,6 @@ def test_the_token_follows_a_click_elsewhere_and_two_servers_do_not_disturb_each
             assert _get(addresses[0].partition("?")[0], headers={"Cookie": cookie.encode().decode("latin-1")})[0] == 401
 
 
-@pytest.mark.long
 def test_a_port_in_use_is_named(runs: Path) -> None:
     with served(runs) as address:
         port = address.rstrip("/").rsplit(":", 1)[1]
@@ -365,7 +354,6 @@ def test_the_name_that_a_browser_asked_for(header: str, name: str) -> None:
     assert name_asked_for(header) == name
 
 
-@pytest.mark.long
 def test_many_readers_at_once(runs: Path) -> None:
     answers: list[int] = []
     with served(runs) as address:

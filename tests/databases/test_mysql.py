@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from makers.database_servers import Mariadb, NoServer, mariadb
-from makers.left_out import long_after
 
 from iocast.databases.mysql import mysql, mysql_queries, mysql_session
 from iocast.databases.query import RefusedError
@@ -18,6 +17,8 @@ from iocast.metrics import NO_BOUND
 from iocast.model.run import Sample
 from iocast.model.view import views
 from iocast.tools.database_rows import samples_of
+
+pytestmark = pytest.mark.long
 
 pymysql = pytest.importorskip("pymysql")
 SECRET = "open-sesame-8"
@@ -147,7 +148,7 @@ def test_sessions_have_their_thread_and_are_counted(instrumented: Mariadb) -> No
     assert thread > 1
 
 
-@pytest.mark.parametrize("kind", long_after(1, ["instrumented", "plain"]))
+@pytest.mark.parametrize("kind", ["instrumented", "plain"])
 def test_our_own_sessions_are_not_counted(kind: str, request: pytest.FixtureRequest) -> None:
     server: Mariadb = request.getfixturevalue(kind)
     alone(server)
@@ -176,7 +177,6 @@ def test_without_performance_schema_the_rest_is_seen_and_the_way_out_told(plain:
     }
 
 
-@pytest.mark.long
 def test_flushed_counters_are_unknown(plain: Mariadb) -> None:
     with mysql.connect(plain.url(), polls_per_s=0) as observer:
         time.sleep(4)  # uptime is told in whole seconds: two starts must be further apart

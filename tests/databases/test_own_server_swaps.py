@@ -30,6 +30,8 @@ from iocast.databases.postgresql.server_programs import ServerPrograms
 from iocast.errors import DatabaseError, TargetError
 from iocast.sessions.clean_up import clean_up
 
+pytestmark = pytest.mark.long
+
 psycopg = pytest.importorskip("psycopg")
 IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # initdb syncs a thousand files
 PRECIOUS = "# of others\n"  # a configuration that PostgreSQL can read, too
@@ -226,7 +228,6 @@ def test_a_link_that_the_user_of_the_server_put_into_its_data(
     assert os.listdir(target) == []
 
 
-@pytest.mark.long
 def test_what_cannot_be_removed_is_said(target: Path, some: ServerPrograms, monkeypatch: pytest.MonkeyPatch) -> None:
     real = HeldFolder.empty
 

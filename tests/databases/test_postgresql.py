@@ -10,7 +10,6 @@ from typing import Any, LiteralString, cast
 
 import pytest
 from makers.database_servers import VERSIONS, NoServer, Postgres, postgres
-from makers.left_out import long_but
 
 from iocast.databases.database import DatabaseObserver
 from iocast.databases.postgresql import pg_queries, pg_session, postgresql
@@ -20,12 +19,14 @@ from iocast.errors import DatabaseError, SpecError
 from iocast.model.run import Sample
 from iocast.model.view import View, views
 
+pytestmark = pytest.mark.long
+
 psycopg = pytest.importorskip("psycopg")
 ROWS = 400
 SECRET = "open-sesame-7"
 
 
-@pytest.fixture(scope="module", params=long_but(VERSIONS, 18))
+@pytest.fixture(scope="module", params=VERSIONS)
 def server(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server of each version, with a table of one row a block."""
     try:
@@ -312,7 +313,6 @@ def test_sessions_are_counted_by_what_they_wait_for(server: Postgres) -> None:
     assert not any(each.subject == "Timeout|PgSleep" for each in before)
 
 
-@pytest.mark.long
 def test_our_own_sessions_are_not_counted(server: Postgres) -> None:
     with postgresql.connect(server.url(), polls_per_s=100) as observer:
         samples = [sample for _ in range(100) for sample in observer.sample()]

@@ -96,7 +96,6 @@ def _room(tmp_path: Path, name: str) -> Path:
     return room
 
 
-@pytest.mark.long
 def test_a_database_is_made_again_from_its_profile_and_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

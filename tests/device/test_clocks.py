@@ -55,7 +55,6 @@ def _said(started: subprocess.Popen[str], words: str) -> None:
     raise AssertionError(f"it ended without saying {words!r}")
 
 
-@pytest.mark.long
 def test_a_clock_that_is_set_moves_no_time_of_a_run(tmp_path: Path) -> None:
     clock = SetClock(tmp_path)
     started = _begin(tmp_path, env=clock.environment)
@@ -75,7 +74,6 @@ def test_a_clock_that_is_set_moves_no_time_of_a_run(tmp_path: Path) -> None:
     assert "The clock of this machine was set back by 1 h during the run" in " ".join(out.split())
 
 
-@pytest.mark.long
 def test_a_clock_that_is_set_moves_no_line_of_a_watch_and_no_moment_of_a_tape(tmp_path: Path) -> None:
     clock = SetClock(tmp_path)
     words = ("watch", "iostat", "--json", "--interval", "200ms", "--count", "6", "--record", "tape")
@@ -137,7 +135,6 @@ print(sum(each["counts"]["count"] for each in calls if (each["command"], each["c
 """
 
 
-@pytest.mark.long
 def test_layers_are_counted_in_a_time_namespace_as_outside(tmp_path: Path) -> None:
     """The kernel stamps its records with a clock that no namespace moves: none counted but the first window."""
     need("unshare")

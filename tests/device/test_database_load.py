@@ -55,7 +55,6 @@ def _within(controller: Path, pid: int, name: str, value: str) -> Iterator[None]
         group.rmdir()
 
 
-@pytest.mark.long
 def test_a_cap_is_met_by_any_number_of_sessions_and_latency_follows_them() -> None:
     """Little's law: twice the sessions at the same rate wait twice as long."""
     try:

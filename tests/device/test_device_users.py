@@ -12,7 +12,6 @@ import pytest
 from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.command_line import small_job
 from makers.disk_images import MIB, blank, gpt, tool
-from makers.left_out import long_after
 from makers.loop_machine import ELSEWHERE, HOLDS, MOUNTS, LoopMachine
 from makers.machine_tree import MachineTree
 from makers.other_processes import other_process
@@ -33,6 +32,14 @@ WAYS = {
     "mapped": "import ctypes as c, os, sys; f = os.open(sys.argv[1], os.O_RDONLY); call = c.CDLL(None).mmap; "
     "call.restype = c.c_void_p; call.argtypes = c.c_void_p, c.c_size_t, c.c_int, c.c_int, c.c_int, c.c_long; "
     "call(None, 4096, 1, 1, f, 0); os.close(f)",
+    "a thread with descriptors of its own": "import ctypes, os, sys, threading; held = threading.Event()\n"
+    "def hold():\n"
+    "    ctypes.CDLL(None).unshare(0x400); os.open(sys.argv[1], os.O_RDONLY); held.set(); threading.Event().wait()\n"
+    "threading.Thread(target=hold, daemon=True).start(); held.wait()",
+    "its first thread has ended": "import ctypes, os, sys, threading\n"
+    "def hold():\n"
+    "    os.open(sys.argv[1], os.O_RDONLY); print(flush=True); input(); os._exit(0)\n"
+    "threading.Thread(target=hold).start(); ctypes.CDLL(None).pthread_exit(None)",
 }
 
 
@@ -62,7 +69,7 @@ def partition(device: str) -> str:
     return path
 
 
-@pytest.mark.parametrize("way", long_after(1, WAYS))
+@pytest.mark.parametrize("way", WAYS)
 def test_a_process_uses_a_partition_while_the_disk_is_named(
     tmp_path: Path, attach: Attach, holder: Callable[[str, str], int], way: str
 ) -> None:
@@ -76,7 +83,7 @@ def test_a_process_uses_a_partition_while_the_disk_is_named(
     assert f"has {device[5:]}p1 {what}" in said
 
 
-@pytest.mark.parametrize("way", long_after(1, WAYS))
+@pytest.mark.parametrize("way", WAYS)
 def test_a_process_uses_the_disk_while_a_partition_is_named(
     tmp_path: Path, attach: Attach, holder: Callable[[str, str], int], way: str
 ) -> None:
@@ -90,7 +97,6 @@ def test_a_process_uses_the_disk_while_a_partition_is_named(
     assert f"has {device[5:]} " in said
 
 
-@pytest.mark.long
 def test_a_node_outside_the_device_directory(tmp_path: Path, attach: Attach, holder: Callable[[str, str], int]) -> None:
     image, node = tmp_path / "image", tmp_path / "elsewhere"
     blank(image)
@@ -109,7 +115,7 @@ def test_a_loop_by_a_node_outside_the_device_directory(tmp_path: Path, attach: A
     assert f"{upper[5:]} is built on {device[5:]}" in refused(tmp_path, image, device)
 
 
-@pytest.mark.parametrize("by", long_after(1, ["hard link", "bind mount"]))
+@pytest.mark.parametrize("by", ["hard link", "bind mount"])
 def test_two_loops_on_one_file_by_different_names(tmp_path: Path, mounted: Mount, attach: Attach, by: str) -> None:
     image = tmp_path / "images" / "image"
     image.parent.mkdir()
@@ -124,7 +130,6 @@ def test_two_loops_on_one_file_by_different_names(tmp_path: Path, mounted: Mount
     assert f"it is the file behind {device[5:]}" in refused(tmp_path, image, upper)
 
 
-@pytest.mark.long
 def test_files_of_the_same_name_are_not_the_same(tmp_path: Path, attach: Attach) -> None:
     one, other = tmp_path / "a", tmp_path / "b"
     blank(one)
@@ -278,7 +283,7 @@ def test_there_are_12_kinds_beside_the_ways_above() -> None:
     assert len(KINDS) == 12
 
 
-@pytest.mark.parametrize("name", long_after(2, KINDS))
+@pytest.mark.parametrize("name", KINDS)
 def test_it_is_refused_and_not_written(loops: LoopMachine, name: str) -> None:
     device, said = KINDS[name](loops)
     identity = describe(device).identity

@@ -11,7 +11,6 @@ import pytest
 from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.command_line import small_job
 from makers.disk_images import MIB, blank, tool
-from makers.left_out import long_after
 from makers.loop_machine import ELSEWHERE, HOLDS, MOUNTS, LoopMachine
 from makers.rootly import command, need
 
@@ -328,7 +327,7 @@ def name_of(device: str) -> str:
     return identity.name
 
 
-@pytest.mark.parametrize("name", long_after(3, STACKS))
+@pytest.mark.parametrize("name", STACKS)
 def test_it_is_refused_and_not_written(loops: LoopMachine, name: str) -> None:
     device, said = STACKS[name](loops)
     before, written_before = digest(loops.image), loops.written_ios(device)
@@ -350,13 +349,11 @@ def written(at: LoopMachine, device: str) -> None:
     assert at.written_ios(device) > before
 
 
-@pytest.mark.long
 def test_stacks_that_nobody_else_uses_are_written_to(loops: LoopMachine) -> None:
     *_, upper = pile(loops, 3)
     written(loops, upper)
 
 
-@pytest.mark.long
 def test_neighbours_on_the_same_disk_or_file_system_are_not_in_the_way(loops: LoopMachine) -> None:
     """Another partition is mounted, and a process writes another file beside the image."""
     disk = loops.blank(128 * MIB)

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from makers.command_line import iocast, run_folder, start
 from makers.lab import lab, run
-from makers.left_out import long_after
 from makers.rootly import Mount, command, need
 
 from iocast import archive
@@ -142,7 +141,6 @@ def test_too_many_errors_are_a_failure_whatever_comes_after(tmp_path: Path, phas
     assert ("fourth 4k 1x4 after 10," if phases == "last" else "third 4k 1x4 after 10,") in said
 
 
-@pytest.mark.long
 def test_a_device_that_vanishes(tmp_path: Path) -> None:
     with lab(tmp_path / "device", "read_latency=1ms", exact=False) as device:
         started = begin(tmp_path, job(tmp_path, time="1s"), "device")
@@ -156,7 +154,7 @@ def test_a_device_that_vanishes(tmp_path: Path) -> None:
     assert "error: " in errors
 
 
-@pytest.mark.parametrize("above", long_after(1, ["a loop device", "a file system on one"]))
+@pytest.mark.parametrize("above", ["a loop device", "a file system on one"])
 def test_a_device_that_vanishes_below(tmp_path: Path, attach: Callable[..., str], mounted: Mount, above: str) -> None:
     with lab(tmp_path / "image", exact=False) as device:
         place: str | Path = attach(tmp_path / "image", "--direct-io=on")
@@ -175,7 +173,6 @@ def test_a_device_that_vanishes_below(tmp_path: Path, attach: Callable[..., str]
     assert "error: " in errors
 
 
-@pytest.mark.long
 def test_results_on_storage_that_vanishes_are_said_to_be_lost(
     tmp_path: Path, attach: Callable[..., str], mounted: Mount
 ) -> None:
@@ -197,7 +194,6 @@ def test_results_on_storage_that_vanishes_are_said_to_be_lost(
     assert re.search(r"error: the results in \S+ are not kept: (Input/output error|Read-only file system)", said), said
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     "more",
     [
@@ -239,7 +235,6 @@ def test_a_device_that_hangs(tmp_path: Path, more: str) -> None:
     assert any(finding.code == "hung" for finding in examine(kept).findings)
 
 
-@pytest.mark.long
 def test_what_hangs_in_system_calls_is_kept_after_ctrl_c(tmp_path: Path) -> None:
     """The kernel holds every thread that counts: what they counted is reached from outside."""
     with lab(tmp_path / "device", "read_latency=200us", exact=False) as device:
@@ -260,7 +255,6 @@ def test_what_hangs_in_system_calls_is_kept_after_ctrl_c(tmp_path: Path) -> None
     assert "first" in said
 
 
-@pytest.mark.long
 def test_what_was_overwritten_is_kept_though_nothing_came_back(tmp_path: Path, attach: Callable[..., str]) -> None:
     file = job(tmp_path, 'engine = "sync"\nwrite = 100', time="30s")
     with lab(tmp_path / "image", "write_latency=8s", exact=False):
@@ -297,7 +291,6 @@ def test_a_run_with_failed_ios_is_no_repeat_of_a_study(tmp_path: Path) -> None:
     assert "measured is complete: " in again.stdout
 
 
-@pytest.mark.long
 def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., str]) -> None:
     image = tmp_path / "image"
     image.write_bytes(os.urandom(16 * MIB))
@@ -315,7 +308,6 @@ def test_a_loop_whose_file_is_cut_short(tmp_path: Path, attach: Callable[..., st
     )
 
 
-@pytest.mark.long
 def test_a_file_system_that_turns_read_only(tmp_path: Path, attach: Callable[..., str], mounted: Mount) -> None:
     need("mkfs.ext4")
     image = tmp_path / "image"

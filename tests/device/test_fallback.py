@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from makers.command_line import IOCAST, environment, iocast, run_folder
-from makers.left_out import long_after
 from makers.rootly import need
 
 from iocast import archive
@@ -20,7 +19,6 @@ pytestmark = pytest.mark.device
 NOBODY = 65534
 
 
-@pytest.mark.long
 def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
     before = (sys.executable, str(Path(__file__).parents[1] / "makers" / "without_io_uring.py"))
     done = iocast("card", ".", "--full", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
@@ -36,9 +34,7 @@ def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
             assert record.measurement.depth_mean > 32
 
 
-@pytest.mark.parametrize(
-    ("size_bytes", "without"), long_after(1, [(4096, "sync engine instead"), (65536, "registered buffers")])
-)
+@pytest.mark.parametrize(("size_bytes", "without"), [(4096, "sync engine instead"), (65536, "registered buffers")])
 def test_little_locked_memory_is_lived_with(tmp_path: Path, size_bytes: int, without: str) -> None:
     """Enough for a page: no ring at all. Enough for rings: buffers that are not registered."""
     before = (
@@ -61,7 +57,6 @@ def own_place() -> Iterator[Path]:
         yield Path(place)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("verb", ["card", "run"])
 @pytest.mark.parametrize(("size_bytes", "without"), [(0, "sync engine instead"), (65536, "registered buffers")])
 def test_a_plain_user_may_lock_little(own_place: Path, verb: str, size_bytes: int, without: str) -> None:

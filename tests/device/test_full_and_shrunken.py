@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import iocast, run_folder, start
-from makers.left_out import long_after
 from makers.rootly import Mount
 
 pytestmark = pytest.mark.device
@@ -31,7 +30,6 @@ test = "third"
 """
 
 
-@pytest.mark.long
 def test_a_full_place_is_said_in_the_words_of_the_system(tmp_path: Path, mounted: Mount) -> None:
     """Run folders, tapes, imports and profiles; DuckDB says it with JSON in the midst of a line."""
     place = mounted("full", "-t", "tmpfs", "-o", "size=64k", "tmpfs")
@@ -58,7 +56,7 @@ def test_a_full_place_is_said_in_the_words_of_the_system(tmp_path: Path, mounted
 
 @pytest.mark.parametrize(
     ("how", "code"),
-    long_after(1, [('pattern = "random"', 2), ('pattern = "sequential"\nwrite = 100\nrate = "1/s"', 0)]),
+    [('pattern = "random"', 2), ('pattern = "sequential"\nwrite = 100\nrate = "1/s"', 0)],
 )
 def test_a_work_file_that_shrank_is_named_in_the_summary_and_on_the_page(tmp_path: Path, how: str, code: int) -> None:
     """Reads beyond its end fail; no write does, and many of them make it longer again."""

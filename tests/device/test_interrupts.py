@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import IOCAST, environment, iocast, run_folder, start
-from makers.left_out import long_after, long_but
 
 from iocast import archive
 from iocast.load.marks import read_mark
@@ -72,19 +71,16 @@ def end(run: subprocess.Popen[str], number: int) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("more", "number"),
-    long_after(
-        1,
-        [
-            pytest.param("", signal.SIGINT, id="closed"),
-            pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
-            pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
-            pytest.param("", signal.SIGQUIT, id="closed, SIGQUIT"),
-            pytest.param("users = 32", signal.SIGINT, id="32 users"),
-            pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
-            pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
-            pytest.param('think = "100s"', signal.SIGTERM, id="thinking"),
-        ],
-    ),
+    [
+        pytest.param("", signal.SIGINT, id="closed"),
+        pytest.param("", signal.SIGTERM, id="closed, SIGTERM"),
+        pytest.param("", signal.SIGHUP, id="closed, SIGHUP"),
+        pytest.param("", signal.SIGQUIT, id="closed, SIGQUIT"),
+        pytest.param("users = 32", signal.SIGINT, id="32 users"),
+        pytest.param('rate = "1/s"\narrival = "poisson"', signal.SIGTERM, id="slow open loop"),
+        pytest.param('write = 100\nsync = "sync"', signal.SIGINT, id="synchronous writes"),
+        pytest.param('think = "100s"', signal.SIGTERM, id="thinking"),
+    ],
 )
 def test_during_a_phase(tmp_path: Path, more: str, number: int) -> None:
     run = begin(tmp_path, more)
@@ -129,7 +125,7 @@ def test_before_anything_came_back(tmp_path: Path) -> None:
     assert (out == "") == (not (tmp_path / "runs").exists())
 
 
-@pytest.mark.parametrize("tenth", long_but(range(2, 11), 2, 6))
+@pytest.mark.parametrize("tenth", range(2, 11))
 def test_a_burst_leaves_no_dead_run(tmp_path: Path, tenth: int) -> None:
     """A nervous finger, or a shell that tells the whole group: the saving at the end is completed."""
     job = tmp_path / "long.toml"
@@ -207,7 +203,6 @@ def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     assert run.returncode == 0
 
 
-@pytest.mark.long
 def test_kill_at_any_moment(tmp_path: Path) -> None:
     moments = random.Random(7)
     job = tmp_path / "long.toml"

@@ -176,7 +176,6 @@ def test_ios_of_a_ring_are_counted(loop_device: Callable[[int], str]) -> None:
     assert seen["ios"] - before["ios"] == 2000
 
 
-@pytest.mark.long
 def test_windows_stand_for_all_of_the_time(loop_device: Callable[[int], str]) -> None:
     """Above the budget a part of the time is watched; what was counted stands for what the device did in all."""
     device = loop_device(SIZE_BYTES)
@@ -214,7 +213,6 @@ sys.stdin.readline()
 """
 
 
-@pytest.mark.long
 def test_calls_of_windows_stand_for_what_their_process_did(tmp_path: Path) -> None:
     """Reads that the page cache answers follow no device, and are slower while they are traced: by the time of the
     windows 56 to 87 of 100 were counted.
@@ -286,7 +284,6 @@ def _text(file: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
-@pytest.mark.long
 def test_a_cap_stands_above_the_driver_and_is_named(loop_device: Callable[[int], str]) -> None:
     device = loop_device(SIZE_BYTES)
     with child(device, 3 * CAP_PER_S) as reader, capped(device, reader.pid):

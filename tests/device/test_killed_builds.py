@@ -203,7 +203,6 @@ def until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.long
 def test_a_build_that_was_killed_is_followed_by_one_that_works(
     server: Mariadb, tmp_path: Path, say: Callable[[str], None]
 ) -> None:

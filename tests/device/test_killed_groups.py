@@ -69,7 +69,6 @@ def _complete(bench: Bench) -> set[str]:
     return {f"{each.folder} {(Path(each.folder) / 'run.json').stat().st_mtime_ns}" for each in repeats}
 
 
-@pytest.mark.long
 def test_a_killed_study_goes_on_where_it_was(tmp_path: Path, say: Callable[[str], None]) -> None:
     bench, moments = Bench(tmp_path, STUDIES, FILES, most_runs=8), random.Random(12 if TIMES == 1 else None)
     ends: Counter[str] = Counter()
@@ -94,7 +93,6 @@ def test_a_killed_study_goes_on_where_it_was(tmp_path: Path, say: Callable[[str]
     say(f"study: {ends.total()} kills: {dict(ends)}, {rows} ended rows kept")
 
 
-@pytest.mark.long
 def test_a_killed_group_leaves_whole_runs_and_no_empty_folder(tmp_path: Path, say: Callable[[str], None]) -> None:
     bench, moments = Bench(tmp_path, GROUPS, FILES, most_runs=4), random.Random(13 if TIMES == 1 else None)
     ends: Counter[str] = Counter()

@@ -10,7 +10,6 @@ import pytest
 from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.command_line import small_job
 from makers.disk_images import MIB, blank
-from makers.left_out import long_after
 from makers.loop_machine import ELSEWHERE, LoopMachine
 from makers.rootly import command, need
 
@@ -73,7 +72,7 @@ def test_a_line_of_the_history_does_not_destroy_another_image_with_the_same_inod
     assert f"--destroy {name} is not the identity of {device}, which is {identity_of(device).name}" in said
 
 
-@pytest.mark.parametrize("kind", long_after(1, KEPT))
+@pytest.mark.parametrize("kind", KEPT)
 def test_what_the_file_system_keeps_is_in_the_name_and_that_name_is_enough(loops: LoopMachine, kind: str) -> None:
     image = file_system(loops, kind) / "image"
     blank(image, MIB)

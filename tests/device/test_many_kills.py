@@ -40,7 +40,6 @@ def test_there_are_as_many_as_promised() -> None:
     assert sum(len(range(part, KILLS, PARTS)) for part in range(PARTS)) == KILLS
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_each_is_followed_by_a_start_that_works(tmp_path: Path, say: Callable[[str], None], part: int) -> None:
     bench, moments = Bench(tmp_path, WAYS, FILES), random.Random(11 if TIMES == 1 else None)

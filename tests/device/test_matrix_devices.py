@@ -39,7 +39,6 @@ def digests(tmp_path: Path) -> list[str]:
     return [hashlib.sha256((tmp_path / f"disk{number}.img").read_bytes()).hexdigest() for number in range(2)]
 
 
-@pytest.mark.long
 def test_several_devices_are_written_only_when_each_is_named(tmp_path: Path, devices: list[str]) -> None:
     before = digests(tmp_path)
     first = ("--destroy", name_of(devices[0]))
@@ -64,7 +63,6 @@ def test_devices_are_read_without_being_named(tmp_path: Path, devices: list[str]
     assert digests(tmp_path) == before
 
 
-@pytest.mark.long
 def test_a_short_run_on_a_disk_reads_back(tmp_path: Path) -> None:
     """N = IOPS x latency at every point, in ORION's own files, as its importer reads them."""
     words = ("--run", "simple", "--duration", "1", "--size", "64MiB", "--luns", "2", "--num-disks", "1", "--no-page")

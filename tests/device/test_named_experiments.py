@@ -42,7 +42,6 @@ def _image(tmp_path: Path, attach: Callable[..., str], size_mib: int = 96) -> st
     return attach(image, "--direct-io=on")
 
 
-@pytest.mark.long
 def test_buffered_reads_of_a_file_come_from_memory(tmp_path: Path, mounted: Mount, attach: Callable[..., str]) -> None:
     device = _image(tmp_path, attach)
     command("mkfs.ext4", "-q", "-E", "nodiscard", device)
@@ -54,7 +53,6 @@ def test_buffered_reads_of_a_file_come_from_memory(tmp_path: Path, mounted: Moun
     assert rows["read direct"]["device_share"] >= 0.95
 
 
-@pytest.mark.long
 def test_holes_of_a_file_are_answered_without_the_device(
     tmp_path: Path, mounted: Mount, attach: Callable[..., str]
 ) -> None:
@@ -68,7 +66,6 @@ def test_holes_of_a_file_are_answered_without_the_device(
     assert rows["never written"]["p50_ns"] < rows["written"]["p50_ns"]
 
 
-@pytest.mark.long
 def test_requests_larger_than_the_queue_allows_are_cut(tmp_path: Path, attach: Callable[..., str]) -> None:
     device = _image(tmp_path, attach)
     limit = Path(f"/sys/block/{Path(device).name}/queue/max_sectors_kb")
@@ -85,7 +82,6 @@ def test_requests_larger_than_the_queue_allows_are_cut(tmp_path: Path, attach: C
     assert not any(name.startswith("write") for name in rows)
 
 
-@pytest.mark.long
 def test_zeros_are_quicker_on_zram(tmp_path: Path, mounted: Mount) -> None:
     need("zramctl", "mkfs.ext4")
     device = command("zramctl", "--find", "--size", "128M")
@@ -101,7 +97,6 @@ def test_zeros_are_quicker_on_zram(tmp_path: Path, mounted: Mount) -> None:
         subprocess.run(["zramctl", "--reset", device], check=False, capture_output=True)
 
 
-@pytest.mark.long
 def test_a_matrix_on_two_file_systems_leaves_nothing_behind(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "mkfs.ext2", "wipefs")
     words = ("dio-matrix", ".", "--filesystems", "raw,ext2,ext4", "--size", "32MiB", "--time", "200ms")
@@ -132,7 +127,6 @@ def _within(seconds: float, done: Callable[[], bool]) -> bool:
     return done()
 
 
-@pytest.mark.long
 def test_a_matrix_that_is_killed_leaves_no_mount_and_no_loop_device(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
     words = ("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "32MiB", "--time", "20s", *SHORT)
@@ -162,7 +156,6 @@ def test_a_matrix_that_is_killed_leaves_no_mount_and_no_loop_device(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir() if each.name != "runs"] == []
 
 
-@pytest.mark.long
 def test_a_matrix_that_fails_on_its_way_leaves_nothing_behind(tmp_path: Path) -> None:
     need("losetup", "mount", "umount", "mkfs.ext4", "wipefs")
     done = iocast("experiment", "dio-matrix", ".", "--filesystems", "ext4", "--size", "4GiB", *SHORT, cwd=tmp_path)
@@ -181,7 +174,6 @@ def test_all_that_was_written_is_there(tmp_path: Path) -> None:
     assert counts["torn"] == counts["lost"] == 0
 
 
-@pytest.mark.long
 def test_noise_writes_in_place(tmp_path: Path) -> None:
     iocast("experiment", "noise", ".", "--size", "32MiB", "--time", "100ms", "--rounds", "1", *SHORT, cwd=tmp_path)
     work = tmp_path / "iocast-work.0.dat"

@@ -15,7 +15,6 @@ import pytest
 from makers.command_line import in_own_process as iocast  # who has a device open is the subject
 from makers.command_line import run_folder, small_job
 from makers.disk_images import HOLDING, MIB, blank, gpt, tool
-from makers.left_out import long_after
 from makers.rootly import Mount, command, need
 
 from iocast import archive, load, runner
@@ -63,7 +62,7 @@ def refused(tmp_path: Path, image: Path, device: str, destroy: str | None = None
     return " ".join(done.stderr.split())
 
 
-@pytest.mark.parametrize("holding", long_after(3, HOLDING))
+@pytest.mark.parametrize("holding", HOLDING)
 def test_what_is_on_a_device_is_named(tmp_path: Path, attach: Attach, holding: str) -> None:
     image = tmp_path / "image"
     HOLDING[holding](image)
@@ -85,7 +84,6 @@ def test_a_device_without_a_signature_is_not_taken_for_empty(tmp_path: Path, att
     assert f"--destroy {name_of(device)}" in said
 
 
-@pytest.mark.long
 def test_the_one_that_was_named_is_written_to_and_the_card_says_so(tmp_path: Path, attach: Attach) -> None:
     image = tmp_path / "image"
     tool("mkfs.ext4", "-q")(image)
@@ -107,7 +105,6 @@ def test_the_one_that_was_named_is_written_to_and_the_card_says_so(tmp_path: Pat
     assert target.destroy == name_of(device)
 
 
-@pytest.mark.long
 def test_a_card_of_the_one_that_was_named_has_the_rows_that_write(tmp_path: Path, attach: Attach) -> None:
     image = tmp_path / "image"
     blank(image)
@@ -290,9 +287,7 @@ class Silent:
     def close(self) -> None: ...
 
 
-@pytest.mark.parametrize(
-    "change", long_after(1, ["another file", "the same file again", "larger", "the path leads elsewhere"])
-)
+@pytest.mark.parametrize("change", ["another file", "the same file again", "larger", "the path leads elsewhere"])
 def test_a_device_that_changed_since_the_plan_is_not_written_to(tmp_path: Path, attach: Attach, change: str) -> None:
     image, other = tmp_path / "image", tmp_path / "other"
     blank(image)
@@ -375,7 +370,6 @@ def test_reads_need_no_permission_even_of_what_is_mounted(tmp_path: Path, attach
     assert stat.S_ISBLK(os.stat(device).st_mode)
 
 
-@pytest.mark.long
 def test_repeat_and_ab_take_the_name_too(tmp_path: Path, attach: Attach) -> None:
     devices = []
     for number in range(2):

@@ -14,7 +14,6 @@ from typing import NamedTuple
 import pytest
 from makers.command_line import in_this_process
 from makers.disk_images import HOLDING, MIB, UNRECOGNISED, tool
-from makers.left_out import long_after
 from makers.msr_traces import msr
 from makers.mutations import TIMES
 from makers.rootly import command
@@ -141,7 +140,7 @@ def place(tmp_path: Path, attach: Attach, monkeypatch: pytest.MonkeyPatch) -> Ca
     return make
 
 
-@pytest.mark.parametrize("signature", long_after(3, SIGNATURES))
+@pytest.mark.parametrize("signature", SIGNATURES)
 def test_writes_without_the_word(
     place: Callable[[str], Place], signature: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -158,7 +157,7 @@ def test_writes_without_the_word(
     assert len(ways) == min(TIMES, FULL)
 
 
-@pytest.mark.parametrize("way", long_after(1, READS))
+@pytest.mark.parametrize("way", READS)
 def test_what_only_reads_leaves_out_what_writes(
     place: Callable[[str], Place], way: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

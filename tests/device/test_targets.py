@@ -62,7 +62,6 @@ def test_a_link_to_a_file_is_that_file(tmp_path: Path) -> None:
     assert digest(tmp_path / "data") == before
 
 
-@pytest.mark.long
 def test_a_file_that_is_to_be_made(tmp_path: Path) -> None:
     for size, time_ns in (("16MiB", 0), ("16MiB", 1), ("32MiB", 0)):
         before = (tmp_path / "new.dat").stat().st_ino if time_ns else None
@@ -102,7 +101,6 @@ def test_a_read_only_mount(tmp_path: Path, mounted: Mount) -> None:
     assert os.listdir(tmp_path) == ["ro"]
 
 
-@pytest.mark.long
 def test_too_small_a_file_system_names_a_size_that_works(tmp_path: Path, mounted: Mount) -> None:
     need("mkfs.ext4")
     image = tmp_path / "image"
@@ -124,7 +122,6 @@ def test_too_small_a_file_system_names_a_size_that_works(tmp_path: Path, mounted
     assert iocast("clean", place, cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.long
 def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounted: Mount) -> None:
     full = mounted("full", "-t", "tmpfs", "-o", "size=1m", "none")
     job = tmp_path / "long.toml"
@@ -152,7 +149,6 @@ def test_a_file_system_that_fills_up_under_the_run_folder(tmp_path: Path, mounte
     assert iocast("report", folder, cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.long
 def test_memory_is_called_memory(tmp_path: Path, mounted: Mount) -> None:
     place = mounted("memory", "-t", "tmpfs", "none")
     done = iocast("card", place, *QUICK, cwd=tmp_path)
@@ -160,7 +156,6 @@ def test_memory_is_called_memory(tmp_path: Path, mounted: Mount) -> None:
     assert "tmpfs keeps its files in memory" in done.stdout
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("stacked", [False, True])
 def test_without_direct_io(tmp_path: Path, mounted: Mount, stacked: bool) -> None:
     place = mounted("ram", "-t", "ramfs", "none")

@@ -50,7 +50,6 @@ def test_errors_belong_to_the_phase_that_met_them(tmp_path: Path) -> None:
     assert all(40 * MIB <= place.offset_bytes < 41 * MIB for place in error.first)
 
 
-@pytest.mark.long
 def test_all_know_when_the_process_was_stopped(tmp_path: Path) -> None:
     rates = {"lower": 'rate = "1000/s"\narrival = "constant"', "upper": 'engine = "sync"'}
     path = write_job(tmp_path, common='time = "4s"', **rates)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from makers.command_line import iocast
-from makers.left_out import long_but
 from makers.rootly import Mount, command, need
 
 JOB = 'name = "t"\n[tree]\ndepth = 1\nwidth = 4\nfiles = {files}\nsize = "{size}"\n[[phase]]\n{phase}\n'
@@ -128,7 +127,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("kind", long_but(SMALL, "xfs"))
+@pytest.mark.parametrize("kind", SMALL)
 def test_space_that_runs_out_leaves_no_half_a_file(
     tmp_path: Path, mounted: Mount, attach: Callable[..., str], kind: str
 ) -> None:

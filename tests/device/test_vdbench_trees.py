@@ -55,7 +55,6 @@ def test_several_trees_at_once_and_in_loops(tmp_path: Path) -> None:
     assert (cleaned.returncode, list(place.iterdir())) == (0, []), cleaned.stderr
 
 
-@pytest.mark.long
 def test_every_operation_runs_on_a_real_directory(tmp_path: Path) -> None:
     (tmp_path / "tree.vdb").write_text(FILE)
     place = tmp_path / "place"

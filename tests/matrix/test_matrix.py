@@ -13,7 +13,6 @@ import matrix
 import pytest
 from conditions import CLEAN, CONDITIONS, Condition
 from makers import card_runs
-from makers.left_out import long_after
 from making import NotHere, Place, file_of, image, lab, raw, scrubbed, split, squeezed, starved, throttled, zram
 from msgspec.structs import replace
 from trial import Trial, Tried, attempt, doubtful, is_of_the_machine
@@ -70,7 +69,7 @@ def test_every_detector_has_a_condition_or_says_why_not() -> None:
         assert once, f"{names}: plant it in conditions.py, or say in UNPLANTED why not"
 
 
-@pytest.mark.parametrize("name", long_after(1, SMALL))
+@pytest.mark.parametrize("name", SMALL)
 def test_a_small_part_of_the_matrix(name: str, tmp_path: Path) -> None:
     tried = attempt(condition(name), 1, tmp_path)
     assert not tried.trial.blind
@@ -223,7 +222,7 @@ def _left() -> tuple[set[str], ...]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", long_after(3, PLACES))
+@pytest.mark.parametrize("name", PLACES)
 def test_a_place_is_there_and_leaves_nothing(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(making, "ROOM_BYTES", 320 << 20)
     try:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from makers import command_line
-from makers.left_out import long_but
 from makers.recipe import RECIPES, ROOT, Copy, Edit, cargo, entered, recipe
 
 from iocast import archive
+
+pytestmark = pytest.mark.long
 
 KINDS = (
     "engine",
@@ -181,7 +182,7 @@ USES: dict[str, Callable[[Copy], None]] = {
 }
 
 
-@pytest.mark.parametrize("kind", long_but(KINDS, "detector"))
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_recipe_adds_what_works(copy: Copy, kind: str) -> None:
     plug_in = recipe(kind)
     copy.write(plug_in)
@@ -211,7 +212,6 @@ def test_there_is_a_recipe_for_each_kind_and_no_other() -> None:
     assert all(f"(docs/recipes/{kind}.md)" in contributing for kind in KINDS)
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_an_engine_and_a_reader_are_compiled_and_used(whole: Copy) -> None:
     """Both in one build, of the packages that `make test` has built: all that is not ours is taken from there."""

@@ -395,7 +395,7 @@ def test_after_a_lost_power_the_times_alone_are_not_believed(tmp_path: Path, mon
         file.write(PRECIOUS)
     mark, status = marks.read_mark(str(work)), work.stat()
     assert mark is not None
-    changed = replace(mark, left_ns=status.st_mtime_ns, left_changed_ns=status.st_ctime_ns)
+    changed = replace(mark, left_ns=status.st_mtime_ns)
     marks.write_mark(str(work), changed)  # as if the file had these times when it was left
     monkeypatch.setattr(marks, "_boot", lambda: "another")
     assert load.clean(str(tmp_path)).removed == ()

@@ -43,7 +43,7 @@ fn little_holds_at_any_depth() {
 }
 
 #[test]
-#[ignore = "long: `make test-rest` runs it"]
+#[ignore = "long: `make test-rust` runs it"]
 fn an_open_loop_at_eighty_percent_of_one_exponential_server_has_the_response_of_m_m_1() {
     let result = run(
         json!({"arrival": {"kind": "poisson", "rate_per_s": 800.0}, "depth": 1000, "length": {"seconds": 2000.0}}),
@@ -109,7 +109,7 @@ fn in_order_a_disk_moves_at_its_transfer_rate() {
 }
 
 #[test]
-#[ignore = "long: `make test-rest` runs it"]
+#[ignore = "long: `make test-rust` runs it"]
 fn a_cache_answers_the_share_it_was_told() {
     let result = run(
         json!({"depth": 64}),

@@ -132,7 +132,7 @@ fn any_cut_comes_to_the_same() {
 }
 
 #[test]
-#[ignore = "long: `make test-rest` runs it"]
+#[ignore = "long: `make test-rust` runs it"]
 fn many_cuts_come_to_the_same() {
     cuts_come_to_the_same(300);
 }

@@ -87,7 +87,7 @@ fn every_sample_may_be_cut() {
 }
 
 #[test]
-#[ignore = "long: `make test-rest` runs it"]
+#[ignore = "long: `make test-rust` runs it"]
 fn every_sample_may_be_cut_at_every_byte() {
     cut_at_one_byte_in(1);
 }

@@ -29,6 +29,6 @@ def clean(path: str, dry_run: bool, as_json: bool) -> int:
         put(f"{verb} {shown(name)} ({capacity(freed_bytes)})")
     for name, why in cleaned.left:
         say(f"kept: {shown(name)} {why}")
-    if not cleaned.removed:
+    if not cleaned.removed and not cleaned.left:
         put(f"no iocast work files in {path}")
     return 0

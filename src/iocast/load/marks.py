@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from iocast._core import unix_ns
 from iocast.archive.writing.asides import is_ours_alone, remove_ours
-from iocast.archive.writing.file_identity import MARK_SUFFIX, identity, is_ours, mount_of
+from iocast.archive.writing.file_identity import MARK_SUFFIX, identity, is_ours
 from iocast.archive.writing.held_directories import directory_of, held_directory, held_path
 from iocast.archive.writing.whole_files import growing, remove_leftovers, write_all
 from iocast.errors import TargetError
@@ -62,11 +62,9 @@ class Mark(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     subvolume: int | None = None  # tells it from its copy in a snapshot
     nonce: str | None = None  # where the file system keeps neither: stands in an attribute, or is that of the process
     left_ns: int | None = None  # when the file was written to last, as iocast left it; None while it works on it
-    left_changed_ns: int | None = None  # when it was changed last, which no program sets to another time
     left_bytes: int | None = None  # its size then
     left_digest: str | None = None  # of a sample of its content
-    # The boot and the mount: what storage kept when it went may lack its times. While it is worked on the boot alone.
-    left_boot: str | None = None
+    left_boot: str | None = None  # the start of the machine, while it is worked on
     worked_on_by: str | None = None  # the process that writes to it, and touches the mark; None when it was left
 
 
@@ -219,10 +217,8 @@ def is_named(mark: Mark, path: str, descriptor: int) -> bool:
 def _is_changed(mark: Mark, path: str, descriptor: int) -> bool:
     """Whether another program wrote to the file since an iocast left it.
 
-    Its size and the time of its last write are as they were left. Storage that went without a word, and was mounted
-    again, may have what was written last and not its time: only within one mount is that believed. Programs can set
-    that time back; the time of its last change differs after a link or a new mode, too; and where a file system keeps
-    whole seconds both may be as they were: then a sample of what is in it decides.
+    Its size and the time of its last write are as they were left, and so is a sample of what is in it: programs can
+    set that time back, or write without a new one, and storage that went without a word may have lost it.
     """
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):  # how a tree was left is not noted: its files are known by themselves
@@ -233,10 +229,7 @@ def _is_changed(mark: Mark, path: str, descriptor: int) -> bool:
         return False
     if status.st_mtime_ns != mark.left_ns or status.st_size != (mark.left_bytes or status.st_size):
         return True
-    exact = mark.left_boot == _mounted_since(descriptor) != "" and (
-        status.st_mtime_ns % _SECOND_NS or status.st_ctime_ns % _SECOND_NS
-    )
-    return not (exact and status.st_ctime_ns == mark.left_changed_ns) and _digest_of(descriptor) != mark.left_digest
+    return _digest_of(descriptor) != mark.left_digest
 
 
 def _is_changed_since_its_end(mark: Mark, path: str, descriptor: int) -> bool:
@@ -260,12 +253,6 @@ def _touched_ns(descriptor: int) -> int | None:
 
 def _changed_ns(descriptor: int) -> int | None:
     return os.fstat(descriptor).st_mtime_ns
-
-
-def _mounted_since(descriptor: int) -> str:
-    """Which mount of which start of this machine it is; "" where the kernel does not tell a mount from a later one."""
-    mount = mount_of(descriptor)
-    return "" if mount is None else f"{_boot()}.{mount}"
 
 
 @cache
@@ -344,7 +331,7 @@ def _is_ours_now(mark: Mark) -> bool:
 
 
 def _taken_up(mark: Mark, descriptor: int) -> Mark:
-    taken = replace(mark, left_ns=None, left_changed_ns=None, left_bytes=None, left_digest=None, left_boot=None)
+    taken = replace(mark, left_ns=None, left_bytes=None, left_digest=None, left_boot=None)
     return _known_again(taken, descriptor)
 
 
@@ -380,10 +367,9 @@ def _left(mark: Mark, descriptor: int) -> Mark:
     return replace(
         mark,
         left_ns=status.st_mtime_ns,
-        left_changed_ns=status.st_ctime_ns,
         left_bytes=status.st_size,
         left_digest=_digest_of(descriptor),
-        left_boot=_mounted_since(descriptor),
+        left_boot=None,
         worked_on_by=None,
     )
 

@@ -79,6 +79,17 @@ def password_of(*variables: str) -> str | None:
 
 
 @contextmanager
+def unset(name: str) -> Iterator[None]:
+    """While entered the environment names no file for a library to append to: keys of a connection, or a trace."""
+    file = os.environ.pop(name, None)
+    try:
+        yield
+    finally:
+        if file is not None:
+            os.environ[name] = file
+
+
+@contextmanager
 def needed_for(product: str) -> Iterator[None]:
     """Around the import of a driver. Raises DatabaseError with the way out where it is not installed."""
     try:

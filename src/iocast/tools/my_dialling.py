@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from iocast.errors import DatabaseError, SpecError
-from iocast.tools.database_address import Address, AskPassword, needed_for, parsed, password_of
+from iocast.tools.database_address import Address, AskPassword, needed_for, parsed, password_of, unset
 
 CONNECT_TIMEOUT_S = 10
 PORT = 3306
@@ -45,7 +43,7 @@ class MyDialling:
             secret = given if known is None else known
             try:
                 password = {} if secret is None else {"password": secret}
-                with _without_key_log():
+                with unset("SSLKEYLOGFILE"):
                     connection = pymysql.connect(**settings, **password, defer_connect=True)
                 if _names_its_host(self._address):
                     connection.unix_socket = None  # that of ~/.my.cnf is another server's
@@ -84,18 +82,6 @@ def my_driver() -> Any:
         import pymysql
         import pymysql.cursors
     return pymysql
-
-
-@contextmanager
-def _without_key_log() -> Iterator[None]:
-    """While entered, Python's TLS appends the keys of a connection to no file that the environment names."""
-    name = "SSLKEYLOGFILE"
-    file = os.environ.pop(name, None)
-    try:
-        yield
-    finally:
-        if file is not None:
-            os.environ[name] = file
 
 
 def _names_its_host(address: Address) -> bool:

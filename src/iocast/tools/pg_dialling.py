@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from iocast.errors import DatabaseError, SpecError
-from iocast.tools.database_address import AskPassword, needed_for, parsed
+from iocast.tools.database_address import AskPassword, needed_for, parsed, unset
 
 CONNECT_TIMEOUT_S = 10
 _SERVERS_OWN = "-c search_path=pg_catalog"  # else the owner of the database says what our statements name
@@ -49,7 +49,8 @@ class PgDialling:
             known = self._answers.get(self.redacted)
             secret = {} if known is None else {"password": known}
             try:
-                return psycopg.connect(**{**conninfo, **settings, **secret}, autocommit=True)
+                with unset("KRB5_TRACE"):
+                    return psycopg.connect(**{**conninfo, **settings, **secret}, autocommit=True)
             except psycopg.OperationalError as error:
                 if known is not None:
                     del self._answers[self.redacted]

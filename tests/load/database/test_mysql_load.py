@@ -23,6 +23,8 @@ from iocast.load.database.mysql.my_load import Shape, touched_blocks
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.model.database.database_result import Statements
 
+pytestmark = pytest.mark.long
+
 pymysql = pytest.importorskip("pymysql")
 ROWS, PAGE = 128, 16384
 SMALL = DataSet(size_bytes=2 * ROWS * PAGE, tables=2)
@@ -138,7 +140,6 @@ def test_misses_that_may_be_of_others_are_a_bound_or_unknown(
 SCANS = DatabaseLoad(scan_pct=10, scan_blocks=128)  # of a table of 100 blocks: all of it
 
 
-@pytest.mark.long
 def test_others_on_the_server_are_no_part_of_what_the_data_set_missed(server: Mariadb) -> None:
     """All its blocks are in the buffer pool, while another table is read into it."""
     server.rows("create table mysql.theirs (id int primary key auto_increment, filler varbinary(8000) not null)")
@@ -178,7 +179,6 @@ def test_commits_are_rows(server: Mariadb) -> None:
     assert server.rows("select count(*), min(length(filler)) from iocast_load.commits") == [(total, 200)]
 
 
-@pytest.mark.long
 def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariadb) -> None:
     drop(server)
     with pytest.raises(TargetError, match="no data set"):
@@ -203,7 +203,6 @@ def test_a_stopped_build_goes_on_and_drop_leaves_what_others_made(server: Mariad
     assert server.rows("show databases like 'iocast%'") == []
 
 
-@pytest.mark.long
 def test_a_client_or_a_server_that_is_killed_loses_nothing(server: Mariadb) -> None:
     """kill -9 of the client of a build, of the server in a build and in a load: the next build goes on."""
     server.rows("drop database if exists iocast_load")
@@ -295,7 +294,6 @@ server.build(DataSet(size_bytes={size}), on_build)
 """
 
 
-@pytest.mark.long
 def test_a_drop_that_was_killed_leaves_what_only_a_drop_takes(server: Mariadb) -> None:
     begin_anew(server)
     server.rows("update iocast_load.data_set set state = 'dropping'")
@@ -310,7 +308,6 @@ def test_a_drop_that_was_killed_leaves_what_only_a_drop_takes(server: Mariadb) -
     assert drop(server).objects == ()
 
 
-@pytest.mark.long
 def test_who_holds_the_data_set_is_told(server: Mariadb, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(data_set_plan, "WAIT_S", 0.1)
     begin_anew(server)

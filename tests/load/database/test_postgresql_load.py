@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from makers.database_servers import VERSIONS, NoServer, Postgres, build, drop, postgres
-from makers.left_out import long_but
 
 from iocast.errors import IocastError, LoadError, TargetError
 from iocast.load.database import data_set_plan
@@ -25,7 +24,7 @@ from iocast.load.database.load_server import SessionPlan, Slice
 from iocast.load.database.postgresql import pg_load
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 psycopg = pytest.importorskip("psycopg")
 MIB = 1 << 20
@@ -34,7 +33,7 @@ SMALL = DataSet(size_bytes=2 * ROWS * 8192, tables=2)
 SECOND = 1_000_000_000
 
 
-@pytest.fixture(scope="module", params=long_but(VERSIONS, 18))
+@pytest.fixture(scope="module", params=VERSIONS)
 def server(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server of each version, with a role that may do nothing but make its own schema."""
     try:
@@ -237,7 +236,6 @@ def wait_until_gone(server: Postgres) -> None:
     raise AssertionError("a session of the load is still there")
 
 
-@pytest.mark.long
 def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
     loading = pg_load.connect(newest.url("loader"))
@@ -252,7 +250,6 @@ def test_a_load_whose_server_process_dies_says_so(newest: Postgres) -> None:
     loading.close()
 
 
-@pytest.mark.long
 def test_a_load_whose_client_dies_leaves_no_session(newest: Postgres) -> None:
     begin_anew(newest, SMALL)
     client = subprocess.Popen([sys.executable, "-c", _LOAD.format(url=newest.url("loader"))], stdout=subprocess.PIPE)

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from makers.database_servers import NoServer, Postgres, build, drop, postgres
-from makers.left_out import long_but
 
 from iocast.errors import IocastError, TargetError
 from iocast.load.database.postgresql import pg_load, pg_objects
@@ -16,7 +15,7 @@ from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 from iocast.tools.pg_dialling import PgDialling
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 psycopg = pytest.importorskip("psycopg")
 SMALL = DataSet(size_bytes=2 * 256 * 8192, tables=2)
@@ -28,7 +27,7 @@ MINE = (  # with the columns of any table of ours
 )
 
 
-@pytest.fixture(scope="module", params=long_but((15, 18), 18))
+@pytest.fixture(scope="module", params=(15, 18))
 def running(request: pytest.FixtureRequest) -> Iterator[Postgres]:
     """A server with the role that the guide recommends, and one of an application."""
     try:
@@ -226,6 +225,29 @@ def test_what_depends_on_our_tables_is_named_and_nothing_is_dropped(server: Post
     assert drop(server).left == ()
 
 
+@pytest.mark.parametrize(
+    ("made", "name", "undone"),
+    [
+        ("create publication mine for tables in schema iocast_load", "publication mine", "drop publication mine"),
+        (
+            "alter default privileges for role loader in schema iocast_load grant select on tables to public",
+            "default privileges",
+            "alter default privileges for role loader in schema iocast_load revoke select on tables from public",
+        ),
+    ],
+)
+def test_what_goes_with_the_schema_is_named_and_nothing_is_dropped(
+    server: Postgres, made: str, name: str, undone: str
+) -> None:
+    server.say(made)
+    with pytest.raises(TargetError, match=name) as refused:
+        drop(server)
+    assert "nothing was changed" in refused.value.hint
+    assert server.rows(OURS) == [(5,)]
+    server.say(undone)
+    assert drop(server).left == ()
+
+
 def test_an_heir_of_a_table_of_ours_is_neither_emptied_nor_updated(server: Postgres) -> None:
     """`truncate` and `update` reach the heirs of a table unless they are told not to."""
     server.say("create table public.heir (note text) inherits (iocast_load.commits)")
@@ -362,6 +384,8 @@ HUNG = {
     "policy": "create policy hung on iocast_load.progress using (public.trapped() = 0)",
     "default": "alter table iocast_load.commits alter number set default public.trapped()",
     "check": "alter table iocast_load.commits add constraint hung check (public.trapped() = 0)",
+    "default of the server": "alter table iocast_load.commits add hung bigint default nextval('public.order_no')",
+    "check of the server": "alter table iocast_load.commits add check (setval('public.order_no', 1) = 1) not valid",
 }
 
 
@@ -369,7 +393,7 @@ HUNG = {
 def payroll(server: Postgres) -> Postgres:
     """With a table that only the superuser may change, and functions of the role of the data set that would."""
     server.say("drop table if exists public.payroll", "create table public.payroll as select 1 as salary")
-    server.say(*TRAP, user="loader")
+    server.say(*TRAP, "create sequence if not exists public.order_no", user="loader")
     return server
 
 

@@ -22,6 +22,7 @@ from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section
 from iocast.report.card.card_report import card, graded_section
 from iocast.report.card.results_table import results
+from iocast.report.card.row_labels import labels
 from iocast.report.renderers import json_report, screen, terminal
 from iocast.results.card import card_result
 from iocast.results.measured_rows import measured_rows
@@ -304,3 +305,11 @@ def test_a_run_without_any_letter_does_not_list_them_all() -> None:
     assert section is not None
     assert section.paragraphs[0].startswith("No overall grade: the run has no")
     assert section.tables == ()
+
+
+def test_a_reason_of_most_rows_names_the_others() -> None:
+    run = card_runs.quick_card()
+    names = [record.phase.name for record in run.measured]
+    assert len(names) == 8
+    assert labels(run, names[1:]) == (f"all but {names[0]}",)
+    assert labels(run, names[:3]) == tuple(names[:3])

@@ -119,7 +119,7 @@ fn a_byte_may_be_another() {
 }
 
 #[test]
-#[ignore = "long: `make test-rest` runs it"]
+#[ignore = "long: `make test-rust` runs it"]
 fn any_byte_may_be_another() {
     with_other_bytes(1);
 }

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "long: `make test-rest` runs it"]
+    #[ignore = "long: `make test-rust` runs it"]
     fn distances_are_those_of_many_lists() {
         lists_agree(40);
     }

@@ -16,7 +16,15 @@ from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.archive.writing.held_directories import held_path
 from iocast.observe.target.claims import claims_on, exports, read_uses
 from iocast.observe.target.loops import Inode, all_loops
-from iocast.observe.target.mounts import Mount, find_mount, other_namespaces, read_mounts, unescape
+from iocast.observe.target.mounts import (
+    Mount,
+    MountNamespace,
+    find_mount,
+    other_namespaces,
+    read_mounts,
+    remote_places,
+    unescape,
+)
 from iocast.observe.target.process_files import FileUse, descriptor_text, file_uses, writes
 from iocast.observe.target.sysfs import kernel_name
 
@@ -113,6 +121,7 @@ def inode_users(
 ) -> dict[str, list[str]]:
     """The same for files by their inodes, each with its path; of loop devices all but those `besides`."""
     said: list[tuple[str, str]] = [*_loops(inodes, root, besides), *_swaps(inodes, root), *_exports(inodes, root)]
+    said += _mounted_from(inodes, root)
     if inodes and root == Path("/"):
         said += _processes(inodes)
         said += _hidden_locks(inodes)
@@ -198,6 +207,19 @@ def _swaps(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str]]
         inode = _inode(root / name.lstrip("/")) if name else None
         if inode is not None and inode in inodes:
             yield inodes[inode], "it is used as swap"
+
+
+def _mounted_from(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str]]:
+    """File systems that stand on the file itself, without a loop device: of EROFS, or of FUSE."""
+    here = MountNamespace(os.getpid(), "", root, read_mounts(root))
+    remote = remote_places(next(iter(inodes.values()), ""), root)
+    for there in (here, *other_namespaces(root).values()):
+        for mount in there.mounts:
+            if mount.major or not mount.source.startswith("/") or mount.source.startswith(remote):
+                continue
+            inode = _inode(there.root / mount.source.lstrip("/"))
+            if inode is not None and inode in inodes:
+                yield inodes[inode], f"it is mounted on {mount.mount_point} ({mount.filesystem})"
 
 
 def _exports(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str, str]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,10 +100,10 @@ class MountNamespace(NamedTuple):
 
 
 def other_namespaces(root: Path = Path("/")) -> dict[str, MountNamespace]:
-    """The other mount namespaces of this machine that a process is in, as far as this user may look into them."""
+    """The other mount namespaces of this machine that a thread is in, as far as this user may look into them."""
     own = mount_namespace(root / "proc/self")
     namespaces: dict[str, MountNamespace] = {}
-    for folder in root.glob("proc/[0-9]*"):
+    for folder in _threads(root):
         name = mount_namespace(folder)
         if name in ("", own) or name in namespaces:
             continue
@@ -112,6 +113,14 @@ def other_namespaces(root: Path = Path("/")) -> dict[str, MountNamespace]:
             continue
         namespaces[name] = MountNamespace(int(folder.name), read_text(folder / "comm") or "?", folder / "root", mounts)
     return namespaces
+
+
+def _threads(root: Path) -> Iterator[Path]:
+    """Of each process its folder, then those of its threads: one may be elsewhere, or the first one has ended."""
+    for process in root.glob("proc/[0-9]*"):
+        yield process
+        with contextlib.suppress(OSError):
+            yield from (process / "task" / name for name in os.listdir(process / "task") if name != process.name)
 
 
 def mount_namespace(process: Path) -> str:

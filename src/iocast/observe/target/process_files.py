@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import platform
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,13 +17,17 @@ from iocast.observe.target.sysfs import read_text
 
 _PATIENCE_S = 2.0
 _O_PATH = 0o10000000
+_KCMP = {"x86_64": 312, "aarch64": 272, "riscv64": 272}.get(platform.machine())  # its number as a system call
+_KCMP_FILES = 2  # linux/kcmp.h
 _NO_FILE = re.compile(r"(socket|pipe|anon_inode|mnt|net|pid|user|uts|ipc|cgroup|time):")
 
 
 class FileUse(NamedTuple):
-    """A process that has a file open, by the descriptor of that number, or mapped into its memory (-1)."""
+    """A process that has a file open, by the descriptor of that number of one of its threads, or mapped into its memory
+    (-1)."""
 
     pid: int
+    thread: int
     name: str
     how: Literal["open", "mapped"]
     status: os.stat_result
@@ -68,7 +74,7 @@ def writes(use: FileUse) -> bool:
 def descriptor_text(use: FileUse) -> str:
     """What the kernel says of the descriptor: flags, locks; "" when it is closed by now."""
     try:
-        return os.fsdecode(Path(f"/proc/{use.pid}/fdinfo/{use.descriptor}").read_bytes())
+        return os.fsdecode(Path(f"/proc/{use.thread}/fdinfo/{use.descriptor}").read_bytes())
     except OSError:
         return ""
 
@@ -81,8 +87,11 @@ def _uses_of(
 ) -> list[FileUse] | None:
     """The uses of one process; None where they must not be seen."""
     try:
-        opened = [(n, status) for n, status in _opened(folder, remote) if wanted(status)]
-        mapped = [status for status in _mapped(folder, remote, seen_maps) if wanted(status)]
+        threads = _with_own_files(folder)
+        opened = [
+            (each, number, status) for each in threads for number, status in _opened(each, remote) if wanted(status)
+        ]
+        mapped = [status for status in _mapped(threads, remote, seen_maps) if wanted(status)]
     except PermissionError:
         return None
     except OSError:
@@ -90,8 +99,25 @@ def _uses_of(
     if not opened and not mapped:
         return []
     pid, name = int(folder.name), read_text(folder / "comm") or "?"
-    uses = [FileUse(pid, name, "open", status, number) for number, status in opened]
-    return uses + [FileUse(pid, name, "mapped", status, -1) for status in mapped]
+    uses = [FileUse(pid, int(thread.name), name, "open", status, number) for thread, number, status in opened]
+    return uses + [FileUse(pid, pid, name, "mapped", status, -1) for status in mapped]
+
+
+def _with_own_files(process: Path) -> list[Path]:
+    """The folders of the process and of its threads that have descriptors of their own: those that unshared them, and
+    one that goes on when the first thread has ended. Raises OSError.
+    """
+    others = [name for name in os.listdir(process / "task") if name != process.name]
+    distinct = [process.name]
+    for name in others:
+        if not any(_share_files(int(name), int(each)) for each in distinct):
+            distinct.append(name)
+    return [process.parent / name for name in distinct]
+
+
+def _share_files(thread: int, other: int) -> bool:
+    """Whether two threads have the same descriptors; no where the kernel does not tell."""
+    return _KCMP is not None and ctypes.CDLL(None).syscall(_KCMP, thread, other, _KCMP_FILES, 0, 0) == 0
 
 
 def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.stat_result]]:
@@ -105,10 +131,15 @@ def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.sta
             yield int(name), status
 
 
-def _mapped(folder: Path, remote: tuple[str, ...], statuses: dict[str, os.stat_result | None]) -> list[os.stat_result]:
-    """What is mapped, each file once. Libraries are mapped by every process: each is looked at once."""
+def _mapped(
+    threads: list[Path], remote: tuple[str, ...], statuses: dict[str, os.stat_result | None]
+) -> list[os.stat_result]:
+    """What is mapped, each file once, as the first thread that has not ended knows it. Libraries are mapped by every
+    process: each is looked at once."""
     by_name: dict[str, os.stat_result] = {}
-    for line in (folder / "maps").read_bytes().decode("utf-8", "replace").splitlines():
+    maps = ((each, (each / "maps").read_bytes()) for each in threads)
+    folder, text = next(((each, text) for each, text in maps if text), (threads[0], b""))
+    for line in text.decode("utf-8", "replace").splitlines():
         span, _, _, _, inode, *name = line.split(maxsplit=5)
         if inode == "0" or not name or name[0].startswith(remote):
             continue

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 from iocast.model.run import Run
 
+_MANY = 4  # rows: fewer are named, even where they are most
+
 
 def labels(run: Run, phases: Sequence[str]) -> tuple[str, ...]:
-    """The names of these phases in the order of the run, or that they are all."""
+    """The names of these phases in the order of the run; that they are all, or all but a few."""
     measured = [record.phase.name for record in run.measured]
     known = tuple(each for each in measured if each in phases)
-    return ("all rows",) if not known or len(known) == len(measured) > 1 else known
+    others = tuple(each for each in measured if each not in phases)
+    if not known or len(known) == len(measured) > 1:
+        return ("all rows",)
+    if len(known) >= _MANY and 2 * len(others) <= len(known):
+        return (f"all but {others[0]}", *others[1:])
+    return known

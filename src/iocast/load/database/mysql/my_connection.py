@@ -13,7 +13,7 @@ from iocast.tools.my_dialling import MyDialling
 
 STATEMENT_TIMEOUT_S = 120
 _RIGHTS = {1044, 1142, 1143, 1227, 1370}
-_REFERRED_TO = {1217, 1451, 3730}
+_REFERRED_TO = {1217, 1451, 1701, 3730}
 _LOCKED = 1205
 _NOT_REMOVED, _NOT_CREATED = 1010, (1005, 1813)
 _GONE = {2006, 2013, 2055, 1317}
@@ -90,8 +90,8 @@ class MyConnection:
         if code == _NOT_REMOVED or (code in _NOT_CREATED and ("errno: 184" in said or code == 1813)):
             return LoadError(
                 f"a file in the folder of the database belongs to no table: {said}",
-                "MariaDB may leave one (NAME.ibd) when it is killed in a drop: remove it from the folder iocast_load in"
-                " the data directory (select @@datadir), and the database, if nothing else is in it; then try again",
+                "MariaDB may leave one (NAME.ibd) when it is killed in a drop: look into the folder iocast_load in the"
+                " data directory (select @@datadir), and move away what is in it; drop the database, and try again",
             )
         if code == _LOCKED:
             return InUseError(f"the server says: {said}", "wait for whoever holds the lock")

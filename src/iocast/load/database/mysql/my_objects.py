@@ -43,6 +43,16 @@ _TRIGGERS = (
     "select concat(trigger_schema, '.', trigger_name), event_object_table from information_schema.triggers"
     f" where event_object_schema = '{DATABASE}'"
 )
+# What runs when our tables are written to: ours have no trigger, no check, and constants as defaults.
+_HUNG = (
+    "select concat('default of ', table_name, '.', column_name) from information_schema.columns"
+    f" where table_schema = '{DATABASE}' and table_name in %s"
+    " and (column_default like '%%(%%' or generation_expression <> '')"
+    " union select concat('trigger ', trigger_schema, '.', trigger_name) from information_schema.triggers"
+    f" where event_object_schema = '{DATABASE}' and event_object_table in %s"
+    " union select concat('constraint ', table_name, '.', constraint_name) from information_schema.table_constraints"
+    f" where table_schema = '{DATABASE}' and table_name in %s and constraint_type = 'CHECK' order by 1"
+)
 
 
 def mark(name: str) -> str:
@@ -110,6 +120,11 @@ class MyObjects:
         for each in objects:
             if each.kind == "procedure" and each.name in loops and not each.ours:
                 raise replaced(each.shown, "procedure")
+        if hung := [says for (says,) in self._on.rows(_HUNG, (sorted(tables),) * 3)]:
+            raise TargetError(
+                f"objects of others hang on tables of the data set and would run with your rights: {'; '.join(hung)}",
+                "nothing was changed; drop these first",
+            )
 
     @contextmanager
     def locked(self, tables: list[str]) -> Iterator[None]:

@@ -60,8 +60,11 @@ _TIED = (
     " where classid = 'pg_class'::regclass and oid = objid and relkind in ('i', 'I'))"
     " union select 'table ' || inhparent::regclass || ' has the part ' || inhrelid::regclass"
     " from pg_inherits where inhrelid = any(%s)"
+    " union select pg_describe_object(classid, objid, objsubid) || ' belongs to the schema' from pg_depend"
+    f" where refclassid = 'pg_namespace'::regclass and refobjid = {_HERE} and deptype = 'a'"
 )
-# What runs when our tables are written to, and was not made by us: ours call nothing that others could have made.
+# What runs when our tables are written to, and was not made by us: ours call nothing that others could have made, nor
+# may others have the server's own functions called, which no dependence shows: some change what is others'.
 _HUNG = (
     "select pg_describe_object('pg_trigger'::regclass, oid, 0) from pg_trigger"
     " where tgrelid = any(%(ours)s) and not tgisinternal"
@@ -72,7 +75,12 @@ _HUNG = (
     " where part.refclassid = 'pg_class'::regclass and part.refobjid = any(%(ours)s)"
     " and part.classid in ('pg_attrdef'::regclass, 'pg_constraint'::regclass, 'pg_class'::regclass)"
     " and called.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass,"
-    " 'pg_opclass'::regclass, 'pg_opfamily'::regclass) order by 1"
+    " 'pg_opclass'::regclass, 'pg_opfamily'::regclass)"
+    " union select pg_describe_object('pg_attrdef'::regclass, oid, 0) from pg_attrdef"
+    " where adrelid = any(%(ours)s) and pg_get_expr(adbin, adrelid) not in ('true', 'now()', '0')"
+    " union select pg_describe_object('pg_constraint'::regclass, oid, 0) from pg_constraint"
+    " where conrelid = any(%(ours)s) and contype = 'c' and pg_get_constraintdef(oid) <> 'CHECK (only_row)'"
+    " order by 1"
 )
 _SURVIVORS = (
     "select (select count(*) from pg_class where oid = any(%s)) + (select count(*) from pg_proc where oid = any(%s))"
