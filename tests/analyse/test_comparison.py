@@ -18,6 +18,7 @@ from iocast.analyse.comparison import (
     Bounds,
     Ratio,
     ab_ratio,
+    any_time_half,
     difference,
     fold,
     holm,
@@ -528,3 +529,38 @@ def test_the_ratio_of_single_runs_is_the_second_over_the_first() -> None:
 def test_single_runs_differ_beyond_what_is_known_of_both_and_the_margin(a: Bounds, b: Bounds, differ: bool) -> None:
     for sides in ((a, b), (b, a)):
         assert single_ratio(*sides).verdict == ("different_here" if differ else "inconclusive")
+
+
+def _first_seen(effect: float, scatter: float, rounds: int, seed: int) -> int:
+    """The round in which an interval that is looked at after each first leaves out 0; 0: never."""
+    drawn = random.Random(seed)
+    values = [drawn.gauss(effect, scatter), drawn.gauss(effect, scatter)]
+    for count in range(3, rounds + 1):
+        values.append(drawn.gauss(effect, scatter))
+        half = any_time_half(values, 0.95)
+        if half is not None and abs(math.fsum(values) / count) > half:
+            return count
+    return 0
+
+
+def test_who_looks_after_each_round_is_wrong_no_more_often() -> None:
+    """200 series of pairs that are equal; the interval of a number that is fixed is wrong in a quarter of such."""
+    assert sum(_first_seen(0, 0.05, 30, seed) > 0 for seed in range(200)) <= 10
+
+
+def test_ten_percent_are_seen_within_eight_rounds() -> None:
+    assert sum(_first_seen(math.log(1.1), 0.04, 8, seed) > 0 for seed in range(200)) >= 180
+
+
+def test_pairs_until_sure_have_wider_intervals_and_none_while_they_are_few() -> None:
+    drawn = random.Random(5)
+    a = [drawn.gauss(100, 2) for _ in range(8)]
+    b = [value * drawn.gauss(1.2, 0.01) for value in a]
+    known, whenever = ab_ratio(a, b, matched=True), ab_ratio(a, b, matched=True, any_time=True)
+    assert known.low is not None
+    assert whenever.low is not None
+    assert whenever.low < known.low < known.ratio == pytest.approx(whenever.ratio)
+    assert (whenever.verdict, whenever.paired) == ("different", True)
+    few = ab_ratio(a[:3], b[:3], matched=True, any_time=True)
+    assert (few.low, few.verdict) == (None, "inconclusive")
+    assert ab_ratio(a, b, any_time=True).verdict == "inconclusive", "no pairs"

@@ -57,6 +57,25 @@ def test_ab_measures_in_turns_and_tells_which_is_faster(job: Path, tmp_path: Pat
 
 
 @pytest.mark.long
+def test_ab_goes_on_until_it_is_sure(job: Path, tmp_path: Path) -> None:
+    """Ten times apart needs few rounds; compared again, the intervals are those that hold whenever one stops."""
+    words = ("ab", str(job), "sim:hdd", "sim:nvme", "--rounds", "3", "--until-sure", "12")
+    done = iocast(*words, "--out", str(tmp_path / "o"), "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (pair,) = json.loads(done.stdout)["pairs"]
+    assert {row["verdict"] for row in pair["rows"] if row["statistic"] in ("throughput", "p99")} == {"different"}
+    folder = _only(tmp_path / "o")
+    rounds = {side.name: len(list(side.iterdir())) for side in folder.iterdir()}
+    assert rounds["A"] == rounds["B"]
+    assert 3 < rounds["A"] < 12
+    assert folder.name.endswith("-until-sure")
+    again = iocast("compare", str(folder / "A"), str(folder / "B"), "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["pairs"][0]["rows"] == pair["rows"]
+    told = iocast("compare", str(folder / "A"), str(folder / "B"), cwd=tmp_path)
+    assert "they hold whenever one stops" in " ".join(told.stdout.split())
+
+
+@pytest.mark.long
 def test_outcomes_that_fail_are_chosen(job: Path, tmp_path: Path) -> None:
     """A script learns from the exit code whether the storage became slower."""
     for path in ("sim:nvme", "sim:hdd"):

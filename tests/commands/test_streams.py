@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, run_folder
+from makers.command_line import IOCAST, environment, iocast, run_folder, small_job
 from makers.left_out import long_after, long_but
 
 RUN = ("run", "card-quick", "sim:nvme", "--time", "10ms", "--no-page")
@@ -110,3 +110,15 @@ def test_without_devices_an_error_says_what_is_missing() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: /dev/null: ")
     assert "hint: mount /dev" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("run", "small.toml", "sim:nvme"), ("ab", "small.toml", "sim:nvme", "sim:nvme")])
+def test_quiet_says_nothing_but_the_result(tmp_path: Path, words: tuple[str, ...]) -> None:
+    small_job(tmp_path, direct=False)
+    rounds = ("--rounds", "1") if words[0] == "ab" else ()
+    quiet = iocast(*words, *rounds, "--quiet", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert quiet.stdout
+    refused = iocast(words[0], "missing.toml", *words[2:], "--quiet", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: ")

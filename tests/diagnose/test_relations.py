@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts
 from iocast.diagnose import relations
 from iocast.diagnose.relations import EXPLAINS, RIVALS, not_suppressed, with_rivals
-from iocast.model.codes import FindingCode
+from iocast.model.codes import FindingCode, StateCode
 from iocast.model.finding import Finding
 
 
@@ -48,6 +48,23 @@ def test_first_writes_explain_a_write_rate_that_fell_and_no_read(code: FindingCo
     facts = Facts(card_runs.run(card_runs.reads(), card_runs.commits()))
     assert (seen in not_suppressed(facts, [cause, seen])) == said
     assert seen in not_suppressed(facts, [replace(cause, state="rejected"), seen])
+
+
+@pytest.mark.parametrize(("state", "told"), [("confirmed", False), ("suggested", True)])
+def test_what_was_never_stored_explains_that_what_was_just_written_looks_slow(state: StateCode, told: bool) -> None:
+    """On thin space as much older data needs no read at all."""
+    facts = Facts(card_runs.run(card_runs.reads()))
+    elided, fresh = replace(found("elided_reads", phase="another row"), state=state), found("fresh_writes")
+    assert (fresh in not_suppressed(facts, [elided, fresh])) == told
+
+
+@pytest.mark.parametrize(("repeated_ns", "told"), [(355_000.0, False), (30_000.0, True)])
+def test_a_slow_place_explains_that_repeated_reads_are_quicker_than_the_whole(repeated_ns: float, told: bool) -> None:
+    """A twentieth of the data at 22 ms makes the mean of the whole four times that of any other part."""
+    facts = Facts(card_runs.run(card_runs.reads()))
+    place = replace(found("slow_region", slow_ns=22e6, elsewhere_ns=357_000.0), state="confirmed")
+    cache = found("cache_in_the_storage", phase="again 8k 1x1", small_ns=repeated_ns, whole_ns=1.5e6)
+    assert (cache in not_suppressed(facts, [place, cache])) == told
 
 
 @pytest.mark.parametrize(("row", "told"), [("read 1M", False), ("randread 8k", True)])

@@ -28,6 +28,9 @@ PAIRS_GAIN = 0.5
 # A verdict on single runs is given for many figures of a card, and of its rows of three seconds too; Student's t allows
 # for how little three intervals know of their scatter (docs/trust.md has how often it is wrong).
 SINGLE_RUN = Rule(confidence=0.99, least_intervals=3)
+EFFECT_VARIANCE = (
+    4.0  # of the mean, in units of the scatter, that any_time_half expects: of 1 to 16 the quickest at 10 %
+)
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
@@ -46,7 +49,9 @@ class Ratio(Struct, frozen=True):
     paired: bool = False
 
 
-def ab_ratio(a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, matched: bool = False) -> Ratio:
+def ab_ratio(
+    a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, matched: bool = False, any_time: bool = False
+) -> Ratio:
     """Welch's t on the logarithms of one statistic per run (p99, throughput ...): B over A with its interval.
 
     With `matched` the runs of both sides belong together one by one (same round, same offsets); where that explains
@@ -63,6 +68,10 @@ def ab_ratio(a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, 
     shift = _mean(log_b) - _mean(log_a)
     if len(a) < 2 or len(b) < 2:
         return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive")
+    if any_time and not (matched and len(a) == len(b)):
+        return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive")
+    if any_time:
+        return _whenever(shift, [after - before for before, after in zip(log_a, log_b, strict=True)], margin)
     error_a, error_b = _variance(log_a) / len(a), _variance(log_b) / len(b)
     error = error_a + error_b
     if not error:
@@ -80,6 +89,34 @@ def ab_ratio(a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, 
     return _judged(
         shift, student_t_quantile(0.975, degrees) * spread, student_t_quantile(0.95, degrees) * spread, degrees, margin
     )
+
+
+def any_time_half(values: Sequence[float], confidence: float) -> float | None:
+    """Half the width of an interval of the mean that holds at every number of values at once, so that one may look
+    after each and stop when one likes; None where the values are too few for any.
+
+    Values are of one normal distribution whose spread is not known. The interval has the means that a Bayes factor does
+    not reject by 1 / (1 - confidence): a normal effect, and a right Haar prior on the spread, with which it is a test
+    martingale of what does not depend on the unit. Source: T. L. Lai, On confidence sequences, Annals of Statistics 4
+    (1976); A. Hendriksen and others, Optional stopping with Bayes factors, Bayesian Analysis 16 (2021).
+    """
+    count = len(values)
+    if count < 2:
+        return None
+    wider = 1 + EFFECT_VARIANCE * count
+    limit = (math.sqrt(wider) / (1 - confidence)) ** (2 / count)
+    if limit >= wider:
+        return None
+    t_squared = (count - 1) * (limit - 1) / (1 - limit / wider)
+    return math.sqrt(t_squared * _variance(values) / count)
+
+
+def _whenever(shift: float, ratios: Sequence[float], margin: float) -> Ratio:
+    """The verdict on pairs whose number was not fixed beforehand."""
+    half95, half90 = any_time_half(ratios, 0.95), any_time_half(ratios, 0.90)
+    if half95 is None or half90 is None:
+        return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive", paired=True)
+    return replace(_judged(shift, half95, half90, len(ratios) - 1.0, margin), paired=True)
 
 
 class Bounds(Struct, frozen=True):
@@ -207,14 +244,17 @@ class Shift(Struct, frozen=True):
     p_value: float | None  # Holm-corrected over all quantiles; None with single runs
 
 
-def shift(a: Sequence[Histogram], b: Sequence[Histogram], *, matched: bool = False) -> tuple[Shift, ...]:
-    """The shift function: for each quantile the log ratio over runs, corrected for there being several."""
+def shift(
+    a: Sequence[Histogram], b: Sequence[Histogram], *, matched: bool = False, any_time: bool = False
+) -> tuple[Shift, ...]:
+    """The shift function: for each quantile the log ratio over runs, corrected for there being several. No p-value
+    where one stopped when one liked."""
     rows = []
     for q in QUANTILES:
         of_a, of_b = [h.quantile_ns(q) for h in a], [h.quantile_ns(q) for h in b]
         if not any(math.isnan(value) for value in (*of_a, *of_b)):  # another tool may not state it
-            rows.append((q, of_a, of_b, ab_ratio(of_a, of_b, matched=matched)))
-    raw = [_p_value(ratio) for _, _, _, ratio in rows]
+            rows.append((q, of_a, of_b, ab_ratio(of_a, of_b, matched=matched, any_time=any_time)))
+    raw = [None if any_time else _p_value(ratio) for _, _, _, ratio in rows]
     known = [p for p in raw if p is not None]
     corrected = iter(holm(known))
     return tuple(

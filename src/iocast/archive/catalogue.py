@@ -23,6 +23,7 @@ from iocast.text import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
+UNTIL_SURE = "-until-sure"  # the end of the name of a group of `ab --until-sure`
 _GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab)-")  # how a folder of `repeat` or `ab` is called
 
 
@@ -30,6 +31,11 @@ def group_kind(folder: str) -> str:
     """Which command made a folder of runs, by its name: "repeat" or "ab"; "" for others."""
     match = _GROUP.match(os.path.basename(folder))
     return match[1] if match else ""
+
+
+def is_until_sure(folder: str) -> bool:
+    """Whether a side of `ab` has as many runs as it took to be sure, by the name of its group."""
+    return os.path.basename(os.path.dirname(os.path.abspath(folder))).endswith(UNTIL_SURE)
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True):

@@ -12,11 +12,15 @@ import keyword
 import os
 import re
 import sys
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from iocast.commands.shell.streams import discard_output
+from iocast.commands.shell.streams import discard_output, hushed
 from iocast.errors import IocastError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # In the order of help. The command of each is in cmd_VERB.py, here or in the room of its group.
 VERBS = {
@@ -49,6 +53,7 @@ VERBS = {
     "watch": "Watch this machine line by line, or its block requests; record or play a tape.",
     "verify": "Read back and check what a run wrote.",
     "schema": "Print the JSON Schema of what a verb prints with --json.",
+    "completion": "Print the script with which a shell completes iocast's verbs, options and files.",
     "clean": "Remove the work files that iocast created.",
 }
 
@@ -131,7 +136,46 @@ def load_word(verb: str, word: str) -> click.Command:
 def _command(module: str, name: str) -> click.Command:
     command = getattr(importlib.import_module(f"iocast.commands.{module}"), name)
     assert isinstance(command, click.Command)
+    for each in command.commands.values() if isinstance(command, click.Group) else (command,):
+        if _QUIET not in each.params:
+            each.params.append(_QUIET)
+        for param in each.params:
+            param.type = _TEXT if param.type is click.STRING else param.type
     return command
+
+
+class _Text(click.ParamType[str]):
+    """What a shell completes as the name of a file: most texts are, or may be."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """As any other text."""
+        return str(click.STRING.convert(value, param, ctx))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Says that the shell knows best."""
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="file")]
+
+
+_TEXT = _Text()
+
+
+def _hush(context: click.Context, _param: click.Parameter, quiet: bool) -> None:
+    if quiet:
+        context.with_resource(hushed())
+
+
+_QUIET = click.Option(
+    ["--quiet"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_hush,
+    help="Print only the result, and errors: no progress and no notes.",
+)
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -164,7 +208,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
             print("stopped", file=sys.stderr)
             return 130
         return _too_many(error)
-    except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken
+    except (BrokenPipeError, SystemExit):  # click leaves so when the pipe is broken, or a shell has what it asked for
         discard_output()  # whoever read our output has gone: that is their right
         return 0
     except OSError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import rich_click as click
 from msgspec.structs import replace
 
-from iocast.commands.shell.options import presenting, within
+from iocast.commands.shell.options import full_option, presenting, within
 from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.diagnose import DiagnoseRequest
@@ -14,6 +14,7 @@ from iocast.sessions.requests.diagnose import DiagnoseRequest
 @click.command()
 @asked_by(DiagnoseRequest)
 @within
+@full_option
 @presenting
 def diagnose(request: DiagnoseRequest, directory: str, form: str) -> int:
     """Find the causes of abnormal figures of PATH (default: the current directory) by experiment.

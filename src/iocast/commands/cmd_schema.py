@@ -70,6 +70,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "verify": ("verification",),
     "clean": ("iocast.model.results.answers:Cleaned",),
     "schema": ("iocast.model.results.answers:Schema",),
+    "completion": ("iocast.model.results.answers:CompletionScript",),
 }
 
 

@@ -37,6 +37,7 @@ class Side(Struct, frozen=True):
         FindingCode, bool
     ] = {}  # those of weight in any run, the gravest first, and whether they are certain
     tagged: bool = False  # it was given by a tag, and is called by that
+    until_sure: bool = False  # its number of runs was not fixed beforehand
 
 
 class Pair(Struct, frozen=True):
@@ -47,6 +48,7 @@ class Pair(Struct, frozen=True):
     other: tuple[PhaseRecord, ...]
     why_not: str = ""
     matched: bool = False  # the repeats of both sides belong together one by one
+    any_time: bool = False  # there were as many as it took to be sure
 
 
 def side(label: str, runs: tuple[Run, ...]) -> Side:
@@ -166,10 +168,17 @@ def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
 def _pair(name: str, *sides: tuple[Side, str, tuple[PhaseRecord, ...]]) -> Pair:
     (first, _, before), (other, _, after) = sides
     why_not = _why_not(before, after, *((side, named) for side, named, _ in sides))
-    order = _order(first.runs, other.runs)
+    order, any_time = _order(first.runs, other.runs), first.until_sure and other.until_sure
     if not order or len(before) != len(first.runs) or len(after) != len(other.runs):
-        return Pair(name, before, after, why_not)
-    return Pair(name, tuple(before[at] for at, _ in order), tuple(after[at] for _, at in order), why_not, matched=True)
+        return Pair(name, before, after, why_not, any_time=any_time)
+    return Pair(
+        name,
+        tuple(before[at] for at, _ in order),
+        tuple(after[at] for _, at in order),
+        why_not,
+        matched=True,
+        any_time=any_time,
+    )
 
 
 def _order(first: tuple[Run, ...], other: tuple[Run, ...]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ it makes the finding half as likely. A row that something beside the load distur
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ UNEVEN = 0.2  # scatter of a rate over its mean: no level that is left when some
 MISSES = 4.0  # times the slow group of reads: as long as that some of them take, and no stall [J]
 SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which works in slices of 100 ms [J]
 BASELINE = 0.05  # a suspected limit so near to what spent credits leave is that [J]
+AS_QUICK = 1.25  # times: less apart are reads of the same storage from row to row [J]
 STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
 
 
@@ -104,6 +106,12 @@ def steps_of_the_clock(both: Both) -> bool:
     return both.effect.evidence["widest_gap_ns"] <= STEPS_APART * both.cause.evidence["step_ns"]
 
 
+def no_quicker_than_elsewhere(both: Both) -> bool:
+    """Repeated reads take what reads beside the slow place take: a cache would make them quicker than these."""
+    repeated_ns = both.effect.evidence.get("small_ns", 0.0)
+    return repeated_ns * AS_QUICK >= both.cause.evidence.get("elsewhere_ns", math.inf)
+
+
 def passed_through(both: Both) -> bool:
     """A sequential row, which reaches the slow place at some moment."""
     return both.row is not None and isinstance(both.row.workload.locality, Sequential)
@@ -135,9 +143,8 @@ EXPLAINS: tuple[Explains, ...] = (
         ("shared_drives", "write_cliff", "compression_or_deduplication"),
         (suspected, of_writes, of_first_writes),
     ),
-    Explains(
-        "elided_reads", ("cache_in_the_storage",), (suspected, certain_cause)
-    ),  # in any row that meets such blocks
+    # In any row that meets such blocks: a cache answers none of them, and what is stored by now takes longer.
+    Explains("elided_reads", ("cache_in_the_storage", "fresh_writes"), (suspected, certain_cause)),
     Explains("burst_credits", ("first_write_penalty",), (suspected, same_row)),  # those after the fall are slow
     Explains("burst_credits", ("throttle", "write_cliff"), (suspected, at_the_baseline)),
     Explains("burst_credits", ("cache_in_the_storage", "shared_drives"), (suspected, its_rows)),
@@ -163,6 +170,7 @@ EXPLAINS: tuple[Explains, ...] = (
     Explains("slow_region", ("several_peaks", "long_tail"), (certain_cause,)),
     Explains("fresh_writes", ("slow_region", "several_peaks"), (certain_cause,)),
     Explains("slow_region", ("cache_in_the_storage",), (suspected, same_row)),
+    Explains("slow_region", ("cache_in_the_storage",), (suspected, certain_cause, no_quicker_than_elsewhere)),
     Explains("slow_region", ("stalls",), (same_row, as_long_as_a_miss)),
     Explains("slow_region", ("rate_step",), (passed_through,)),
     Explains("slow_region", ("maintenance", "burst_credits", "shared_drives"), (suspected, passed_through)),
@@ -190,7 +198,7 @@ RIVALS: tuple[Rivals, ...] = (
     Rivals("tier_migration", ("cache_in_the_storage", "read_ahead", "elided_reads", "maintenance", "shared_drives")),
     Rivals("elided_reads", ("cache_in_the_storage", "tier_migration", "fresh_writes")),
     Rivals("read_ahead", ("cache_in_the_storage", "tier_migration")),
-    Rivals("slow_region", ("fresh_writes",)),
+    Rivals("slow_region", ("fresh_writes", "cache_in_the_storage")),
     # Beside what a cache or a hole answers, what was just written looks slow.
     Rivals("fresh_writes", ("slow_region", "cache_in_the_storage", "elided_reads")),
     Rivals("maintenance", ("shared_drives",)),

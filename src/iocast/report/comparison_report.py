@@ -147,6 +147,12 @@ def _note(rows: tuple[Pair, ...]) -> str:
             f" time, five 80%.{here if count == 1 else ''}"
         )
     matched = any(pair.matched for pair in rows)
+    if any(pair.any_time for pair in rows):
+        return (
+            f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
+            " Different: the 95% interval lies outside. Small difference: it leaves out 1.00, but not all of that"
+            " range. There were as many rounds as it took, so the intervals are wider: they hold whenever one stops."
+        )
     pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
     bounds = f"{1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}"
     return (
@@ -227,6 +233,8 @@ def _next_steps(sides: Sequence[Side], result: Comparison) -> Iterator[str]:
             "Repeat each side at least three times, five for a p99, in alternating order:"
             " iocast ab JOB TARGET_A TARGET_B --rounds 5"
         )
+    elif any(pair.overall.undecided for pair in result.pairs):
+        yield "To measure until every row is decided: iocast ab JOB TARGET_A TARGET_B --until-sure 30"
     refused = sum(row.verdict == "not_compared" for pair in result.pairs for row in pair.rows)
     if refused:
         yield f"{text.counted(refused, 'row')} could not be compared: see the reason of each."

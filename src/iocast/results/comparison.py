@@ -163,7 +163,8 @@ def _overall_ratio(known: Sequence[Pair]) -> Ratio | None:
     """
     first = _means([values(pair.first, THROUGHPUT) for pair in known])
     other = _means([values(pair.other, THROUGHPUT) for pair in known])
-    return ab_ratio(first, other) if first and other else None
+    any_time = any(pair.any_time for pair in known)
+    return ab_ratio(first, other, matched=any_time, any_time=any_time) if first and other else None
 
 
 def _means(rows: Sequence[Sequence[float]]) -> list[float]:
@@ -199,7 +200,7 @@ def _shifts(pair: Pair) -> Iterator[Shift]:
     if min(len(pair.first), len(pair.other)) < 2:
         return
     times = [[record.measurement.response() for record in records] for records in (pair.first, pair.other)]
-    moves = shifted(*times, matched=pair.matched)
+    moves = shifted(*times, matched=pair.matched, any_time=pair.any_time)
     if all(move.ratio.verdict == "equivalent" for move in moves):
         return
     for move in moves:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.catalogue import group_kind, labels, runs_in
+from iocast.archive.catalogue import UNTIL_SURE, group_kind, is_until_sure, labels, runs_in
 from iocast.archive.notes_file import notes_in_list
 from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
@@ -28,6 +28,7 @@ from iocast.observe.target.overwriting import held
 from iocast.report.comparison_report import compare as report_of
 from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
+from iocast.results.compared_values import JUDGED, ratio_of
 from iocast.results.comparison import way
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
@@ -56,6 +57,13 @@ class Comparison(Struct, frozen=True):
         first, *others = self.sides
         return ((other, pairs(first, other)) for other in others)
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether all that a verdict counts is known: more rounds would change nothing."""
+        rows = [pair for _, pairs_of_side in self.pairs() for pair in pairs_of_side if not pair.why_not]
+        ratios = [ratio_of(pair, figure) for pair in rows for figure in JUDGED]
+        return all(each is None or each.verdict != "inconclusive" for each in ratios)
+
     def report(self, *, charts: bool = False) -> Report:
         """What else differs, a verdict for each row, percentiles. Raises AnalysisError without a common row."""
         return report_of(self.sides, charts=charts)
@@ -83,7 +91,7 @@ def compare(folders: tuple[str, ...], words: tuple[str, ...] = ()) -> Comparison
     sides = []
     for folder, label, tag in zip(folders, labels(folders), tags, strict=True):
         tagged = tag in notes_in_list(folder).tags
-        sides.append(replace(side(tag if tagged else label, runs_in(folder)), tagged=tagged))
+        sides.append(replace(_side(tag if tagged else label, folder), tagged=tagged))
     return Comparison(tuple(sides))
 
 
@@ -129,16 +137,32 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
     _refuse_unknown(request)
     for path in targets.values():  # both, before the first is measured
         refuse_unfit(job, _side_target(path, request), options)
-    with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}") as folder:
-        order = random.Random(options.seed)
-        for number in range(1, request.rounds + 1):
+    until_sure = UNTIL_SURE if request.until_sure else ""
+    with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}{until_sure}") as folder:
+        order, comparison = random.Random(options.seed), None
+        most = max(request.rounds, request.until_sure)
+        for number in range(1, most + 1):
             for name in order.sample(SIDES, 2):
-                listener.tell(RunBegun(number, request.rounds, name, targets[name]))
+                listener.tell(RunBegun(number, most, name, targets[name]))
                 # The same offsets on both sides, others in each round.
                 this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
                 if _run(job, _side_target(targets[name], request), this, listener).stopped:
                     return None
-        return Comparison(tuple(side(name, runs_in(os.path.join(folder, name))) for name in SIDES), folder)
+            if number >= request.rounds:
+                comparison = _of_group(folder)
+                if comparison.is_decided:
+                    break
+        return comparison
+
+
+def _of_group(folder: str) -> Comparison:
+    """Both sides of a group of `ab`. Raises ArchiveError."""
+    sides = (os.path.join(folder, name) for name in SIDES)
+    return Comparison(tuple(_side(os.path.basename(each), each) for each in sides), folder)
+
+
+def _side(label: str, folder: str) -> Side:
+    return replace(side(label, runs_in(folder)), until_sure=is_until_sure(folder))
 
 
 def _side_target(path: str, request: AbRequest) -> Target:

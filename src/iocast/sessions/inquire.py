@@ -114,6 +114,8 @@ def inquire(run: Run, budget: Budget, out: str, listener: Listener) -> Inquiry:
     asking = _Asking(run, out, listener, budget)
     findings = examination.examine(run).findings
     for candidate in next_step.candidates(run, findings, detectors.proposed):
+        if asking.is_explained(candidate.finding):
+            continue
         listener.tell(Suspected(candidate.finding))
         if candidate.experiment is None:
             asking.leave(candidate.finding, candidate.why_untested)
@@ -133,6 +135,13 @@ class _Asking:
         self.steps: list[DiagnosisStep] = []
         self.untested: dict[FindingCode, str] = {}
         self.stopped = False
+
+    def is_explained(self, finding: Finding) -> bool:
+        """Whether what was confirmed by now says the same: nothing of it is left to test."""
+        if not any(step.outcome.verdict == "confirmed" for step in self.steps):
+            return False
+        left = examination.examine(self.run, Diagnosis(steps=tuple(self.steps))).findings
+        return (finding.code, finding.phase) not in {(each.code, each.phase) for each in left}
 
     def leave(self, finding: Finding, why: str, *, again: bool = False) -> None:
         """A finding is not tested."""

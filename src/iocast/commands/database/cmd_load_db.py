@@ -14,6 +14,7 @@ from iocast.commands.database.conf_options import conf_option, data_set_of, ramp
 from iocast.commands.shell.options import full_option, json_option, showing
 from iocast.commands.shell.request_options import asked_by, field_options
 from iocast.commands.shell.showing import deliver_measured, print_json
+from iocast.commands.shell.streams import ask_secret
 from iocast.commands.shell.terminal_listener import TerminalListener
 from iocast.sessions.requests.load_db import CommitRequest, LoadOptions, LoadRequest
 
@@ -39,13 +40,9 @@ def _asking(command: Callable[..., int]) -> Callable[..., int]:
     @wraps(command)
     def with_ask(*args: Any, **kwargs: Any) -> int:
         person = sys.stdin is not None and sys.stdin.isatty()
-        return command(*args, ask=_ask if person else None, **kwargs)
+        return command(*args, ask=ask_secret if person else None, **kwargs)
 
     return with_ask
-
-
-def _ask(question: str) -> str:
-    return str(click.prompt(question, hide_input=True, err=True))
 
 
 @load_db.command()

@@ -7,6 +7,7 @@ import rich_click as click
 from iocast.commands.shell.options import filing, presenting
 from iocast.commands.shell.request_options import asked_by
 from iocast.commands.shell.showing import Into, deliver_report
+from iocast.commands.shell.streams import asking
 from iocast.sessions.requests.size import SizeRequest
 
 
@@ -34,8 +35,9 @@ def _interviewed(request: SizeRequest) -> SizeRequest:
     from iocast.sessions.forecasting.sizing_interview import Interview
 
     interview = Interview(request)
-    while (question := interview.question()) is not None:
-        answer = click.prompt(question.text, default=question.usual, show_default=bool(question.usual), err=True)
-        if said := interview.answer(str(answer)):
-            click.echo(said, err=True)
+    with asking():
+        while (question := interview.question()) is not None:
+            answer = click.prompt(question.text, default=question.usual, show_default=bool(question.usual), err=True)
+            if said := interview.answer(str(answer)):
+                click.echo(said, err=True)
     return interview.request()

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from iocast.commands.shell.streams import ask_secret
+
 if TYPE_CHECKING:
     from iocast.sessions.live.watched_sources import WatchedSources
 
@@ -36,7 +38,7 @@ def watched_options(command: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         from iocast.sessions.live.watched_sources import WatchedSources
 
-        ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
+        ask = ask_secret if sys.stdin is not None and sys.stdin.isatty() else None
         sources: WatchedSources = WatchedSources(
             databases=databases, devices=devices, pids=pids, every_io=every_io, packs=packs, ask=ask
         )
@@ -68,16 +70,12 @@ def beside_options(command: Callable[..., int]) -> Callable[..., int]:
             return command(beside=None, **rest)
         from iocast.sessions.live.watched_sources import WatchedSources
 
-        ask = _ask if sys.stdin is not None and sys.stdin.isatty() else None
+        ask = ask_secret if sys.stdin is not None and sys.stdin.isatty() else None
         return command(beside=WatchedSources(databases=databases, pids=pids, every_io=every_io, ask=ask), **rest)
 
     for option in reversed(_BESIDE_A_LOAD):
         with_beside = option(with_beside)
     return with_beside
-
-
-def _ask(question: str) -> str:
-    return str(click.prompt(question, hide_input=True, err=True))
 
 
 def is_named(sources: WatchedSources) -> bool:

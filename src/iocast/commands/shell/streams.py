@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
 _CANNOT_PRINT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EAGAIN, errno.EBADF)
+_HUSHED: list[TextIO] = []  # stderr as it was, where messages are dropped
 
 
 def open_all() -> None:
@@ -51,6 +52,37 @@ class Messages:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._out, name)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """While entered, messages for a person are dropped; `asking` lets a question through."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+        said, sys.stderr = sys.stderr, nowhere
+        _HUSHED.append(said)
+        try:
+            yield
+        finally:
+            sys.stderr = _HUSHED.pop()
+
+
+@contextmanager
+def asking() -> Iterator[None]:
+    """A question is seen, also where messages are dropped."""
+    dropped = sys.stderr
+    sys.stderr = _HUSHED[0] if _HUSHED else dropped
+    try:
+        yield
+    finally:
+        sys.stderr = dropped
+
+
+def ask_secret(question: str) -> str:
+    """What a person types, which is not shown."""
+    import rich_click as click
+
+    with asking():
+        return str(click.prompt(question, hide_input=True, err=True))
 
 
 def reader_left(error: OSError) -> bool:

@@ -33,6 +33,13 @@ class Cleaned(Struct, frozen=True, kw_only=True):
     kept: tuple[KeptFile, ...]
 
 
+class CompletionScript(Struct, frozen=True, kw_only=True):
+    """`iocast completion`."""
+
+    shell: str
+    script: str
+
+
 class Serving(Struct, frozen=True, kw_only=True):
     """`iocast serve`: where it answers, and the same with the token that changes need."""
 

@@ -14,7 +14,7 @@ from iocast.report.renderers.grid import GAP, SENTENCE_WIDTH, Grid, GridRow, lay
 from iocast.report.renderers.safe_words import safe
 from iocast.report.subjects import measured_when
 
-ON_SCREEN = ("beside_database",)  # sections that were asked for by name stand on the screen of a card too
+ON_SCREEN = ("beside_database", "tested")  # sections that were asked for stand on the screen of a card too
 MOST_ROWS_ON_SCREEN = 8  # [J]
 COLUMNS_ON_SCREEN = (
     "test",

@@ -29,6 +29,15 @@ class AbRequest(Struct, frozen=True, kw_only=True):
     rounds: Annotated[
         int, option("Measurements of each target: at least 3 for a verdict, 5 for p99."), Meta(ge=1, le=1000)
     ] = 5
+    until_sure: Annotated[
+        int,
+        option(
+            "After --rounds, go on until throughput and p99 of every row are decided, at most so many rounds.",
+            "ROUNDS",
+            quiet=True,
+        ),
+        Meta(ge=0, le=1000),
+    ] = 0
     destroy: Annotated[
         tuple[str, ...],
         option("Allow this block device to be overwritten; repeat the option for both targets.", "IDENTITY"),
