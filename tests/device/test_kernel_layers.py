@@ -203,7 +203,7 @@ CACHED_READER = """
 import os, sys, time
 file = os.open(sys.argv[1], os.O_RDONLY)
 sys.stdin.readline()
-end, reads = time.monotonic() + 2, 0
+end, reads = time.monotonic() + 5, 0
 while time.monotonic() < end:
     for _ in range(50):
         os.pread(file, 8192, 0)
@@ -231,8 +231,8 @@ def test_calls_of_windows_stand_for_what_their_process_did(tmp_path: Path) -> No
         seen = json.loads(watch.snapshot())
         reader.stdin.close()
     counted = sum(each["counts"]["count"] for each in seen["calls"] if each["call"] == "pread64")
-    if made < 100_000 or seen["watched_ns"] > 1_500_000_000:
-        pytest.skip(f"this machine is too busy: {made} reads in 2 s")
+    if made < 250_000 or seen["watched_ns"] > 3_750_000_000:
+        pytest.skip(f"this machine is too busy: {made} reads in 5 s")
     assert 0.93 * made <= counted <= 1.07 * made
 
 
