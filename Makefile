@@ -232,7 +232,7 @@ define BUILD_CORE
 endef
 
 $(CORE): $(RUST) .venv/.packages
-	@echo "Building the Rust core (a minute or two the first time)"
+	@echo "Building the Rust core (a few minutes the first time)"
 	$(call BUILD_CORE,quick)
 
 .venv/.released: $(RUST) .venv/.packages

@@ -71,8 +71,8 @@ def test_ab_goes_on_until_it_is_sure(job: Path, tmp_path: Path) -> None:
     assert folder.name.endswith("-until-sure")
     again = iocast("compare", str(folder / "A"), str(folder / "B"), "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["pairs"][0]["rows"] == pair["rows"]
-    told = iocast("compare", str(folder / "A"), str(folder / "B"), cwd=tmp_path)
-    assert "they hold whenever one stops" in " ".join(told.stdout.split())
+    terminal = iocast("compare", str(folder / "A"), str(folder / "B"), cwd=tmp_path)
+    assert "they hold whenever one stops" in " ".join(terminal.stdout.split())
 
 
 @pytest.mark.long

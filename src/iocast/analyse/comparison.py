@@ -28,9 +28,7 @@ PAIRS_GAIN = 0.5
 # A verdict on single runs is given for many figures of a card, and of its rows of three seconds too; Student's t allows
 # for how little three intervals know of their scatter (docs/trust.md has how often it is wrong).
 SINGLE_RUN = Rule(confidence=0.99, least_intervals=3)
-EFFECT_VARIANCE = (
-    4.0  # of the mean, in units of the scatter, that any_time_half expects: of 1 to 16 the quickest at 10 %
-)
+EFFECT_VARIANCE = 4.0  # of the mean over the scatter, as any_time_half expects it: 1 to 16 see 10 % about as soon
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
@@ -55,7 +53,9 @@ def ab_ratio(
     """Welch's t on the logarithms of one statistic per run (p99, throughput ...): B over A with its interval.
 
     With `matched` the runs of both sides belong together one by one (same round, same offsets); where that explains
-    most of their scatter, the ratios of the pairs are tested instead.
+    most of their scatter, the ratios of the pairs are tested instead. With `any_time` their number was not fixed
+    beforehand: pairs are tested by intervals that hold whenever one stops (`any_time_half`), and without pairs there is
+    no verdict.
 
     Different when the 95 % interval lies outside [1 - margin, 1 / (1 - margin)], equivalent when the 90 % interval
     lies within it (two one-sided tests), a small difference when the 95 % interval excludes 1 only. What is known well
@@ -68,10 +68,9 @@ def ab_ratio(
     shift = _mean(log_b) - _mean(log_a)
     if len(a) < 2 or len(b) < 2:
         return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive")
-    if any_time and not (matched and len(a) == len(b)):
-        return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive")
     if any_time:
-        return _whenever(shift, [after - before for before, after in zip(log_a, log_b, strict=True)], margin)
+        pairs = zip(log_a, log_b, strict=True) if matched and len(a) == len(b) else ()
+        return _whenever(shift, [after - before for before, after in pairs], margin)
     error_a, error_b = _variance(log_a) / len(a), _variance(log_b) / len(b)
     error = error_a + error_b
     if not error:
@@ -112,10 +111,10 @@ def any_time_half(values: Sequence[float], confidence: float) -> float | None:
 
 
 def _whenever(shift: float, ratios: Sequence[float], margin: float) -> Ratio:
-    """The verdict on pairs whose number was not fixed beforehand."""
+    """The verdict on the log ratios of pairs whose number was not fixed beforehand; none without pairs."""
     half95, half90 = any_time_half(ratios, 0.95), any_time_half(ratios, 0.90)
     if half95 is None or half90 is None:
-        return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive", paired=True)
+        return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive", paired=bool(ratios))
     return replace(_judged(shift, half95, half90, len(ratios) - 1.0, margin), paired=True)
 
 

@@ -150,7 +150,7 @@ def ab(request: AbRequest, listener: Listener) -> Comparison | None:
                     return None
             if number >= request.rounds:
                 comparison = _of_group(folder)
-                if comparison.is_decided:
+                if number < most and comparison.is_decided:
                     break
         return comparison
 

@@ -137,8 +137,8 @@ def test_an_engine_is_not_blamed_for_a_gap_that_chance_explains() -> None:
 def test_an_engine_is_not_blamed_where_the_page_cache_answers_most_calls() -> None:
     """An idle server beside a busy neighbour: 25 of its 100 calls wait for the device, the others take 2 µs."""
     calls = LayerTime(layer="read_call", count=100, sum_ns=100 * 2_450_000, buckets={2048: 75, 16_777_216: 25})
-    seen = times(database=(9800, 25), bio_read=(9700, 25), driver_read=(33, 25))
-    losses = verdict(replace(seen, layers={**seen.layers, "read_call": calls}))
+    idle = times(database=(9800, 25), bio_read=(9700, 25), driver_read=(33, 25))
+    losses = verdict(replace(idle, layers={**idle.layers, "read_call": calls}))
     assert "engine" not in [lost.code for lost in (losses, *losses.others)]
 
 

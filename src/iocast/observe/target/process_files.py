@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import platform
 import re
@@ -107,17 +108,24 @@ def _with_own_files(process: Path) -> list[Path]:
     """The folders of the process and of its threads that have descriptors of their own: those that unshared them, and
     one that goes on when the first thread has ended. Raises OSError.
     """
+    os.scandir(process / "fd").close()  # whoever must not see them compares no threads
     others = [name for name in os.listdir(process / "task") if name != process.name]
     distinct = [process.name]
+    told_apart = bool(others) and _share_files(int(process.name), int(process.name))
     for name in others:
-        if not any(_share_files(int(name), int(each)) for each in distinct):
+        if not (told_apart and any(_share_files(int(name), int(each)) for each in distinct)):
             distinct.append(name)
     return [process.parent / name for name in distinct]
 
 
 def _share_files(thread: int, other: int) -> bool:
-    """Whether two threads have the same descriptors; no where the kernel does not tell."""
-    return _KCMP is not None and ctypes.CDLL(None).syscall(_KCMP, thread, other, _KCMP_FILES, 0, 0) == 0
+    """Whether two threads have the same descriptors; no, even of one with itself, where the kernel does not tell."""
+    return _KCMP is not None and _libc().syscall(_KCMP, thread, other, _KCMP_FILES, 0, 0) == 0
+
+
+@functools.cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.stat_result]]:
