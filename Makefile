@@ -186,9 +186,12 @@ clean: ## remove everything that make made (run folders stay)
 	@echo "Making .venv with $$("$(PYTHON)" --version)"
 	@"$(PYTHON)" -m venv --clear .venv || { rm -rf .venv; exit 1; }
 
+# The compiler begins meanwhile, so that a first card waits for one of the two: what fails there is said when the core is built.
 .venv/.packages: requirements.lock | .venv/bin/python
-	@echo "Installing the Python packages of requirements.lock"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@echo "Installing the Python packages of requirements.lock, and building the Rust core (a few minutes the first time)"
+	@cargo build $(LOCKED) --profile quick --quiet --package iocast-python 2> .venv/.cargo.log & \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
+	failed=$$?; wait; exit $$failed
 	@touch $@
 
 .venv/.dev: dev.lock | .venv/.packages
@@ -232,7 +235,7 @@ define BUILD_CORE
 endef
 
 $(CORE): $(RUST) .venv/.packages
-	@echo "Building the Rust core (a few minutes the first time)"
+	@echo "Building the Rust core"
 	$(call BUILD_CORE,quick)
 
 .venv/.released: $(RUST) .venv/.packages
