@@ -12,7 +12,7 @@ ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.b
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench docs lock advisories clean
+.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -158,6 +158,10 @@ format: .venv/.dev ## lay out all code as `make lint` wants it
 bench: $(RELEASED) ## compare the engine with its peers on this machine
 	cargo build $(LOCKED) --release --quiet --package iocast-core --example nop_ring
 	$(BIN)/python bench/engine.py $(CELLS)
+
+# Compiled for older C libraries by Zig's compiler, which tools.lock has. VERSION=1.0.0-rc.1 sets that version first.
+release: $(READY) $(TOOLS)/.locked ## make a release in dist/: wheel, sources, offline archive, list of parts, digests
+	$(BIN)/python scripts/release.py --zig $(CURDIR)/$(TOOLS)/venv/bin $(if $(VERSION),--version '$(VERSION)')
 
 docs: $(READY) ## write docs/reference again from the code
 	$(BIN)/python docs/generate.py

@@ -1,4 +1,7 @@
-"""Writes docs/reference from the code: the job schema, the commands, one page for each list of plug-ins."""
+"""Writes docs/reference from the code: the job schema, the commands, one page for each list of plug-ins.
+
+docs/installed, too: manual pages and completions.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
+
 sys.path.insert(0, str(Path(__file__).parent))
+import manual
 import proof
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -145,39 +151,19 @@ def readers_page() -> tuple[str, str]:
 
 def commands_page() -> tuple[str, str]:
     """Every verb with its arguments and options, as `--help` says them."""
-    import click
-
-    from iocast import commands
-
-    with click.Context(commands.iocast, info_name="iocast") as top:
-        sections = [_command(commands.iocast, top)]
-        for name in commands.VERBS:
-            verb = commands.load_verb(name)
-            with click.Context(verb, info_name=name, parent=top) as context:
-                sections.append(_command(verb, context))
-                for part, below in verb.commands.items() if isinstance(verb, click.Group) else ():
-                    with click.Context(below, info_name=part, parent=context) as inner:
-                        sections.append(_command(below, inner, "###"))
-            for word in commands.WORDS.get(name, ()):
-                below = commands.load_word(name, word)
-                with click.Context(below, info_name=f"{name} {word}", parent=top) as context:
-                    sections.append(_command(below, context, "###"))
+    sections = []
+    for verb, *below in manual.every_verb():
+        sections += [_command(*verb, "##"), *(_command(*word, "###") for word in below)]
     return "commands.md", page("Commands", "\n\n".join(sections))
 
 
-def _command(command: object, context: object, level: str = "##") -> str:
-    import click
-
-    assert isinstance(command, click.Command)
-    assert isinstance(context, click.Context)
+def _command(path: str, command: click.Command, context: click.Context, level: str) -> str:
     bar = "\\|"
-    usage = " ".join(command.get_usage(context).removeprefix("Usage:").split())
-    records = [record for param in command.get_params(context) if (record := param.get_help_record(context))]
-    rows = [(name, " ".join(says.split())) for name, says in records if says and "--help" not in name]
+    rows = manual.options(command, context)
     table = [f"| `{name.replace('|', bar)}` | {says.replace('|', bar)} |" for name, says in rows]
-    options = ["", "| option | meaning |", "|---|---|", *table] if table else []
+    shown = ["", "| option | meaning |", "|---|---|", *table] if table else []
     text = inspect.cleandoc(command.help or "")
-    return "\n".join([f"{level} {context.command_path}\n", f"```\n{usage}\n```\n", text, *options])
+    return "\n".join([f"{level} {path}\n", f"```\n{manual.usage(command, context)}\n```\n", text, *shown])
 
 
 def job_files() -> Iterator[tuple[str, str]]:
@@ -279,6 +265,10 @@ def main() -> None:
     for name, text in pages().items():
         (REFERENCE / name).write_text(text, encoding="utf-8")
         print(f"docs/reference/{name}")
+    for name, text in manual.installed().items():
+        place = manual.INSTALLED / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
     map_of_the_house = ROOT / "ARCHITECTURE.md"
     map_of_the_house.write_text(with_core_table(map_of_the_house.read_text(encoding="utf-8")), encoding="utf-8")
     proof.main()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from types import ModuleType
 
@@ -40,6 +42,27 @@ def test_the_reference_is_what_the_code_says() -> None:
     wanted = generated()
     stale = sorted(name for name in wanted | written if wanted.get(name) != written.get(name))
     assert stale == [], "run: make docs"
+
+
+def test_manual_pages_and_completions_are_what_the_code_says() -> None:
+    generated()  # lets it find the layout of the reference
+    manual = program("manual")
+    wanted = manual.installed()
+    written = {
+        path.relative_to(manual.INSTALLED).as_posix(): path.read_text()
+        for path in manual.INSTALLED.rglob("*")
+        if path.is_file()
+    }
+    assert sorted(name for name in wanted | written if wanted.get(name) != written.get(name)) == [], "run: make docs"
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to read manual pages with")
+def test_manual_pages_are_read_without_a_warning() -> None:
+    pages = sorted((ROOT / "docs/installed/data/share/man/man1").iterdir())
+    assert len(pages) > 30
+    read = subprocess.run(["groff", "-man", "-Tutf8", "-ww", *pages], capture_output=True, text=True, check=True)
+    assert read.stderr == ""
+    assert "IOCAST-CARD(1)" in read.stdout
 
 
 def test_the_pages_of_diagnosis_are_what_its_trials_found() -> None:

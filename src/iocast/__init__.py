@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from iocast.sessions.profiling.profile_traces import Profiled
     from iocast.tools.traces import TraceReport
 
-__version__ = "0.1.0"
+    __version__: str
+
 __all__ = [
     "calibrate",
     "capture",
@@ -53,6 +54,15 @@ __all__ = [
 importlib.import_module("iocast.diagnose")  # the rooms, before the functions of their names take their place here
 importlib.import_module("iocast.forecast")
 _RUNS = "iocast-runs"
+
+
+def __getattr__(name: str) -> str:
+    """`__version__`, which the core has from Cargo.toml: the one place where it stands."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from iocast._core import __version__
+
+    return __version__
 
 
 def card(

@@ -1,6 +1,6 @@
 """The command line: one file a verb, found when it is asked for; the one place where errors become words.
 
-Exit codes: 0 done, 1 a grade asked for was missed (later), 2 could not measure, 129, 130 and 143 stopped by
+Exit codes: 0 done, 1 what was asked for is missed, 2 could not be done, 129, 130, 131 and 143 stopped by
 SIGHUP, SIGINT, SIGQUIT and SIGTERM with what was measured kept.
 """
 
