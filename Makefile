@@ -51,7 +51,10 @@ help:
 	@echo
 	@echo "  make card AT=/mnt/db    another place        make PYTHON=python3.12 ...    another Python"
 
-card: $(CORE) ## measure the storage under this folder and show its card
+# A wheel in dist/ needs no compiler: it is taken until the core is built, which `make setup` does.
+WHEEL := $(if $(wildcard $(CORE)),,$(lastword $(sort $(wildcard dist/iocast-*.whl))))
+
+card: $(if $(WHEEL),.venv/.wheel,$(CORE)) ## measure the storage under this folder and show its card
 	@$(BIN)/iocast card "$(AT)"
 
 setup: $(READY) ## make .venv, install all locked packages, build the Rust core
@@ -186,7 +189,7 @@ clean: ## remove everything that make made (run folders stay)
 	find src tests bench docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
-	@scripts/need build "$(PYTHON)"
+	@scripts/need $(if $(WHEEL),python,build) "$(PYTHON)"
 	@echo "Making .venv with $$("$(PYTHON)" --version)"
 	@"$(PYTHON)" -m venv --clear .venv || { rm -rf .venv; exit 1; }
 
@@ -196,6 +199,12 @@ clean: ## remove everything that make made (run folders stay)
 	@cargo build $(LOCKED) --profile quick --quiet --package iocast-python 2> .venv/.cargo.log & \
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
 	failed=$$?; wait; exit $$failed
+	@touch $@
+
+.venv/.wheel: $(WHEEL) requirements.lock | .venv/bin/python
+	@echo "Installing $(WHEEL) and the Python packages of requirements.lock (make setup builds iocast of the sources)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-index "$(WHEEL)"
 	@touch $@
 
 .venv/.dev: dev.lock | .venv/.packages
