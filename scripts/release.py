@@ -4,7 +4,8 @@
 
 The version stands in Cargo.toml, and nowhere else. With `--version` it is set there, the section "Unreleased" of
 CHANGELOG.md is closed under its name and today's date, and both are committed. Two builds of one commit give the
-same bytes, wherever they are made: times are those of the commit, and paths of the builder are left out.
+same bytes, wherever they are made (but for the debug lines): times are those of the commit, and paths of the builder
+are left out.
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ if ! "$python" -m venv "$into"; then
     echo "error: $python cannot make an environment; on Debian and Ubuntu: apt install python3-venv" >&2
     exit 2
 fi
-"$into/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --find-links "$here/wheels" \\
-    --require-hashes -r "$here/requirements.txt"
+"$into/bin/python" -m pip --isolated install --quiet --disable-pip-version-check --no-index \\
+    --find-links "$here/wheels" --require-hashes -r "$here/requirements.txt"
 echo "Installed: $into/bin/iocast ($("$into/bin/iocast" --version))"
 echo "Next: ln -s $into/bin/iocast /usr/local/bin/iocast; MANPATH=$into/share/man: man iocast"
 """
@@ -152,7 +153,11 @@ def python_version(root: Path) -> str:
 
 
 def build_wheel(into: Path, zig: str, epoch: int, bill: str) -> Path:
-    """The wheel, whose core has no debug lines; they lie beside it, and a debugger finds them by their digest."""
+    """The wheel, whose core has no debug lines; they lie beside it.
+
+    Nothing in the core says which they are: Zig's own libraries tell debuggers where they were compiled, so that this
+    file, and only this, differs from place to place.
+    """
     with tempfile.TemporaryDirectory() as room:
         command = ["maturin", "build", "--release", "--locked", "--out", room, "--interpreter", "python3"]
         command += ["--zig", "--target", TARGET, "--compatibility", OLDEST_GLIBC] if zig else []
@@ -165,7 +170,6 @@ def build_wheel(into: Path, zig: str, epoch: int, bill: str) -> Path:
         debug = into / f"iocast-{made.name.split('-')[1]}-core.debug"
         subprocess.run(["objcopy", "--only-keep-debug", "--compress-debug-sections", core, debug], check=True)
         subprocess.run(["strip", "--strip-unneeded", core], check=True)
-        subprocess.run(["objcopy", f"--add-gnu-debuglink={debug}", core], check=True)
         # The builder's own bill knows crates only, and says when and where it was made.
         rewrite_wheel(made, into / made.name, {CORE: core.read_bytes(), **dict.fromkeys(bills, bill.encode())})
     return into / made.name

@@ -52,6 +52,17 @@ def test_what_is_added_comes_back(tmp_path: Path) -> None:
     assert json.loads((folder.path / "run.json").read_text())["phases"] == []
 
 
+def test_a_backup_by_links_is_named_and_gets_no_more_rows(tmp_path: Path) -> None:
+    run, folder = under_way(tmp_path)
+    (tmp_path / "backup.jsonl").hardlink_to(folder.path / "rows.jsonl")
+    kept = (tmp_path / "backup.jsonl").read_bytes()
+    record, intervals = measured(run, 11)
+    folder.save_phase(2, record.phase.name, intervals, ())
+    with pytest.raises(ArchiveError, match="a hard link, as backups by cp -al make"):
+        folder.save(replace(run, phases=(*run.phases, record)))
+    assert (tmp_path / "backup.jsonl").read_bytes() == kept
+
+
 def test_the_document_has_them_all_when_the_run_has_ended(tmp_path: Path) -> None:
     run, folder = under_way(tmp_path)
     folder.save(replace(run, status="done"))

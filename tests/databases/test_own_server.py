@@ -100,6 +100,27 @@ def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version
     assert not os.path.exists(f"/proc/{server.pid}")
 
 
+def test_settings_of_the_site_lead_nowhere(place: str, some: ServerPrograms, tmp_path: Path) -> None:
+    """initdb copies the site's postgresql.conf.sample, which may name an archive and a file for the pid."""
+    site = tmp_path / "site"
+    site.mkdir()
+    copied = replace(some, folder=str(site))
+    for name in os.listdir(some.folder):
+        (site / name).symlink_to(os.path.join(some.folder, name))
+    (site / "initdb").unlink()
+    pid = tmp_path / "main.pid"
+    pid.write_text("of another server")
+    pid.chmod(0o666)
+    script = f'{some.folder}/initdb "$@" && echo "external_pid_file = \'{pid}\'" >> "$2/postgresql.conf"'
+    (site / "initdb").write_text(f"#!/bin/sh\n{script}\n")
+    for above in (site / "initdb", site, tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        above.chmod(0o755)
+    with own_server(place, copied) as server:
+        assert value(server, "show external_pid_file") == ""
+        assert value(server, "show archive_command") in ("", "(disabled)")
+    assert pid.read_text() == "of another server"
+
+
 def test_a_path_too_long_for_a_socket_has_it_elsewhere(place: str, some: ServerPrograms) -> None:
     deep = Path(place, "d" * 100)
     deep.mkdir()

@@ -48,6 +48,14 @@ def theirs(tmp_path: Path) -> Path:
     return place
 
 
+def test_programs_that_format_keep_nothing_in_files_of_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mke2fs keeps what it overwrites in a file with the name of the device, over the one that is there."""
+    monkeypatch.setenv("E2FSPROGS_UNDO_DIR", "/var/lib/e2fsprogs")
+    monkeypatch.setenv("MKE2FS_CONFIG", "/etc/other.conf")
+    assert "E2FSPROGS_UNDO_DIR=none" in images._run("env").splitlines()
+    assert "MKE2FS_CONFIG" not in images._run("env")
+
+
 def _swapped_around(step: Callable[..., Any], path: Path, to: Path, *, before: bool) -> Callable[..., Any]:
     """The step, and a link to another file in place of the image, just before it or after."""
 

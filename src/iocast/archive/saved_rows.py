@@ -66,6 +66,9 @@ class SavedRows:
             self._descriptor = self._folder.open_to_append(ROWS_FILE)
             weakref.finalize(self, os.close, self._descriptor)
         elif not self._folder.has(ROWS_FILE, self._descriptor):
+            if os.fstat(self._descriptor).st_nlink > 1:
+                linked = "has a second name (a hard link, as backups by cp -al make), which rows would change as well"
+                raise ForeignFile(errno.EPERM, f"{ROWS_FILE} {linked}: leave runs that are under way out of them")
             raise ForeignFile(errno.EPERM, f"{ROWS_FILE} was put there by another program: move it away")
         return self._descriptor
 

@@ -47,6 +47,8 @@ MAKERS = {
     "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
     "btrfs": ("mkfs.btrfs", "-q", "-f", "-K"),
 }
+# Programs of ext file systems may keep what they overwrite in a file of the site, which has the name of the device.
+_LEADS_NOWHERE = {"LC_ALL": "C", "E2FSPROGS_UNDO_DIR": "none"}
 _MOUNT_OPTIONS = {"btrfs": ("-o", "nodiscard")}
 _RESERVE_BYTES = 1 << 30
 _CLONE_NEWNS = 0x00020000  # linux/sched.h; os.unshare is of Python 3.12
@@ -336,10 +338,13 @@ def blank(device: str) -> None:
 
 
 def _run(*words: str) -> str:
-    """A program of the system, to its end. Raises LoadError with what it said."""
+    """A program of the system, to its end, which no setting of the caller leads elsewhere. Raises LoadError with what
+    it said.
+    """
+    environment = {"PATH": os.environ.get("PATH", os.defpath), **_LEADS_NOWHERE}
     try:
         with starting():
-            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     except OSError as error:
         raise LoadError(f"cannot run {words[0]}: {error.strerror}", "install it, or omit that file system") from error
     if done.returncode:

@@ -130,6 +130,11 @@ def _work_file(path: str, size_bytes: int, writes: bool) -> WorkFile:
     if work_file is None:
         raise _not_ours(path)
     status = os.stat(path)
+    if not status.st_nlink:
+        raise TargetError(
+            f"{path} has no place on its file system any more: an overlay shows a file that was removed below it",
+            "mount the overlay again, or choose another directory",
+        )
     if status.st_nlink != 1:
         raise TargetError(
             f"{path} has a second name (hard link), whose data would be overwritten too",

@@ -330,7 +330,7 @@ class DataSetDropped(Struct, frozen=True):
     objects: tuple[str, ...]
     size_bytes: int
     left: tuple[str, ...]
-    place_stays: bool  # since others put objects there, or made it
+    place_stays: bool  # since others put objects there, or made it, or could have done so unseen
 
 
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed

@@ -58,8 +58,8 @@ def tables(server: Mariadb) -> set[str]:
                                             " 'iocast_load'")}  # fmt: skip
 
 
-def prepare(server: Mariadb, work: DatabaseLoad | CommitLoad) -> None:
-    loading = my_load.connect(server.url("loader"))
+def prepare(server: Mariadb, work: DatabaseLoad | CommitLoad, user: str = "loader") -> None:
+    loading = my_load.connect(server.url(user))
     try:
         loading.prepare(work)
     finally:
@@ -180,6 +180,7 @@ HUNG = {
     "default": "alter table iocast_load.commits add hung bigint default nextval(other.order_no)",
     "check": "alter table iocast_load.commits add constraint hung check (number < 1000000)",
     "generated": "alter table iocast_load.commits add hung bigint generated always as (number + 1)",
+    "index of a key that is not seen": "create index hung on iocast_load.t1 (k, c1)",
 }
 
 
@@ -189,8 +190,43 @@ def test_what_others_hung_on_our_tables_does_not_run(server: Mariadb, kind: str)
     server.say(HUNG[kind])
     with pytest.raises(TargetError, match="hang on tables of the data set") as refused:
         prepare(server, CommitLoad())
-    assert "commits.hung" in refused.value.message or "iocast_load.hung" in refused.value.message
+    assert any(f"{name}.hung" in refused.value.message for name in ("commits", "iocast_load", "t1"))
     assert server.rows("select count(*) from other.log") == [(0,)]
+
+
+def test_a_foreign_key_does_not_carry_our_updates_over(server: Mariadb) -> None:
+    server.say("create table other.child (k bigint, foreign key (k) references iocast_load.t1 (k) on update cascade)")
+    try:
+        with pytest.raises(TargetError, match=r"foreign key of other\.child"):
+            prepare(server, CommitLoad(), "root")
+    finally:
+        server.say("drop table other.child")
+
+
+@pytest.mark.parametrize("name", ["LOAD_1", "Load_1"])
+def test_a_procedure_of_others_in_another_case_is_theirs(server: Mariadb, name: str) -> None:
+    """The server takes both names for one: a drop of ours would be one of theirs."""
+    server.say("drop procedure iocast_load.load_1", f"create procedure iocast_load.{name}() select 42")
+    with pytest.raises(TargetError, match="procedure"):
+        prepare(server, DatabaseLoad())
+    with pytest.raises(TargetError, match="procedure"):
+        build(server, SMALL)
+    routines = "select routine_name from information_schema.routines where routine_schema = 'iocast_load'"
+    assert (name,) in server.rows(routines)
+    assert ("load_1",) not in server.rows(routines)
+
+
+def test_a_database_of_which_not_all_is_seen_stays(server: Mariadb) -> None:
+    server.say(
+        "revoke event on iocast_load.* from loader@localhost",
+        "create event iocast_load.nightly on schedule every 1 day do select 1",
+    )
+    try:
+        dropped = drop(server)
+        assert dropped.place_stays
+        assert server.rows("select name from mysql.event where db = 'iocast_load'") == [("nightly",)]
+    finally:
+        server.say("drop event iocast_load.nightly", "grant event on iocast_load.* to loader@localhost")
 
 
 def test_a_foreign_key_that_the_user_cannot_see_keeps_the_data_set(server: Mariadb) -> None:

@@ -385,6 +385,7 @@ HUNG = {
     "default": "alter table iocast_load.commits alter number set default public.trapped()",
     "check": "alter table iocast_load.commits add constraint hung check (public.trapped() = 0)",
     "default of the server": "alter table iocast_load.commits add hung bigint default nextval('public.order_no')",
+    "foreign key": "create table public.child (k bigint references iocast_load.t1 (k) on update cascade)",
     "check of the server": "alter table iocast_load.commits add check (setval('public.order_no', 1) = 1) not valid",
 }
 
@@ -395,6 +396,21 @@ def payroll(server: Postgres) -> Postgres:
     server.say("drop table if exists public.payroll", "create table public.payroll as select 1 as salary")
     server.say(*TRAP, "create sequence if not exists public.order_no", user="loader")
     return server
+
+
+def test_a_build_that_goes_on_cleans_no_table_of_others(server: Postgres) -> None:
+    """From PostgreSQL 18 on a vacuum goes on to tables that inherit."""
+    heir = "create table public.heir () inherits (iocast_load.t1)", "insert into public.heir values (1, 0, '')"
+    server.say(*heir, user="loader")
+    server.say("update iocast_load.data_set set state = 'building'")
+    cleaned = "select vacuum_count from pg_stat_all_tables where relname = "
+    before = server.rows(f"{cleaned} 't1'")
+    try:
+        build(server, SMALL)
+        until(lambda: server.rows(f"{cleaned} 't1'") > before)
+        assert server.rows(f"{cleaned} 'heir'") == [(0,)]
+    finally:
+        server.say("drop table public.heir")
 
 
 @pytest.mark.parametrize("how", ["as it is", "by a setting of the database"])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from makers.rootly import need
@@ -95,53 +98,20 @@ def test_root_runs_no_program_of_a_server_that_another_user_runs(
     assert os.listdir(folder) == []
 
 
-@pytest.mark.parametrize("by", ["link", "folder"])
-def test_what_takes_the_name_of_its_directory_is_left_alone(
-    place: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
-    program(place, monkeypatch)
-    others = place / "others"
-    others.mkdir()
-    (others / "written").write_text("of others")
-    real = os.mkdir
-
-    def mkdir(path: Any, *words: Any, **more: Any) -> None:
-        real(path, *words, **more)
-        made = folder / path
-        made.rename(folder / "moved")
-        made.symlink_to(others) if by == "link" else shutil.copytree(others, made)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "mkdir", _once(mkdir, real))
-        found, why = measured_anchor(None, str(folder))
-    assert found == {}
-    assert "failed" in why
-    assert (others / "written").read_text() == "of others"
-    assert others.stat().st_uid == os.geteuid()
-    if by == "folder":
-        (exchanged,) = (each for each in folder.iterdir() if each.name != "moved")
-        assert (exchanged / "written").read_text() == "of others"
-        assert exchanged.stat().st_uid == os.geteuid()
-
-
-def _once(first: Any, then: Any) -> Any:
-    """A function of which only the first call is another."""
-    calls: list[int] = []
-
-    def called(*words: Any, **more: Any) -> None:
-        calls.append(1)
-        (first if len(calls) == 1 else then)(*words, **more)
-
-    return called
-
-
-def test_what_stays_is_said(place: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program(place, monkeypatch, f'{TIMES}\ntouch "$(dirname "$2")/more"')
-    found, why = measured_anchor(None, str(folder))
-    assert found == {"fdatasync": 1_000_000}
-    assert why.startswith(f"in {folder} there stays .iocast-fsync-")
-    (room,) = folder.iterdir()
-    assert os.listdir(room) == ["more"]
+def test_a_kill_leaves_nothing(place: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is killed with its file open; what began it is ended as if by kill -9."""
+    pid = folder / "pid"  # all that the owner of the folder may write
+    program(place, monkeypatch, f'echo $$ > "{pid}"; exec sleep 60')
+    asked = f"from iocast.sessions.database.fsync_anchor import measured_anchor; measured_anchor(None, {str(folder)!r})"
+    asking = subprocess.Popen([sys.executable, "-c", asked])
+    deadline = time.monotonic() + 20
+    while not pid.exists() or not pid.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    asking.kill()
+    asking.wait()
+    os.kill(int(pid.read_text()), signal.SIGKILL)
+    assert os.listdir(folder) == ["pid"]
 
 
 @pytest.mark.long

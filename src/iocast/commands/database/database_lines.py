@@ -44,7 +44,10 @@ def database_lines(event: events.DatabaseEvent) -> Iterator[str]:
             if left:
                 yield f"note: the schema iocast_load stays: others put objects there: {', '.join(left)}"
             elif place_stays:
-                yield "note: the empty database iocast_load stays: iocast did not create it"
+                yield (
+                    "note: the database iocast_load stays, as far as can be seen empty: iocast did not create it, or"
+                    " this user lacks the right EVENT or ALTER ROUTINE, without which not all in it is shown"
+                )
 
 
 def _fits(server: DatabaseServer) -> str:

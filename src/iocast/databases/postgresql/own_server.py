@@ -156,6 +156,15 @@ def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_pa
     if done.returncode:
         said = " ".join(done.stdout.split()[-60:])
         raise TargetError(f"initdb failed in {place.path}: {said}", ELSEWHERE)
+    _forget_the_site(place)
+
+
+def _forget_the_site(place: OwnPlace) -> None:
+    """Empties the file of settings, which initdb copies from one of the site: that may lead to files and archives of
+    other servers.
+    """
+    descriptor = os.open("postgresql.conf", os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, dir_fd=place.data.descriptor)
+    os.close(descriptor)
 
 
 def _settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:

@@ -109,7 +109,7 @@ class Dropped(Struct, frozen=True, kw_only=True):
     objects: tuple[str, ...]
     size_bytes: int
     left: tuple[str, ...] = ()
-    place_stays: bool = False  # the schema or database, since others put objects there, or made it
+    place_stays: bool = False  # the schema or database: others put objects there, or made it, or could have unseen
 
 
 class LoadServer(Protocol):

@@ -208,8 +208,9 @@ class MyDataSet:
         fill(built_data_set, table, done, _CHUNK_BYTES, on_build, write)
 
     def make_loops(self, tables: int) -> None:
-        """The procedures as this iocast knows them; those of others were refused by `_made`."""
+        """The procedures as this iocast knows them. Raises TargetError for one of others with such a name."""
         for table in range(1, tables + 1):
+            self._objects.require_loops({f"load_{table}"})
             self._on.run(f"drop procedure if exists {DATABASE}.load_{table}")
             self._on.run(load_procedure(table))
 
@@ -244,7 +245,7 @@ class MyDataSet:
             for name in note:
                 self._on.run(f"drop table {DATABASE}.{name}")
         left = tuple(each.shown for each in self._objects.all())
-        stays = bool(left) or not self._objects.owns_database()
+        stays = bool(left) or not (self._objects.owns_database() and self._objects.sees_all())
         if not stays:
             self._on.run(f"drop database {DATABASE}")
         size_bytes = sum(each.size_bytes for each in ours)

@@ -43,7 +43,8 @@ _TRIGGERS = (
     "select concat(trigger_schema, '.', trigger_name), event_object_table from information_schema.triggers"
     f" where event_object_schema = '{DATABASE}'"
 )
-# What runs when our tables are written to: ours have no trigger, no check, and constants as defaults.
+# What runs when our tables are written to: ours have no trigger, no check, and constants as defaults. A foreign key
+# that this user cannot see carries our updates over all the same, but needs an index, which is seen.
 _HUNG = (
     "select concat('default of ', table_name, '.', column_name) from information_schema.columns"
     f" where table_schema = '{DATABASE}' and table_name in %s"
@@ -51,8 +52,25 @@ _HUNG = (
     " union select concat('trigger ', trigger_schema, '.', trigger_name) from information_schema.triggers"
     f" where event_object_schema = '{DATABASE}' and event_object_table in %s"
     " union select concat('constraint ', table_name, '.', constraint_name) from information_schema.table_constraints"
-    f" where table_schema = '{DATABASE}' and table_name in %s and constraint_type = 'CHECK' order by 1"
+    f" where table_schema = '{DATABASE}' and table_name in %s and constraint_type in ('CHECK', 'FOREIGN KEY')"
+    " union select concat('foreign key of ', constraint_schema, '.', table_name)"
+    " from information_schema.referential_constraints"
+    f" where unique_constraint_schema = '{DATABASE}' and referenced_table_name in %s"
+    " union select concat('index ', table_name, '.', index_name) from information_schema.statistics"
+    f" where table_schema = '{DATABASE}' and table_name in %s and index_name not in ('PRIMARY', 'k') order by 1"
 )
+# The server knows routines by names without case and accents: it compares.
+_NAMED_ALIKE = (
+    "select routine_name, routine_comment from information_schema.routines"
+    f" where routine_schema = '{DATABASE}' and routine_type = 'PROCEDURE' and routine_name in %s"
+)
+# Without these rights events and routines of others are not seen.
+_SEEING = {"EVENT", "ALTER ROUTINE"}
+_RIGHTS = (
+    "select privilege_type from information_schema.user_privileges where grantee = {me}"
+    " union select privilege_type from information_schema.schema_privileges where grantee = {me}"
+    f" and '{DATABASE}' like table_schema"
+).format(me="concat('\\'', replace(current_user(), '@', '\\'@\\''), '\\'')")
 
 
 def mark(name: str) -> str:
@@ -117,14 +135,22 @@ class MyObjects:
             lacking &= {each.name for each in objects if each.kind not in _ROUTINE_KINDS}
         if lacking:
             raise replaced(f"{DATABASE}.{min(lacking)}", "table")
-        for each in objects:
-            if each.kind == "procedure" and each.name in loops and not each.ours:
-                raise replaced(each.shown, "procedure")
-        if hung := [says for (says,) in self._on.rows(_HUNG, (sorted(tables),) * 3)]:
+        self.require_loops(loops)
+        if hung := [says for (says,) in self._on.rows(_HUNG, (sorted(tables),) * 5)]:
             raise TargetError(
                 f"objects of others hang on tables of the data set and would run with your rights: {'; '.join(hung)}",
                 "nothing was changed; drop these first",
             )
+
+    def require_loops(self, names: set[str]) -> None:
+        """Raises TargetError for a procedure of others that the server takes for one of these."""
+        for name, comment in self._on.rows(_NAMED_ALIKE, (sorted(names),)) if names else ():
+            if name not in names or comment != f"{MARK}: {name}":
+                raise replaced(f"{DATABASE}.{name}", "procedure")
+
+    def sees_all(self) -> bool:
+        """True where this user has the rights without which objects of others in the database are not shown."""
+        return {right for (right,) in self._on.rows(_RIGHTS)} >= _SEEING
 
     @contextmanager
     def locked(self, tables: list[str]) -> Iterator[None]:

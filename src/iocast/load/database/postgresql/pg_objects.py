@@ -64,7 +64,8 @@ _TIED = (
     f" where refclassid = 'pg_namespace'::regclass and refobjid = {_HERE} and deptype = 'a'"
 )
 # What runs when our tables are written to, and was not made by us: ours call nothing that others could have made, nor
-# may others have the server's own functions called, which no dependence shows: some change what is others'.
+# may others have the server's own functions called, which no dependence shows: some change what is others'. A foreign
+# key that refers to our tables carries our updates over; one of ours locks rows of others.
 _HUNG = (
     "select pg_describe_object('pg_trigger'::regclass, oid, 0) from pg_trigger"
     " where tgrelid = any(%(ours)s) and not tgisinternal"
@@ -80,6 +81,8 @@ _HUNG = (
     " where adrelid = any(%(ours)s) and pg_get_expr(adbin, adrelid) not in ('true', 'now()', '0')"
     " union select pg_describe_object('pg_constraint'::regclass, oid, 0) from pg_constraint"
     " where conrelid = any(%(ours)s) and contype = 'c' and pg_get_constraintdef(oid) <> 'CHECK (only_row)'"
+    " union select pg_describe_object('pg_constraint'::regclass, oid, 0) || ' refers to ' || confrelid::regclass"
+    " from pg_constraint where contype = 'f' and (confrelid = any(%(ours)s) or conrelid = any(%(ours)s))"
     " order by 1"
 )
 _SURVIVORS = (
