@@ -24,7 +24,8 @@ def test_the_card_says_which_engine_ran_and_why(tmp_path: Path) -> None:
     done = iocast("card", ".", "--full", "--size", "16MiB", "--time", "50ms", cwd=tmp_path, before=before)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "io_uring is not available (Operation not permitted" in said
+    by = "refused by seccomp, as containers do by default: Operation not permitted"
+    assert f"io_uring is not available ({by}" in said
     assert "sync engine instead" in said
     for record in archive.load(str(run_folder(tmp_path / "iocast-runs"))).phases:
         assert record.plan.engine == "auto"

@@ -1,5 +1,6 @@
 //! A ring with what this kernel takes: every capability is tried, none assumed.
 
+use std::fs;
 use std::io;
 use std::time::Duration;
 
@@ -114,7 +115,7 @@ pub(in crate::engine) fn enter(
 pub(in crate::engine) fn known(plan: &PhasePlan) -> std::result::Result<Probe, String> {
     let ring = match build(plan, false) {
         Ok((ring, _)) => ring,
-        Err(Error::Ring { source, .. }) => return Err(source.to_string()),
+        Err(Error::Ring { source, .. }) => return Err(refusal(&source)),
         Err(why) => return Err(why.to_string()),
     };
     let mut known = Probe::new();
@@ -122,6 +123,21 @@ pub(in crate::engine) fn known(plan: &PhasePlan) -> std::result::Result<Probe, S
         Ok(()) => Ok(known),
         Err(why) => Err(format!("cannot query the features of io_uring: {why}")),
     }
+}
+
+/// What the kernel says, and who refuses where that is known: an administrator, or the filter of a container.
+fn refusal(why: &io::Error) -> String {
+    let refused = matches!(why.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS));
+    let said = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    if refused && !matches!(said("/proc/sys/kernel/io_uring_disabled").trim(), "" | "0") {
+        return format!("switched off by the setting kernel.io_uring_disabled: {why}");
+    }
+    let filtered =
+        said("/proc/self/status").lines().any(|line| line.split_whitespace().eq(["Seccomp:", "2"]));
+    if refused && filtered {
+        return format!("refused by seccomp, as containers do by default: {why}");
+    }
+    why.to_string()
 }
 
 /// Why io_uring cannot be used here for this plan; `None` when it can.
