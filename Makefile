@@ -12,7 +12,7 @@ ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.b
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release docs lock advisories clean
+.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release packages docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -37,6 +37,7 @@ MUTANTS := target/mutants
 # `make lock` and `make advisories` run these; nothing else needs them.
 TOOLS := target/tools
 CARGO_AUDIT := 0.22.2
+NFPM := 2.43.0
 # The limit on memory ends mutants that collect for ever. 2 and 3: some survived, or ran into the limit of time.
 define MUTANTS_OF_RECORD
 ulimit -v 8000000; PATH="$(CURDIR)/$(MUTANTS)/bin:$$PATH" cargo mutants --package iocast-core --timeout 60 \
@@ -163,8 +164,19 @@ bench: $(RELEASED) ## compare the engine with its peers on this machine
 	$(BIN)/python bench/engine.py $(CELLS)
 
 # Compiled for older C libraries by Zig's compiler, which tools.lock has. VERSION=1.0.0-rc.1 sets that version first.
-release: $(READY) $(TOOLS)/.locked ## make a release in dist/: wheel, sources, offline archive, list of parts, digests
+release: $(READY) $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, list of parts, digests
 	$(BIN)/python scripts/release.py --zig $(CURDIR)/$(TOOLS)/venv/bin $(if $(VERSION),--version '$(VERSION)')
+	@if command -v go >/dev/null; then $(MAKE) packages; else \
+		echo "note: packages of Debian and Red Hat are left out: nfpm, which makes them, is built by Go" >&2; fi
+
+packages: $(TOOLS)/.nfpm-$(NFPM) ## make packages of Debian and Red Hat in dist/, of what `make release` made
+	$(BIN)/python scripts/packages.py --nfpm $(TOOLS)/bin/nfpm
+
+$(TOOLS)/.nfpm-$(NFPM):
+	@echo "Installing nfpm $(NFPM) into $(TOOLS)/bin"
+	@mkdir -p $(TOOLS)/bin
+	@GOBIN=$(CURDIR)/$(TOOLS)/bin go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v$(NFPM)
+	@touch $@
 
 docs: $(READY) ## write docs/reference again from the code
 	$(BIN)/python docs/generate.py

@@ -129,7 +129,7 @@ def release(into: Path, zig: str) -> None:
     """Makes all files of a release in `into`, which is emptied of those of former ones first."""
     into.mkdir(exist_ok=True)
     for old in into.iterdir():
-        if re.match(r"iocast-|SHA256SUMS$", old.name):
+        if re.match(r"iocast[-_]|SHA256SUMS$", old.name):
             old.unlink()
     epoch = int(_git("log", "-1", "--format=%ct"))
     listed = parts.parts_of(ROOT)
@@ -137,12 +137,17 @@ def release(into: Path, zig: str) -> None:
     bill = parts.bill(listed, version, epoch)
     (into / f"iocast-{version}.cdx.json").write_text(bill, "utf-8")
     wheel = build_wheel(into, zig, epoch, bill)
-    _run(["maturin", "sdist", "--out", str(into)], _building(epoch))
+    build_sources(into, epoch)
     (into / f"iocast-{version}-licences.txt").write_text(parts.licences(listed, version), "utf-8")
     offline_archive(into, wheel, version, epoch)
-    sums = [f"{digest(path)}  {path.name}\n" for path in sorted(into.iterdir()) if path.name.startswith("iocast-")]
-    (into / "SHA256SUMS").write_text("".join(sums), "utf-8")
-    for path in sorted(into.iterdir()):
+    add_up(into)
+
+
+def add_up(into: Path) -> None:
+    """Writes the digests of all files of a release, and prints the files with their sizes."""
+    files = sorted(path for path in into.iterdir() if re.match(r"iocast[-_]", path.name))
+    (into / "SHA256SUMS").write_text("".join(f"{digest(path)}  {path.name}\n" for path in files), "utf-8")
+    for path in files:
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
 
 
@@ -172,6 +177,21 @@ def build_wheel(into: Path, zig: str, epoch: int, bill: str) -> Path:
         subprocess.run(["strip", "--strip-unneeded", core], check=True)
         # The builder's own bill knows crates only, and says when and where it was made.
         rewrite_wheel(made, into / made.name, {CORE: core.read_bytes(), **dict.fromkeys(bills, bill.encode())})
+    return into / made.name
+
+
+def build_sources(into: Path, epoch: int) -> Path:
+    """The sources that a wheel needs, with the lock of these: maturin leaves out crates, but not what they lock."""
+    with tempfile.TemporaryDirectory() as name:
+        room = Path(name)
+        _run(["maturin", "sdist", "--out", name], _building(epoch))
+        (made,) = room.glob("*.tar.gz")
+        with tarfile.open(made) as tar:
+            tar.extractall(room, filter="data")
+        tree = room / made.name.removesuffix(".tar.gz")
+        subprocess.run(["cargo", "update", "--workspace", "--offline", "--quiet"], cwd=tree, check=True)
+        files = {str(path.relative_to(room)): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
+        pack(into / made.name, files, epoch)
     return into / made.name
 
 

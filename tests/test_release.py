@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import io
 import json
+import subprocess
 import sys
 import tarfile
 import tomllib
@@ -44,6 +45,22 @@ parts = script("parts")
 
 def test_the_version_is_that_of_the_core() -> None:
     assert iocast.__version__ == tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+
+
+def test_a_wheel_can_be_built_of_the_sources(tmp_path: Path) -> None:
+    """They have what is installed beside the program, and lock the crates that are in them, and no others."""
+    made = release.build_sources(tmp_path, 1_700_000_000)
+    with tarfile.open(made) as tar:
+        tar.extractall(tmp_path, filter="data")
+    tree = tmp_path / made.name.removesuffix(".tar.gz")
+    wanted = [path for path in (ROOT / "docs/installed").rglob("*") if path.is_file()]
+    assert len(wanted) > 30
+    assert [path for path in wanted if not (tree / path.relative_to(ROOT)).is_file()] == []
+    for name in ("LICENSE", "pyproject.toml", "src/iocast/py.typed"):
+        assert (tree / name).read_bytes() == (ROOT / name).read_bytes()
+    asked = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
+    told = subprocess.run(asked, cwd=tree, capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
 
 
 def test_a_version_is_set_in_one_place() -> None:
