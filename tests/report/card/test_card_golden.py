@@ -147,7 +147,7 @@ def test_classic_has_a_line_for_each_side_of_a_mix() -> None:
 
 def test_every_renderer_takes_the_same_call() -> None:
     run = card_runs.quick_card()
-    assert list(RENDERERS) == ["terminal", "screen", "screen_with_rows", "html", "markdown", "json", "csv"]
+    assert list(RENDERERS) == ["terminal", "screen", "screen_with_rows", "html", "markdown", "json", "csv", "junit"]
     for renderer in RENDERERS.values():
         out = io.StringIO()
         renderer.render(card(run, examine(run)), out, colour=False, width=100)

@@ -170,8 +170,8 @@ def _filing(command: Command, *, hand_force: bool, of_runs: bool = False) -> Com
         "outputs",
         metavar="FILE",
         multiple=True,
-        help="Write a file with charts instead: .html, .md, .json, .csv, .txt; .png or .svg: one file per chart;"
-        f"{flatfile} - is stdout, in the form of --format.",
+        help="Write a file with charts instead: .html, .md, .json, .csv, .txt, .xml (JUnit); .png or"
+        f" .svg: one file per chart;{flatfile} - is stdout, in the form of --format.",
     )
     @force_option
     @wraps(command)

@@ -9,6 +9,7 @@ from iocast.report.renderers import (
     csv_table,
     html,
     json_report,
+    junit,
     markdown,
     screen,
     screen_with_rows,
@@ -32,6 +33,7 @@ RENDERERS: dict[str, Renderer] = {
     "markdown": markdown,
     "json": json_report,
     "csv": csv_table,
+    "junit": junit,
 }
 
 # Which renderer writes a file of this name.
@@ -41,5 +43,6 @@ SUFFIXES = {
     ".md": "markdown",
     ".json": "json",
     ".csv": "csv",
+    ".xml": "junit",
     ".txt": "terminal",
 }
