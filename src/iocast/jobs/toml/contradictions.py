@@ -37,6 +37,14 @@ PATTERN_OF = {
     "stride": "stride",
 }
 
+# A name that says what is done, as fio has them -> the operations without which it would mislead.
+MEANT_BY = {
+    **dict.fromkeys(("read", "randread"), ("read",)),
+    **dict.fromkeys(("write", "randwrite"), ("write",)),
+    **dict.fromkeys(("rw", "readwrite", "randrw"), ("read", "write")),
+    **dict.fromkeys(("trim", "randtrim"), ("trim",)),
+}
+
 # A field that a phase gives -> the fields it takes the place of, so that it does not inherit them.
 TAKES_PLACE_OF: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OPS, (*OPS, "mix", "operations")),
@@ -77,6 +85,7 @@ def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator
         yield from _about_mix(given)
     if "pauses" in given and "steps" not in given:
         yield Conflict("pauses", "pauses without steps: they say how the pauses of steps count", "give it steps")
+    yield from _about_name(given)
     yield from _about_writes(given, own)
     yield from _about_arrival(given)
     yield from _about_pattern(given)
@@ -85,6 +94,17 @@ def find_conflicts(given: Mapping[str, Any], own: Mapping[str, Any]) -> Iterator
     yield from _about_groups(given)
     if not any(given.get(name) for name in LENGTHS):
         yield Conflict("", "no length: give time, ios or bytes", 'for example time = "10s"')
+
+
+def _about_name(given: Mapping[str, Any]) -> Iterator[Conflict]:
+    """The name of a test says nothing of what is done: reports would call a row of reads a row of writes."""
+    name, weights = given.get("test", ""), weights_of(given)
+    lacking = [op for op in MEANT_BY.get(name, ()) if op not in weights]
+    if lacking and weights:
+        done = " and ".join(weights)
+        says = f'test "{name}" without {" and ".join(lacking)}: test is a name only, and this does {done}'
+        share = 100 // len(MEANT_BY[name])
+        yield Conflict("test", says, f"{' and '.join(f'{op} = {share}' for op in MEANT_BY[name])}, or another name")
 
 
 def _about_groups(given: Mapping[str, Any]) -> Iterator[Conflict]:
