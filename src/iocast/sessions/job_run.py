@@ -128,6 +128,12 @@ def _failed(ran: Ran) -> LoadError | None:
     nothing = bool(rows) and not any(record.measurement.ios for record in rows)
     if ran.folder is None or not nothing or not (ran.error is None or isinstance(ran.error, LoadError)):
         return None
+    if not any(record.measurement.errors for record in rows):
+        return LoadError(
+            "not one I/O was done in any row, and none failed",
+            "the storage was slower than the rows are long, or this machine had no time for them: give longer ones, for"
+            " example --time 30s",
+        )
     folder = shlex.quote(shown_folder(ran.folder))
     return LoadError("all I/Os of all rows failed", f"iocast report {folder} lists the errors")
 
