@@ -83,7 +83,7 @@ def test_a_few_rounds_show_no_dip() -> None:
     ("third", "verdict", "says"),
     [
         ([2.0, 2.01, 2.0], "confirmed", 'is 2 times that of "a": 2 ms against 1 ms (95% interval'),
-        ([1.0, 1.01, 1.0], "rejected", 'times that of "a": 1 ms against 1 ms'),
+        ([1.0, 1.01, 1.0], "rejected", 'that of "a": 1 ms against 1 ms'),
         ([1.0, 2.0, 4.0], "undecided", ": undecided."),
     ],
 )
@@ -95,6 +95,13 @@ def test_all_decisions_must_hold(third: list[float], verdict: str, says: str) ->
     outcome = judge(experiment, _run(a=[1.0, 1.0, 1.01], b=[1.0, 1.0, 1.0], c=third))
     assert outcome.verdict == verdict
     assert says in outcome.says
+
+
+def test_what_is_alike_is_said_in_words() -> None:
+    """It read "is 1 times that of"."""
+    decision = Decision(statistic="mean", first="a", other="b", limit=1.5, direction="above")
+    found = decide(decision, _run(a=[1.0, 1.0, 1.0], b=[1.0, 1.0, 1.0]))
+    assert found.figures == 'The mean of "b" is the same as that of "a": 1 ms against 1 ms'
 
 
 def test_what_rejects_is_told_although_another_has_one_round_only() -> None:

@@ -190,7 +190,9 @@ def _figures(decision: Decision, first: list[float], other: list[float]) -> str:
     """The ratio that decides, and the geometric mean of each arm behind it."""
     shown, what = _format(decision), _statistic(decision)
     before, after = (geometric_mean(values) for values in (first, other))
-    moved = f'The {what} of "{decision.other}" is {number(after / before)} times that of "{decision.first}"'
+    times = number(after / before)
+    compared = "the same as that" if times == "1" else f"{times} times that"
+    moved = f'The {what} of "{decision.other}" is {compared} of "{decision.first}"'
     return f"{moved}: {shown(after)} against {shown(before)}"
 
 
