@@ -98,7 +98,7 @@ def set_version(version: str) -> None:
     cargo.write_text(with_version(cargo.read_text("utf-8"), version), "utf-8")
     changes = ROOT / "CHANGELOG.md"
     changes.write_text(closed(changes.read_text("utf-8"), version, datetime.date.today()), "utf-8")
-    subprocess.run(["cargo", "update", "--workspace", "--offline", "--quiet"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "update", "--workspace", "--quiet"], cwd=ROOT, check=True)
     _git("commit", "--quiet", "--message", f"Release {version}", "Cargo.toml", "Cargo.lock", "CHANGELOG.md")
 
 
@@ -189,7 +189,7 @@ def build_sources(into: Path, epoch: int) -> Path:
         with tarfile.open(made) as tar:
             tar.extractall(room, filter="data")
         tree = room / made.name.removesuffix(".tar.gz")
-        subprocess.run(["cargo", "update", "--workspace", "--offline", "--quiet"], cwd=tree, check=True)
+        subprocess.run(["cargo", "update", "--workspace", "--quiet"], cwd=tree, check=True)
         files = {str(path.relative_to(room)): path.read_bytes() for path in tree.rglob("*") if path.is_file()}
         pack(into / made.name, files, epoch)
     return into / made.name

@@ -58,7 +58,12 @@ def test_a_wheel_can_be_built_of_the_sources(tmp_path: Path) -> None:
     assert [path for path in wanted if not (tree / path.relative_to(ROOT)).is_file()] == []
     for name in ("LICENSE", "pyproject.toml", "src/iocast/py.typed"):
         assert (tree / name).read_bytes() == (ROOT / name).read_bytes()
-    asked = ["cargo", "metadata", "--locked", "--offline", "--format-version", "1"]
+    locked = [
+        {(each["name"], each["version"]) for each in tomllib.loads((at / "Cargo.lock").read_text())["package"]}
+        for at in (tree, ROOT)
+    ]
+    assert locked[0] < locked[1], "no other version, and none that is not needed"
+    asked = ["cargo", "metadata", "--locked", "--format-version", "1"]
     told = subprocess.run(asked, cwd=tree, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
 
