@@ -100,21 +100,29 @@ def test_each_version_runs_on_a_socket_of_its_own_and_is_gone_afterwards(version
     assert not os.path.exists(f"/proc/{server.pid}")
 
 
-def test_settings_of_the_site_lead_nowhere(place: str, some: ServerPrograms, tmp_path: Path) -> None:
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A directory that the user of the server may enter; those of pytest are closed."""
+    with tempfile.TemporaryDirectory(prefix="iocast-test-") as made:
+        os.chmod(made, 0o755)
+        yield Path(made)
+
+
+def test_settings_of_the_site_lead_nowhere(place: str, some: ServerPrograms, open_place: Path) -> None:
     """initdb copies the site's postgresql.conf.sample, which may name an archive and a file for the pid."""
-    site = tmp_path / "site"
+    site = open_place / "site"
     site.mkdir()
     copied = replace(some, folder=str(site))
     for name in os.listdir(some.folder):
         (site / name).symlink_to(os.path.join(some.folder, name))
     (site / "initdb").unlink()
-    pid = tmp_path / "main.pid"
+    pid = open_place / "main.pid"
     pid.write_text("of another server")
     pid.chmod(0o666)
     script = f'{some.folder}/initdb "$@" && echo "external_pid_file = \'{pid}\'" >> "$2/postgresql.conf"'
     (site / "initdb").write_text(f"#!/bin/sh\n{script}\n")
-    for above in (site / "initdb", site, tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(0o755)
+    for each in (site / "initdb", site):
+        each.chmod(0o755)
     with own_server(place, copied) as server:
         assert value(server, "show external_pid_file") == ""
         assert value(server, "show archive_command") in ("", "(disabled)")

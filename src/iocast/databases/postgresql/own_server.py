@@ -12,9 +12,11 @@ them nowhere else. Root writes nothing into what belongs to the user of the serv
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import pwd
 import signal
+import stat
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -161,10 +163,21 @@ def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_pa
 
 def _forget_the_site(place: OwnPlace) -> None:
     """Empties the file of settings, which initdb copies from one of the site: that may lead to files and archives of
-    other servers.
+    other servers. What somebody put in its place stays. Raises TargetError.
     """
-    descriptor = os.open("postgresql.conf", os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, dir_fd=place.data.descriptor)
-    os.close(descriptor)
+    name = "postgresql.conf"
+    try:
+        descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place.data.descriptor)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return
+        raise TargetError(f"cannot write {name} in {place.path}: {error.strerror}", ELSEWHERE) from error
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+            os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
 
 
 def _settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
