@@ -164,12 +164,12 @@ bench: $(RELEASED) ## compare the engine with its peers on this machine
 	$(BIN)/python bench/engine.py $(CELLS)
 
 # Compiled for older C libraries by Zig's compiler, which tools.lock has. VERSION=1.0.0-rc.1 sets that version first.
-release: $(READY) $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, list of parts, digests
+release: .venv/.packages $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, list of parts, digests
 	$(BIN)/python scripts/release.py --zig $(CURDIR)/$(TOOLS)/venv/bin $(if $(VERSION),--version '$(VERSION)')
 	@if command -v go >/dev/null; then $(MAKE) packages; else \
 		echo "note: packages of Debian and Red Hat are left out: nfpm, which makes them, is built by Go" >&2; fi
 
-packages: $(TOOLS)/.nfpm-$(NFPM) ## make packages of Debian and Red Hat in dist/, of what `make release` made
+packages: .venv/.packages $(TOOLS)/.nfpm-$(NFPM) ## make packages of Debian and Red Hat in dist/, of what `make release` made
 	$(BIN)/python scripts/packages.py --nfpm $(TOOLS)/bin/nfpm
 
 $(TOOLS)/.nfpm-$(NFPM):
@@ -208,9 +208,9 @@ clean: ## remove everything that make made (run folders stay)
 # The compiler begins meanwhile, so that a first card waits for one of the two: what fails there is said when the core is built.
 .venv/.packages: requirements.lock | .venv/bin/python
 	@echo "Installing the Python packages of requirements.lock, and building the Rust core (a few minutes the first time)"
-	@cargo build $(LOCKED) --profile quick --quiet --package iocast-python 2> .venv/.cargo.log & \
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; \
-	failed=$$?; wait; exit $$failed
+	@cargo build $(LOCKED) --profile quick --quiet --package iocast-python 2> .venv/.cargo.log & build=$$!; \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock \
+		|| { kill $$build; exit 1; }; wait
 	@touch $@
 
 .venv/.wheel: $(WHEEL) requirements.lock | .venv/bin/python

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from click.shell_completion import get_completion_class
 
 ROOT = Path(__file__).resolve().parents[1]
 INSTALLED = ROOT / "docs" / "installed"
@@ -126,14 +125,9 @@ def _roff(text: str) -> str:
 
 def completion_scripts() -> dict[str, str]:
     """The scripts of completion, by the place below `share` where the shell looks for them."""
-    from iocast.commands import iocast
+    from iocast.commands.cmd_completion import script_of
 
-    scripts = {}
-    for shell, place in COMPLETIONS.items():
-        of_shell = get_completion_class(shell)
-        assert of_shell is not None
-        scripts[place] = of_shell(iocast, {}, "iocast", "_IOCAST_COMPLETE").source()
-    return scripts
+    return {place: script_of(shell) for shell, place in COMPLETIONS.items()}
 
 
 def installed() -> dict[str, str]:

@@ -12,6 +12,7 @@ import argparse
 import datetime
 import gzip
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +26,6 @@ import release
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 HOME = "opt/iocast"
-PLATFORMS = [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", "manylinux_2_28")]
 LAUNCHER = """\
 #!/opt/iocast/bin/python
 import sys
@@ -34,7 +34,7 @@ from iocast.__main__ import main
 
 sys.exit(main())
 """
-# Compiled where it is installed, as nobody but root may write there later.
+# Byte code is compiled at installation: only root may write there later.
 INSTALLED = "#!/bin/sh\n/opt/iocast/bin/python -m compileall -q /opt/iocast/lib >/dev/null 2>&1 || true\n"
 REMOVED = "#!/bin/sh\nfind /opt/iocast -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true\n"
 
@@ -58,7 +58,7 @@ def main() -> int:
     """Makes them all, and prints what is in dist/ then."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nfpm", required=True)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     archives = sorted(DIST.glob("iocast-*-offline-x86_64.tar.gz"))
     if not archives:
         print("error: there is no offline archive in dist/: run make release", file=sys.stderr)
@@ -67,7 +67,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         room = Path(name)
         with tarfile.open(archives[-1]) as tar:
-            made = datetime.datetime.fromtimestamp(tar.getmembers()[0].mtime, datetime.UTC)
+            commit_time = datetime.datetime.fromtimestamp(tar.getmembers()[0].mtime, datetime.UTC)
             tar.extractall(room, filter="data")
         (wheels,) = room.glob("*/wheels")
         for package in PACKAGES:
@@ -75,8 +75,8 @@ def main() -> int:
             if not tree.exists():
                 lay_out(tree, wheels.parent, package.python)
             config = room / f"{package.kind}-{package.python}.yaml"  # JSON is YAML
-            config.write_text(json.dumps(description(package, version, tree, room, made), indent=1), "utf-8")
-            command = [asked.nfpm, "package", "--config", config, "--packager", package.kind, "--target", DIST]
+            config.write_text(json.dumps(description(package, version, tree, room, commit_time), indent=1), "utf-8")
+            command = [options.nfpm, "package", "--config", config, "--packager", package.kind, "--target", DIST]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     release.add_up(DIST)
     return 0
@@ -95,7 +95,7 @@ def lay_out(tree: Path, archive: Path, python: str) -> None:
         "-r",
         archive / "requirements.txt",
     ]
-    install += ["--no-deps", "--no-compile", "--only-binary=:all:", "--python-version", python, *PLATFORMS]
+    install += ["--no-deps", "--no-compile", "--only-binary=:all:", "--python-version", python, *release.PLATFORMS]
     subprocess.run([*install, "--target", library], check=True)
     shutil.rmtree(library / "bin")  # with the paths of this machine
     share = tree / "usr" / "share"
@@ -104,11 +104,11 @@ def lay_out(tree: Path, archive: Path, python: str) -> None:
         (page.parent / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), 9, mtime=0))
         page.unlink()
     shutil.rmtree(library / "share", ignore_errors=True)
-    told = share / "doc" / "iocast"
-    told.mkdir(parents=True)
-    shutil.copy(ROOT / "LICENSE", told / "copyright")
+    documents = share / "doc" / "iocast"
+    documents.mkdir(parents=True)
+    shutil.copy(ROOT / "LICENSE", documents / "copyright")
     for path in (*DIST.glob("iocast-*-licences.txt"), *DIST.glob("iocast-*.cdx.json")):
-        shutil.copy(path, told / path.name)
+        shutil.copy(path, documents / path.name)
     (home / "bin").mkdir()
     (home / "bin" / "python").symlink_to(f"/usr/bin/python{python}")
     (home / "bin" / "iocast").write_text(LAUNCHER, "utf-8")
@@ -118,24 +118,30 @@ def lay_out(tree: Path, archive: Path, python: str) -> None:
     )
 
 
-def description(package: Package, version: str, tree: Path, room: Path, made: datetime.datetime) -> dict[str, object]:
+def package_version(version: str) -> str:
+    """A version of Python as packages compare it: 1.0.0~rc1, which lies before 1.0.0, for 1.0.0rc1."""
+    return re.sub(r"(?<=\d)(rc|a|b)(?=\d)", r"~\1", version)
+
+
+def description(
+    package: Package, version: str, tree: Path, room: Path, commit_time: datetime.datetime
+) -> dict[str, object]:
     """What nfpm is told: the same for each kind."""
     scripts = {"postinstall": INSTALLED, "preremove": REMOVED}
     for name, text in scripts.items():
         (room / name).write_text(text, "utf-8")
-    time = made.strftime("%Y-%m-%dT%H:%M:%SZ")
     return {
         "name": "iocast",
         "arch": "amd64",
         "platform": "linux",
-        "version": version,
+        "version": package_version(version),
         "version_schema": "none",
         "release": package.release,
         "section": "utils",
         "maintainer": "The iocast developers",
         "vendor": "The iocast developers",
         "license": "Apache-2.0",
-        "mtime": time,
+        "mtime": commit_time.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "description": "I/O performance testing, diagnosis and forecasting of database storage\n"
         "An I/O report card of a path: measured, diagnosed, graded and explained.",
         "depends": [f"python{package.python}", "libc6 (>= 2.28)" if package.kind == "deb" else "glibc >= 2.28"],

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 TARGET = "x86_64-unknown-linux-gnu"
+BUILD_ONLY = ("maturin",)  # in requirements.lock because it builds the core
 # The metadata of these say nothing that SPDX knows: read in their licence files.
 READ_BY_HAND = ("duckdb", "markdown-it-py", "mdit-py-plugins", "mdurl", "resvg-py", "rich-click")  # all MIT
 
@@ -38,11 +39,11 @@ def parts_of(root: Path) -> list[Part]:
 
 def crates(root: Path) -> list[Part]:
     """Crates that are linked into the core: no tools of builds, no tests, nothing of other systems."""
-    asked = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", TARGET]
-    told: dict[str, Any] = json.loads(subprocess.run(asked, cwd=root, check=True, capture_output=True).stdout)
-    known = {package["id"]: package for package in told["packages"]}
-    nodes = {node["id"]: node for node in told["resolve"]["nodes"]}
-    (first,) = (package["id"] for package in told["packages"] if package["name"] == "iocast-python")
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", TARGET]
+    metadata: dict[str, Any] = json.loads(subprocess.run(command, cwd=root, check=True, capture_output=True).stdout)
+    known = {package["id"]: package for package in metadata["packages"]}
+    nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
+    (first,) = (package["id"] for package in metadata["packages"] if package["name"] == "iocast-python")
     linked, ahead = set(), [first]
     while ahead:
         at = ahead.pop()
@@ -60,7 +61,7 @@ def crates(root: Path) -> list[Part]:
 def packages(lock: Path) -> list[Part]:
     """Packages of a lock that are needed on Linux by an installed iocast, as they are installed beside this program."""
     needed = re.findall(r"(?m)^([\w.-]+)==([\w.]+)([^\\\n]*)", lock.read_text("utf-8"))
-    linux = [(name, version) for name, version, marker in needed if name != "maturin" and "win32" not in marker]
+    linux = [(name, version) for name, version, marker in needed if name not in BUILD_ONLY and "win32" not in marker]
     return [Part("pypi", name, version, licence(name)) for name, version in linux]
 
 
@@ -97,14 +98,14 @@ def bill(listed: list[Part], version: str, epoch: int) -> str:
     ]
     itself = f"pkg:pypi/iocast@{version}"
     number = uuid.uuid5(uuid.NAMESPACE_URL, itself + "".join(part.url for part in listed))
-    made = datetime.datetime.fromtimestamp(epoch, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    timestamp = datetime.datetime.fromtimestamp(epoch, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     about = {"type": "application", "bom-ref": itself, "name": "iocast", "version": version, "purl": itself}
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "serialNumber": f"urn:uuid:{number}",
         "version": 1,
-        "metadata": {"timestamp": made, "component": about | {"licenses": [{"expression": "Apache-2.0"}]}},
+        "metadata": {"timestamp": timestamp, "component": about | {"licenses": [{"expression": "Apache-2.0"}]}},
         "components": components,
         "dependencies": [{"ref": itself, "dependsOn": [part.url for part in listed]}],
     }

@@ -31,10 +31,10 @@ from pathlib import Path
 import parts
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = "x86_64-unknown-linux-gnu"
 OLDEST_GLIBC = "manylinux_2_28"  # RHEL 8, Debian 10, Ubuntu 18.10 and all that is younger
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # those whose wheels of other packages are in the offline archive
-BUILD_ONLY = ("maturin",)  # in requirements.lock because it builds the core
+PLATFORMS = [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", OLDEST_GLIBC)]
+FILES = re.compile(r"iocast[-_]")  # of a release; SHA256SUMS names them
 CORE = "iocast/_core.abi3.so"
 INSTALLER = """\
 #!/bin/sh
@@ -69,12 +69,12 @@ def main() -> int:
     parser.add_argument("--version", default="", help="set this version first, close the changelog's section, commit")
     parser.add_argument("--zig", default="", help="directory of a Python with ziglang: the compiler for an older glibc")
     parser.add_argument("--into", default="dist", type=Path)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
         refuse_changes()
-        if asked.version:
-            set_version(asked.version)
-        release(ROOT / asked.into, asked.zig)
+        if options.version:
+            set_version(options.version)
+        release(ROOT / options.into, options.zig)
     except Refused as why:
         print(f"error: {why}", file=sys.stderr)
         return 2
@@ -94,10 +94,13 @@ def refuse_changes() -> None:
 
 def set_version(version: str) -> None:
     """Writes a version to Cargo.toml and Cargo.lock, closes the changelog's section, and commits."""
-    cargo = ROOT / "Cargo.toml"
-    cargo.write_text(with_version(cargo.read_text("utf-8"), version), "utf-8")
-    changes = ROOT / "CHANGELOG.md"
-    changes.write_text(closed(changes.read_text("utf-8"), version, datetime.date.today()), "utf-8")
+    cargo, changes = ROOT / "Cargo.toml", ROOT / "CHANGELOG.md"
+    texts = {
+        cargo: with_version(cargo.read_text("utf-8"), version),
+        changes: closed(changes.read_text("utf-8"), version, datetime.date.today()),
+    }
+    for path, text in texts.items():  # when neither is refused
+        path.write_text(text, "utf-8")
     subprocess.run(["cargo", "update", "--workspace", "--quiet"], cwd=ROOT, check=True)
     _git("commit", "--quiet", "--message", f"Release {version}", "Cargo.toml", "Cargo.lock", "CHANGELOG.md")
 
@@ -106,10 +109,10 @@ def with_version(cargo: str, version: str) -> str:
     """Cargo.toml with another version of the workspace.
 
     Raises:
-        Refused: it is no version as Cargo writes them.
+        Refused: it is not a version in Cargo's form.
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?", version):
-        raise Refused(f'"{version}" is no version; write 1.2.3 or 1.2.3-rc.1')
+        raise Refused(f'"{version}" is not a version; write 1.2.3 or 1.2.3-rc.1')
     return re.sub(r'(?m)^(\[workspace\.package\]\nversion = )"[^"]+"', rf'\1"{version}"', cargo, count=1)
 
 
@@ -129,7 +132,7 @@ def release(into: Path, zig: str) -> None:
     """Makes all files of a release in `into`, which is emptied of those of former ones first."""
     into.mkdir(exist_ok=True)
     for old in into.iterdir():
-        if re.match(r"iocast[-_]|SHA256SUMS$", old.name):
+        if FILES.match(old.name):
             old.unlink()
     epoch = int(_git("log", "-1", "--format=%ct"))
     listed = parts.parts_of(ROOT)
@@ -145,7 +148,7 @@ def release(into: Path, zig: str) -> None:
 
 def add_up(into: Path) -> None:
     """Writes the digests of all files of a release, and prints the files with their sizes."""
-    files = sorted(path for path in into.iterdir() if re.match(r"iocast[-_]", path.name))
+    files = sorted(path for path in into.iterdir() if FILES.match(path.name))
     (into / "SHA256SUMS").write_text("".join(f"{digest(path)}  {path.name}\n" for path in files), "utf-8")
     for path in files:
         print(f"{path.stat().st_size / 1e6:8.2f} MB  {path.relative_to(ROOT) if path.is_relative_to(ROOT) else path}")
@@ -165,7 +168,7 @@ def build_wheel(into: Path, zig: str, epoch: int, bill: str) -> Path:
     """
     with tempfile.TemporaryDirectory() as room:
         command = ["maturin", "build", "--release", "--locked", "--out", room, "--interpreter", "python3"]
-        command += ["--zig", "--target", TARGET, "--compatibility", OLDEST_GLIBC] if zig else []
+        command += ["--zig", "--target", parts.TARGET, "--compatibility", OLDEST_GLIBC] if zig else []
         _run(command, _building(epoch, zig))
         (made,) = Path(room).glob("*.whl")
         core = Path(room) / "_core.abi3.so"
@@ -218,14 +221,14 @@ def _recorded(line: str, instead: dict[str, bytes]) -> str:
 
 def offline_archive(into: Path, wheel: Path, version: str, epoch: int) -> None:
     """All wheels that iocast needs, for each Python, with their hashes and a script that installs them."""
-    needed = without((ROOT / "requirements.lock").read_text("utf-8"), BUILD_ONLY)
+    needed = without((ROOT / "requirements.lock").read_text("utf-8"), parts.BUILD_ONLY)
     with tempfile.TemporaryDirectory() as room:
         wheels = Path(room) / "wheels"
         asked = Path(room) / "needed.txt"
         asked.write_text(needed, "utf-8")
         download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         download += ["--only-binary=:all:", "--require-hashes", "--dest", str(wheels), "-r", str(asked)]
-        download += [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", OLDEST_GLIBC)]
+        download += PLATFORMS
         for python in PYTHONS:
             _run([*download, "--python-version", python], dict(os.environ))
         shutil.copy(wheel, wheels / wheel.name)

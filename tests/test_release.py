@@ -41,6 +41,7 @@ def script(name: str) -> ModuleType:
 
 release = script("release")
 parts = script("parts")
+packages = script("packages")
 
 
 def test_the_version_is_that_of_the_core() -> None:
@@ -74,6 +75,12 @@ def test_a_version_is_set_in_one_place() -> None:
     assert tomllib.loads(changed)["workspace"]["package"]["version"] == "1.2.3-rc.4"
     differ = [line for line in changed.splitlines() if line not in cargo.splitlines()]
     assert differ == ['version = "1.2.3-rc.4"']
+
+
+@pytest.mark.parametrize(("version", "shown"), [("1.0.0", "1.0.0"), ("1.0.0rc1", "1.0.0~rc1"), ("2.1.0b3", "2.1.0~b3")])
+def test_a_package_of_a_candidate_lies_before_that_of_the_release(version: str, shown: str) -> None:
+    """The sign ~ sorts before the end: without it the release would not replace its candidate."""
+    assert packages.package_version(version) == shown
 
 
 @pytest.mark.parametrize("version", ["1.2", "v1.2.3", "1.2.3rc1", "1.2.3-rc1", "", '1.2.3"\n'])
@@ -132,7 +139,7 @@ def test_an_archive_differs_in_names_and_contents_only(tmp_path: Path) -> None:
 
 def test_the_offline_archive_needs_no_builder() -> None:
     lock = (ROOT / "requirements.lock").read_text()
-    needed = release.without(lock, release.BUILD_ONLY)
+    needed = release.without(lock, parts.BUILD_ONLY)
     assert "maturin==" in lock
     assert "maturin" not in needed
     assert "duckdb==" in needed

@@ -213,6 +213,21 @@ def test_it_is_swap(tmp_path: Path) -> None:
         subprocess.run(["swapoff", str(work)], check=True)
 
 
+def test_a_file_that_an_overlay_has_lost_is_not_called_a_link(tmp_path: Path, mounted: Mount) -> None:
+    """It was removed below: the overlay shows it with no name at all, and "a second name (hard link)" was said of it."""
+    lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"
+    for each in (lower, upper, inside):
+        each.mkdir()
+    options = f"lowerdir={lower},upperdir={upper},workdir={inside}"
+    merged = mounted("merged", "-t", "overlay", "overlay", "-o", options)
+    work = work_file(merged)
+    with work.open("rb"):  # the overlay keeps what it knows of it
+        (upper / work.name).unlink()
+        done = iocast("run", small_job(tmp_path, direct=False), merged, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "has no place on its file system any more" in done.stderr
+
+
 @pytest.mark.parametrize("over", ["the work file is on the overlay", "the work file is below it"])
 def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount, attach: Attach, over: str) -> None:
     lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"

@@ -20,16 +20,22 @@ def completion(shell: str, as_json: bool) -> int:
     `iocast completion zsh > DIR/_iocast` in a directory of $fpath,
     `iocast completion fish > ~/.config/fish/completions/iocast.fish`. A new shell reads it.
     """
-    from click.shell_completion import get_completion_class
-
-    from iocast.commands import iocast
     from iocast.model.results.answers import CompletionScript
 
-    of_shell = get_completion_class(shell)
-    assert of_shell is not None
-    script = of_shell(iocast, {}, "iocast", "_IOCAST_COMPLETE").source()
+    script = script_of(shell)
     if as_json:
         print_json(CompletionScript(shell=shell, script=script))
     else:
         put(script)
     return 0
+
+
+def script_of(shell: str) -> str:
+    """The script of one of SHELLS; manual pages and packages have it beside them, too."""
+    from click.shell_completion import get_completion_class
+
+    from iocast.commands import iocast
+
+    of_shell = get_completion_class(shell)
+    assert of_shell is not None
+    return of_shell(iocast, {}, "iocast", "_IOCAST_COMPLETE").source()
