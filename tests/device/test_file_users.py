@@ -214,7 +214,7 @@ def test_it_is_swap(tmp_path: Path) -> None:
 
 
 def test_a_file_that_an_overlay_has_lost_is_not_called_a_link(tmp_path: Path, mounted: Mount) -> None:
-    """It was removed below: the overlay shows it with no name at all, and "a second name (hard link)" was said of it."""
+    """Removed below, it has no name at all: "a second name (hard link)" was said of it."""
     lower, upper, inside = tmp_path / "lower", tmp_path / "upper", tmp_path / "inside"
     for each in (lower, upper, inside):
         each.mkdir()
