@@ -33,6 +33,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "compare": [("compare", "RUN", "OTHER")],
     "repeat": [("repeat", "2", "JOB", SIM)],
     "ab": [("ab", "JOB", SIM, "sim:nvme", "--rounds", "2")],
+    "gate": [("gate", SIM, SIM, "--job", "JOB")],
     "study": [("study",), ("study", "vmware", SIM, "--plan")],
     "calibrate": [("calibrate", SIM, "--max-latency", "30ms", "--time", "1s")],
     "matrix": [("matrix", SIM, "--run", "simple", "--plan")],

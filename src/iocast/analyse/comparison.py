@@ -48,14 +48,14 @@ class Ratio(Struct, frozen=True):
 
 
 def ab_ratio(
-    a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, matched: bool = False, any_time: bool = False
+    a: Sequence[float], b: Sequence[float], margin: float = MARGIN, *, matched: bool = False, any_time: int = 0
 ) -> Ratio:
     """Welch's t on the logarithms of one statistic per run (p99, throughput ...): B over A with its interval.
 
     With `matched` the runs of both sides belong together one by one (same round, same offsets); where that explains
     most of their scatter, the ratios of the pairs are tested instead. With `any_time` their number was not fixed
     beforehand: pairs are tested by intervals that hold whenever one stops (`any_time_half`), and without pairs there is
-    no verdict.
+    no verdict. Its number says of how many figures the intervals hold all at once (Bonferroni).
 
     Different when the 95 % interval lies outside [1 - margin, 1 / (1 - margin)], equivalent when the 90 % interval
     lies within it (two one-sided tests), a small difference when the 95 % interval excludes 1 only. What is known well
@@ -70,7 +70,7 @@ def ab_ratio(
         return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive")
     if any_time:
         pairs = zip(log_a, log_b, strict=True) if matched and len(a) == len(b) else ()
-        return _whenever(shift, [after - before for before, after in pairs], margin)
+        return _whenever(shift, [after - before for before, after in pairs], margin, any_time)
     error_a, error_b = _variance(log_a) / len(a), _variance(log_b) / len(b)
     error = error_a + error_b
     if not error:
@@ -110,9 +110,9 @@ def any_time_half(values: Sequence[float], confidence: float) -> float | None:
     return math.sqrt(t_squared * _variance(values) / count)
 
 
-def _whenever(shift: float, ratios: Sequence[float], margin: float) -> Ratio:
+def _whenever(shift: float, ratios: Sequence[float], margin: float, figures: int) -> Ratio:
     """The verdict on the log ratios of pairs whose number was not fixed beforehand; none without pairs."""
-    half95, half90 = any_time_half(ratios, 0.95), any_time_half(ratios, 0.90)
+    half95, half90 = any_time_half(ratios, 1 - 0.05 / figures), any_time_half(ratios, 1 - 0.10 / figures)
     if half95 is None or half90 is None:
         return Ratio(math.exp(shift), None, None, None, None, None, "inconclusive", paired=bool(ratios))
     return replace(_judged(shift, half95, half90, len(ratios) - 1.0, margin), paired=True)
@@ -244,7 +244,7 @@ class Shift(Struct, frozen=True):
 
 
 def shift(
-    a: Sequence[Histogram], b: Sequence[Histogram], *, matched: bool = False, any_time: bool = False
+    a: Sequence[Histogram], b: Sequence[Histogram], *, matched: bool = False, any_time: int = 0
 ) -> tuple[Shift, ...]:
     """The shift function: for each quantile the log ratio over runs, corrected for there being several. No p-value
     where one stopped when one liked."""

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Container, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -24,18 +24,25 @@ from iocast.text import shown
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
 UNTIL_SURE = "-until-sure"  # the end of the name of a group of `ab --until-sure`
-_GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab)-")  # how a folder of `repeat` or `ab` is called
+_GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab|gate)-")  # how a folder of `repeat`, `ab` or `gate` is called
+
+# Whether a side of a comparison has as many runs as it took to be sure: "" no, "each" of each figure by itself, "all"
+# of all figures at once.
+UntilSure = Literal["", "each", "all"]
 
 
 def group_kind(folder: str) -> str:
-    """Which command made a folder of runs, by its name: "repeat" or "ab"; "" for others."""
+    """Which command made a folder of runs, by its name: "repeat", "ab" or "gate"; "" for others."""
     match = _GROUP.match(os.path.basename(folder))
     return match[1] if match else ""
 
 
-def is_until_sure(folder: str) -> bool:
-    """Whether a side of `ab` has as many runs as it took to be sure, by the name of its group."""
-    return os.path.basename(os.path.dirname(os.path.abspath(folder))).endswith(UNTIL_SURE)
+def until_sure(folder: str) -> UntilSure:
+    """Whether a side has as many runs as it took to be sure, by the name of its group, which it may be itself."""
+    place = os.path.abspath(folder)
+    if "gate" in (group_kind(place), group_kind(os.path.dirname(place))):
+        return "all"
+    return "each" if os.path.basename(os.path.dirname(place)).endswith(UNTIL_SURE) else ""
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True):
@@ -225,14 +232,22 @@ def _beginning(runs: list[CatalogueEntry], directory: str, name: str) -> Iterato
 
 
 def runs_in(folder: str) -> tuple[Run, ...]:
-    """The run in `folder`, or all runs in the folders right below it, by name. Raises ArchiveError."""
+    """The run in `folder`, or all runs in the folders right below it, by name; where it has none, those of the only
+    group in it (what `repeat --out` leaves). Raises ArchiveError."""
     path = Path(folder)
     if os.path.exists(path / RUN_FILE) or not os.path.isdir(path):
         return (load(folder),)
     try:
-        below = sorted(child for child in path.iterdir() if os.path.exists(child / RUN_FILE))
+        children = sorted(path.iterdir())
     except OSError as error:
         raise _unlisted(folder, error) from error
+    below = [child for child in children if os.path.exists(child / RUN_FILE)]
+    groups = [] if below else [child for child in children if group_kind(str(child)) and child.is_dir()]
+    if len(groups) == 1:
+        return runs_in(str(groups[0]))
+    if groups:
+        names = ", ".join(group.name for group in groups[:3])
+        raise ArchiveError(f"{folder} contains {len(groups)} groups of runs", f"name one of them: {names}")
     if not below:
         raise ArchiveError(
             f"{folder} contains no run folder",

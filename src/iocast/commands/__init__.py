@@ -38,6 +38,7 @@ VERBS = {
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
+    "gate": "Hold storage against its baseline, for CI: exits with 1 for a regression.",
     "study": "Run a matrix of loads, several times each, and compare configurations.",
     "calibrate": "Find the IOPS that a latency limit allows, the most IOPS and MB/s.",
     "matrix": "Measure a matrix of small and large I/Os as ORION does.",

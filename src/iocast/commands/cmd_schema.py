@@ -49,6 +49,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "compare": ("comparison", "profile"),
     "repeat": ("repeats",),
     "ab": ("comparison",),
+    "gate": ("comparison",),
     "study": ("study", "iocast.model.study_plan:StudyPlan", _NAMES),
     "calibrate": ("calibration", "repeats"),
     "matrix": ("card", "iocast.model.results.answers:PlannedMatrix"),

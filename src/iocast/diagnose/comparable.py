@@ -9,6 +9,8 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from iocast.analyse.comparison import MARGIN
+from iocast.archive.catalogue import UntilSure
 from iocast.diagnose.examination import examine
 from iocast.diagnose.relations import WEIGHTY_NOTES
 from iocast.diagnose.thresholds import worst
@@ -37,7 +39,7 @@ class Side(Struct, frozen=True):
         FindingCode, bool
     ] = {}  # those of weight in any run, the gravest first, and whether they are certain
     tagged: bool = False  # it was given by a tag, and is called by that
-    until_sure: bool = False  # its number of runs was not fixed beforehand
+    until_sure: UntilSure = ""  # whether its number of runs was fixed beforehand
 
 
 class Pair(Struct, frozen=True):
@@ -48,7 +50,8 @@ class Pair(Struct, frozen=True):
     other: tuple[PhaseRecord, ...]
     why_not: str = ""
     matched: bool = False  # the repeats of both sides belong together one by one
-    any_time: bool = False  # there were as many as it took to be sure
+    any_time: int = 0  # there were as many as it took to be sure, of so many figures at once; 0: as many as planned
+    margin: float = MARGIN  # what counts as the same
 
 
 def side(label: str, runs: tuple[Run, ...]) -> Side:
@@ -156,29 +159,36 @@ def _part(phase: Phase) -> str:
     return f"{size} from {capacity(phase.region_start_bytes)} on" if phase.region_start_bytes else size
 
 
-def pairs(first: Side, other: Side) -> tuple[Pair, ...]:
-    """The rows that both sides have, in the order of the first."""
+def pairs(first: Side, other: Side, *, figures: int = 1, margin: float = MARGIN) -> tuple[Pair, ...]:
+    """The rows that both sides have, in the order of the first; of each so many `figures` are judged."""
     rows, others = _rows(first), _rows(other)
+    partners = _partners(first, other)
+    all_at_once = "all" in (first.until_sure, other.until_sure)
+    any_time = len(partners) * figures if all_at_once else int("" not in (first.until_sure, other.until_sure))
+    order = _order(first.runs, other.runs) or (_same_seeds(first.runs, other.runs) if any_time else [])
     return tuple(
-        _pair(name, (first, name, rows[name]), (other, partner, others[partner]))
-        for name, partner in _partners(first, other).items()
+        replace(
+            _pair(name, order, (first, name, rows[name]), (other, partner, others[partner])),
+            any_time=any_time,
+            margin=margin,
+        )
+        for name, partner in partners.items()
     )
 
 
-def _pair(name: str, *sides: tuple[Side, str, tuple[PhaseRecord, ...]]) -> Pair:
+def _pair(name: str, order: list[tuple[int, int]], *sides: tuple[Side, str, tuple[PhaseRecord, ...]]) -> Pair:
     (first, _, before), (other, _, after) = sides
     why_not = _why_not(before, after, *((side, named) for side, named, _ in sides))
-    order, any_time = _order(first.runs, other.runs), first.until_sure and other.until_sure
     if not order or len(before) != len(first.runs) or len(after) != len(other.runs):
-        return Pair(name, before, after, why_not, any_time=any_time)
-    return Pair(
-        name,
-        tuple(before[at] for at, _ in order),
-        tuple(after[at] for _, at in order),
-        why_not,
-        matched=True,
-        any_time=any_time,
-    )
+        return Pair(name, before, after, why_not)
+    one_by_one = tuple(before[at] for at, _ in order), tuple(after[at] for _, at in order)
+    return Pair(name, *one_by_one, why_not, matched=True)
+
+
+def _same_seeds(first: tuple[Run, ...], other: tuple[Run, ...]) -> list[tuple[int, int]]:
+    """The runs of the same offsets, where one side has more runs than the other; a seed counts once."""
+    before, after = ({_seed(run): at for at, run in reversed([*enumerate(runs)])} for runs in (first, other))
+    return [(before[seed], after[seed]) for seed in sorted(before.keys() & after.keys())]
 
 
 def _order(first: tuple[Run, ...], other: tuple[Run, ...]) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from iocast import text
 from iocast.analyse.comparison import MARGIN
-from iocast.diagnose.comparable import REPEATS, Pair, Side, only_indicative, pairs, unlike
+from iocast.diagnose.comparable import REPEATS, Pair, Side, only_indicative, unlike
 from iocast.errors import AnalysisError
 from iocast.model.codes import SectionCode
 from iocast.model.report import Chart, Report, Section, Subject, Table
@@ -17,6 +17,7 @@ from iocast.model.results.comparison import (
     Compared,
     ComparedPair,
     Comparison,
+    Gate,
     Overall,
     Relative,
     Repeated,
@@ -36,7 +37,9 @@ from iocast.results.comparison import (
     SCATTER,
     compared,
     is_judged,
+    judged_pairs,
     most_moved_first,
+    outcome,
     pooled,
     repeats_of,
     way,
@@ -51,11 +54,12 @@ RELATIVE_NOTE = (
 )
 
 
-def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
+def compare(sides: Sequence[Side], *, charts: bool = False, gate: Gate | None = None) -> Report:
     """The report of two or more sides; all are compared with the first. Raises AnalysisError."""
     sides = called(sides)
     first, others = sides[0], sides[1:]
-    rows = {other.label: most_moved_first(pairs(first, other)) for other in others}
+    margin = gate.limit_share if gate else MARGIN
+    rows = {other.label: most_moved_first(judged_pairs(first, other, margin)) for other in others}
     if not any(rows.values()):
         raise AnalysisError(
             "nothing to compare: these runs have no row in common",
@@ -63,7 +67,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
         )
     differences = {other.label: tuple(_differences(first, other, rows[other.label])) for other in others}
     prices = side_prices([(side.label, side.runs) for side in sides])
-    result = replace(compared(sides, rows, differences), prices=prices)
+    result = replace(compared(sides, rows, differences), prices=prices, gate=gate)
     named = len(others) > 1
     sections = [
         part
@@ -71,8 +75,8 @@ def compare(sides: Sequence[Side], *, charts: bool = False) -> Report:
         for part in _against((first, other), rows[other.label], pair, named, charts=charts)
     ]
     return Report(
-        title=title(sides),
-        verdict=" ".join(map(_verdict, result.pairs)),
+        title=title(sides) if gate is None else title(sides).replace("Comparison", "Gate", 1),
+        verdict=" ".join(map(_verdict, result.pairs)) if gate is None else _gate_verdict(result.pairs[0], gate),
         sections=(*sections, *_relative(sides, result), *_repeats(result), *_prices(result)),
         next_steps=tuple(_next_steps(sides, result)),
         kind="comparison",
@@ -147,14 +151,17 @@ def _note(rows: tuple[Pair, ...]) -> str:
             f" time, five 80%.{here if count == 1 else ''}"
         )
     matched = any(pair.matched for pair in rows)
-    if any(pair.any_time for pair in rows):
+    margin = rows[0].margin
+    if figures := max(pair.any_time for pair in rows):
+        together = f" and for all {figures} figures at once" if figures > 1 else ""
         return (
-            f"Equivalent: the 90% interval of the ratio lies within {1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}."
+            f"Equivalent: the 90% interval of the ratio lies within {1 - margin:.2f} and {1 / (1 - margin):.2f}."
             " Different: the 95% interval lies outside. Small difference: it leaves out 1.00, but not all of that"
-            " range. There were as many rounds as it took, so the intervals are wider: they hold whenever one stops."
+            " range. There were as many rounds as it took, so the intervals are wider: they hold whenever one stops"
+            f"{together}."
         )
     pairs_too = " Where runs of one round resemble each other, their ratios are compared (paired t)." if matched else ""
-    bounds = f"{1 - MARGIN:.2f} and {1 / (1 - MARGIN):.2f}"
+    bounds = f"{1 - margin:.2f} and {1 / (1 - margin):.2f}"
     return (
         f"Equivalent: the 90% interval of the ratio lies within {bounds}. Different: the 95% interval lies outside."
         " Small difference: it leaves out 1.00, but not all of that range."
@@ -181,6 +188,43 @@ def _verdict(pair: ComparedPair) -> str:
         largest = f" Largest change: {words(most.statistic)} of {most.phase}, {_moved(most.ratio)} ({way_text})."
     counted = f"{text.counted(len(figures), 'figure')} of throughput and p99"
     return f"{pair.other} against {pair.first}: of {counted}, {said}.{whole}{largest}"
+
+
+def _gate_verdict(pair: ComparedPair, gate: Gate) -> str:
+    """What lets storage pass or does not, with the figure that says so."""
+    figures = [row for row in pair.rows if is_judged(row)]
+    refused = sum(row.verdict == "not_compared" for row in pair.rows)
+    limit, rounds = text.brief_percent(gate.limit_share), text.counted(gate.rounds, "round")
+    whole = f"of {text.counted(len(figures), 'figure')} of throughput and p99"
+    if gate.outcome == "regression":
+        worse = [row for row in figures if outcome(row) == "worse"]
+        most = min(worse, key=lambda row: row.relative or 0.0)
+        return f"Regression after {rounds}: {whole}, {len(worse)} worse; {_figure(most)}."
+    if gate.outcome == "passed":
+        return f"Passed after {rounds}: {whole}, none is worse by {limit} or more."
+    said = [f"Not decided after {rounds}: {whole}, {sum(outcome(row) == 'fine' for row in figures)} kept"]
+    open_rows = [row for row in figures if outcome(row) == "undecided"]
+    if open_rows:
+        said[0] += f", {len(open_rows)} open"
+        said.append(_figure(min(open_rows, key=_worst_kept)))
+    if refused:
+        said.append(f"{text.counted(refused, 'row')} could not be compared")
+    return f"{'; '.join(said)}."
+
+
+def _figure(row: Compared) -> str:
+    """A figure with its ratio: "p99 of randread 8k is 12% higher (1.12, 1.04 to 1.20)"."""
+    if row.ratio is None or row.statistic is None:
+        return f"{row.phase} is unknown"
+    ratio = text.ratio(row.ratio, row.ratio_low, row.ratio_high)
+    return f"{words(row.statistic)} of {row.phase} is {_moved(row.ratio)} (ratio {ratio})"
+
+
+def _worst_kept(row: Compared) -> float:
+    """The least of the first side's performance that the interval of an open figure allows."""
+    if row.ratio_low is None or row.ratio_high is None:
+        return 0.0
+    return row.ratio_low if row.statistic == "throughput" else 1 / row.ratio_high
 
 
 def _moved(ratio: float) -> str:

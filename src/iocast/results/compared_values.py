@@ -64,7 +64,7 @@ def ratio_of(pair: Pair, figure: Statistic) -> Ratio | None:
         return None
     if len(first) == len(other) == 1:
         return single_ratio(_bounds(pair.first[0], figure, first[0]), _bounds(pair.other[0], figure, other[0]))
-    return ab_ratio(first, other, matched=pair.matched, any_time=pair.any_time)
+    return ab_ratio(first, other, pair.margin, matched=pair.matched, any_time=pair.any_time)
 
 
 def _bounds(record: PhaseRecord, figure: Statistic, value: float) -> Bounds:

@@ -20,7 +20,7 @@ from iocast.analyse.comparison import (
 )
 from iocast.analyse.comparison import shift as shifted
 from iocast.analyse.statistics import bucket_shares, published
-from iocast.diagnose.comparable import REPEATS, Pair, Side
+from iocast.diagnose.comparable import REPEATS, Pair, Side, pairs
 from iocast.model.codes import RepeatsCode
 from iocast.model.histogram import Histogram, merge
 from iocast.model.report import LATENCY_EDGES_NS
@@ -28,6 +28,7 @@ from iocast.model.results.comparison import (
     Compared,
     ComparedPair,
     Comparison,
+    GateOutcome,
     Overall,
     Relative,
     Repeats,
@@ -49,6 +50,7 @@ from iocast.results.compared_values import (
 
 SCATTER = 0.10  # repeats that differ by more are looked into before anything is compared (models B4)
 Way = Literal["better", "worse", "same", "undecided"]
+Outcome = Literal["worse", "undecided", "refused", "fine"]
 
 
 def compared(
@@ -140,6 +142,29 @@ def way(row: Compared) -> Way:
     return "better" if (row.ratio > 1) == (row.statistic == THROUGHPUT.code) else "worse"
 
 
+def outcome(row: Compared) -> Outcome:
+    """What came of a figure: what only one run of each side shows is undecided."""
+    if row.verdict == "not_compared":
+        return "refused"
+    if row.verdict in ("inconclusive", "different_here"):
+        return "undecided"
+    return "worse" if way(row) == "worse" else "fine"
+
+
+def gate_outcome(pairs: Sequence[Pair]) -> GateOutcome:
+    """What a gate says of rows: one figure that is worse closes it; it opens when each is known to be kept."""
+    rows = [row for pair in pairs for row in _compared(pair) if pair.why_not or is_judged(row)]
+    outcomes = {outcome(row) for row in rows}
+    if "worse" in outcomes:
+        return "regression"
+    return "passed" if outcomes == {"fine"} else "undecided"
+
+
+def judged_pairs(first: Side, other: Side, margin: float = MARGIN) -> tuple[Pair, ...]:
+    """The rows of two sides, of each of which a verdict counts the figures of JUDGED."""
+    return pairs(first, other, figures=len(JUDGED), margin=margin)
+
+
 def most_moved_first(rows: Iterable[Pair]) -> tuple[Pair, ...]:
     """Rows by how far throughput or p99 moved, the furthest first; those that are not compared last."""
     return tuple(sorted(rows, key=_moved, reverse=True))
@@ -163,8 +188,8 @@ def _overall_ratio(known: Sequence[Pair]) -> Ratio | None:
     """
     first = _means([values(pair.first, THROUGHPUT) for pair in known])
     other = _means([values(pair.other, THROUGHPUT) for pair in known])
-    any_time = any(pair.any_time for pair in known)
-    return ab_ratio(first, other, matched=any_time, any_time=any_time) if first and other else None
+    any_time = max((pair.any_time for pair in known), default=0)
+    return ab_ratio(first, other, matched=bool(any_time), any_time=any_time) if first and other else None
 
 
 def _means(rows: Sequence[Sequence[float]]) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.archive.catalogue import UNTIL_SURE, group_kind, is_until_sure, labels, runs_in
+from iocast.archive.catalogue import UNTIL_SURE, group_kind, labels, runs_in, until_sure
 from iocast.archive.notes_file import notes_in_list
 from iocast.archive.writing.brought_directories import BroughtDirectories
 from iocast.archive.writing.held_folder import HeldFolder, make_named, open_base
-from iocast.diagnose.comparable import pairs, side
+from iocast.diagnose.comparable import side
 from iocast.errors import ArchiveError, SpecError
 from iocast.load import lay_out
 from iocast.model.job import Job
@@ -29,7 +29,7 @@ from iocast.report.comparison_report import compare as report_of
 from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
 from iocast.results.compared_values import JUDGED, ratio_of
-from iocast.results.comparison import way
+from iocast.results.comparison import judged_pairs, outcome
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
 from iocast.sessions.job_run import Ran, run_job
@@ -55,7 +55,7 @@ class Comparison(Struct, frozen=True):
     def pairs(self) -> Iterator[tuple[Side, tuple[Pair, ...]]]:
         """Each side but the first, with the rows that it shares with the first."""
         first, *others = self.sides
-        return ((other, pairs(first, other)) for other in others)
+        return ((other, judged_pairs(first, other)) for other in others)
 
     @property
     def is_decided(self) -> bool:
@@ -91,7 +91,7 @@ def compare(folders: tuple[str, ...], words: tuple[str, ...] = ()) -> Comparison
     sides = []
     for folder, label, tag in zip(folders, labels(folders), tags, strict=True):
         tagged = tag in notes_in_list(folder).tags
-        sides.append(replace(_side(tag if tagged else label, folder), tagged=tagged))
+        sides.append(replace(side_of(tag if tagged else label, folder), tagged=tagged))
     return Comparison(tuple(sides))
 
 
@@ -99,15 +99,7 @@ def outcomes_of(result: Struct | None) -> frozenset[str]:
     """What came of a comparison of runs: "worse", "undecided", "refused" for rows that are not compared. What only one
     run of each side shows is undecided."""
     rows = [row for pair in result.pairs for row in pair.rows] if isinstance(result, ComparedRuns) else []
-    outcomes = set()
-    for row in rows:
-        if row.verdict == "not_compared":
-            outcomes.add("refused")
-        elif row.verdict in ("inconclusive", "different_here"):
-            outcomes.add("undecided")
-        elif way(row) == "worse":
-            outcomes.add("worse")
-    return frozenset(outcomes)
+    return frozenset(map(outcome, rows)) - {"fine"}
 
 
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
@@ -119,7 +111,7 @@ def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
             listener.tell(RunBegun(number, request.times))
             # Other offsets in each run, or a lucky choice of them would repeat as well.
             this = replace(options, seed=options.seed + number - 1, out=folder)
-            if _run(job, find_target(request.path, options.destroy), this, listener).stopped:
+            if measured_run(job, find_target(request.path, options.destroy), this, listener).stopped:
                 return None
         return repeats_in(folder)
 
@@ -130,42 +122,50 @@ def repeats_in(folder: str) -> Repeats:
 
 
 def ab(request: AbRequest, listener: Listener) -> Comparison | None:
-    """Runs the job on both targets in turns, in an order drawn for each round; None when stopped. Raises
-    IocastError."""
+    """Runs the job on both targets in turns; None when stopped. Raises IocastError."""
+    name = f"ab-{{}}{UNTIL_SURE}" if request.until_sure else "ab-{}"
+    return in_turns(request, name, lambda comparison: comparison.is_decided, listener)
+
+
+def in_turns(
+    request: AbRequest, name: str, enough: Callable[[Comparison], bool], listener: Listener
+) -> Comparison | None:
+    """Runs the job on both targets, in an order drawn for each round, until there are `enough` of them; None when
+    stopped. `name` is that of the folder, with {} for the job's. Raises IocastError."""
     job, options = asked_job(request.job, request.options), request.options
     targets = dict(zip(SIDES, (request.target_a, request.target_b), strict=True))
     _refuse_unknown(request)
     for path in targets.values():  # both, before the first is measured
-        refuse_unfit(job, _side_target(path, request), options)
-    until_sure = UNTIL_SURE if request.until_sure else ""
-    with group_folder(options.out, f"ab-{job.name.replace(' ', '-')}{until_sure}") as folder:
+        refuse_unfit(job, _target(path, request), options)
+    with group_folder(options.out, name.format(job.name.replace(" ", "-"))) as folder:
         order, comparison = random.Random(options.seed), None
         most = max(request.rounds, request.until_sure)
         for number in range(1, most + 1):
-            for name in order.sample(SIDES, 2):
-                listener.tell(RunBegun(number, most, name, targets[name]))
+            for turn in order.sample(SIDES, 2):
+                listener.tell(RunBegun(number, most, turn, targets[turn]))
                 # The same offsets on both sides, others in each round.
-                this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, name))
-                if _run(job, _side_target(targets[name], request), this, listener).stopped:
+                this = replace(options, seed=options.seed + number - 1, out=os.path.join(folder, turn))
+                if measured_run(job, _target(targets[turn], request), this, listener).stopped:
                     return None
             if number >= request.rounds:
-                comparison = _of_group(folder)
-                if number < most and comparison.is_decided:
+                comparison = _sides_of(folder)
+                if number < most and enough(comparison):
                     break
         return comparison
 
 
-def _of_group(folder: str) -> Comparison:
-    """Both sides of a group of `ab`. Raises ArchiveError."""
+def _sides_of(folder: str) -> Comparison:
+    """Both sides of runs that were made in turns. Raises ArchiveError."""
     sides = (os.path.join(folder, name) for name in SIDES)
-    return Comparison(tuple(_side(os.path.basename(each), each) for each in sides), folder)
+    return Comparison(tuple(side_of(os.path.basename(each), each) for each in sides), folder)
 
 
-def _side(label: str, folder: str) -> Side:
-    return replace(side(label, runs_in(folder)), until_sure=is_until_sure(folder))
+def side_of(label: str, folder: str) -> Side:
+    """The runs of a folder as a side. Raises ArchiveError."""
+    return replace(side(label, runs_in(folder)), until_sure=until_sure(folder))
 
 
-def _side_target(path: str, request: AbRequest) -> Target:
+def _target(path: str, request: AbRequest) -> Target:
     """A target, with its identity where that may be overwritten. Raises TargetError."""
     target = find_target(path)
     return replace(target, destroy=identity_name(target) if identity_name(target) in request.destroy else "")
@@ -179,7 +179,7 @@ def refuse_unfit(job: Job, target: Target, options: RunOptions) -> None:
         pass
 
 
-def _run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Ran:
+def measured_run(job: Job, target: Target, options: RunOptions, listener: Listener) -> Ran:
     """One run, with its line for lists of runs, also where it failed. Raises IocastError."""
     done = run_job(job, target, options, listener)
     if done.folder is not None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from iocast.model.report import Report
     from iocast.sessions.card import Card
     from iocast.sessions.comparing import Comparison, Repeats
+    from iocast.sessions.gating import Gated
 
 FORMATS = ("terminal", "classic", "r", "json", "csv", "markdown")
 OF_ONE_RUN = ("classic", "r", "orion", "vdbench", "flatfile", "latencymap")
@@ -98,13 +99,14 @@ def present(report: Report, form: str) -> None:
     RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=width())
 
 
-def deliver(outcome: Comparison | Repeats, form: str, into: Into | None) -> None:
+def deliver(outcome: Comparison | Repeats | Gated, form: str, into: Into | None) -> None:
     """Prints a report, or writes it into a file with charts. Raises IocastError."""
     deliver_report(outcome.report(charts=into is not None), form, into)
 
 
-def deliver_measured(outcome: Comparison | Repeats, form: str, into: Into | None) -> None:
-    """The same for runs that were just made; where they are is said even if nothing can be printed or written."""
+def deliver_measured(outcome: Comparison | Repeats | Gated, form: str, into: Into | None, again: str = "") -> None:
+    """The same for runs that were just made; where they are, and what shows them `again`, is said even if nothing can
+    be printed or written."""
     from shlex import quote
 
     try:
@@ -113,7 +115,7 @@ def deliver_measured(outcome: Comparison | Repeats, form: str, into: Into | None
     finally:
         folder = os.path.relpath(outcome.folder)
         say(f"run folders: {folder}" + ("/A and B" if os.path.isdir(os.path.join(outcome.folder, "A")) else ""))
-        say(f"to see this again: iocast report {quote(folder)}")
+        say(f"to see this again: {again or f'iocast report {quote(folder)}'}")
 
 
 def deliver_report(report: Report, form: str, into: Into | None) -> None:

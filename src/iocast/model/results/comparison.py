@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Struct
 
@@ -11,6 +11,7 @@ from iocast.model.results.calibration import RepeatedMaximumRow
 from iocast.model.results.shown import Number, shown, shown_below
 
 INTERVAL = ("ratio_low", "ratio_high")
+GateOutcome = Literal["passed", "regression", "undecided"]
 
 
 class Unlike(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -157,6 +158,15 @@ class ComparedPair(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     percentiles: tuple[Shift, ...] = ()
 
 
+class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a gate said, after how many rounds of at most how many, and which loss it looked for."""
+
+    outcome: GateOutcome
+    rounds: int
+    most_rounds: int
+    limit_share: Number
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All sides against the first."""
 
@@ -164,6 +174,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     relative: tuple[Relative, ...] = ()
     repeats: tuple[Repeats, ...] = ()
     prices: tuple[SidePrice, ...] = ()  # where any side has one
+    gate: Gate | None = None  # of `iocast gate`
 
 
 class Repeated(Struct, frozen=True, kw_only=True):

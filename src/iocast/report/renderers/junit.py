@@ -19,12 +19,11 @@ from iocast.model.results.card import Card, FindingDocument, GradeRow, MeasuredR
 from iocast.model.results.comparison import Compared, Comparison
 from iocast.report.renderers.safe_words import safe
 from iocast.report.wording import words
+from iocast.results.comparison import is_judged, outcome
 from iocast.text import iso
 
 Outcome = Literal["passed", "failed", "skipped"]
 _UNBELIEVABLE = ("D", "F")
-_WORSE = ("different", "different_here")
-_OPEN = ("inconclusive", "not_compared")
 
 
 class _Test(Struct, frozen=True):
@@ -73,7 +72,8 @@ def _tests(report: Report) -> Iterator[_Test]:
         yield from (_finding(each) for each in report.result.findings if each.state != "rejected")
     elif isinstance(report.result, Comparison):
         for pair in report.result.pairs:
-            yield from (_figure(row, f"comparison.{pair.other}") for row in pair.rows)
+            rows = [row for row in pair.rows if report.result.gate is None or row.why_not or is_judged(row)]
+            yield from (_figure(row, f"comparison.{pair.other}") for row in rows)
     else:
         yield _Test(report.kind, report.title, "passed", report.verdict)
 
@@ -104,8 +104,8 @@ def _finding(finding: FindingDocument) -> _Test:
 
 def _figure(compared: Compared, group: str) -> _Test:
     name = f"{compared.phase} {words(compared.statistic)}" if compared.statistic else compared.phase
-    if compared.verdict in _OPEN or compared.relative is None:
+    came_to = outcome(compared)
+    if came_to in ("undecided", "refused") or compared.relative is None:
         return _Test(group, name, "skipped", compared.why_not or words(compared.verdict))
     says = f"{compared.relative:.1%} of the first side's performance"
-    worse = compared.verdict in _WORSE and compared.relative < 1
-    return _Test(group, name, "failed" if worse else "passed", says)
+    return _Test(group, name, "failed" if came_to == "worse" else "passed", says)
