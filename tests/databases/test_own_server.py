@@ -108,25 +108,36 @@ def open_place() -> Iterator[Path]:
         yield Path(made)
 
 
-def test_settings_of_the_site_lead_nowhere(place: str, some: ServerPrograms, open_place: Path) -> None:
-    """initdb copies the site's postgresql.conf.sample, which may name an archive and a file for the pid."""
-    site = open_place / "site"
-    site.mkdir()
-    copied = replace(some, folder=str(site))
+@pytest.mark.parametrize("setting", ["external_pid_file", "data_directory"])
+def test_settings_of_the_site_lead_nowhere(place: str, some: ServerPrograms, open_place: Path, setting: str) -> None:
+    """initdb works by the site's postgresql.conf.sample, which may name a file for the pid, or the data of another."""
+    site, share, other = open_place / "site", open_place / "share", open_place / "other"
+    for each in (site, share, other):
+        each.mkdir(mode=0o755)
+    other.chmod(0o700)
+    if os.geteuid() == 0:
+        shutil.chown(other, "postgres")
+    told = subprocess.run([f"{some.folder}/pg_config", "--sharedir"], capture_output=True, text=True, check=True)
+    usual = Path(told.stdout.strip())
+    for name in os.listdir(usual):
+        (share / name).symlink_to(usual / name)
+    (share / "postgresql.conf.sample").unlink()
+    leads_to = other / "main.pid" if setting == "external_pid_file" else other
+    sample = (usual / "postgresql.conf.sample").read_text("utf-8")
+    (share / "postgresql.conf.sample").write_text(f"{sample}\n{setting} = '{leads_to}'\n", "utf-8")
     for name in os.listdir(some.folder):
         (site / name).symlink_to(os.path.join(some.folder, name))
-    (site / "initdb").unlink()
-    pid = open_place / "main.pid"
-    pid.write_text("of another server")
-    pid.chmod(0o666)
-    script = f'{some.folder}/initdb "$@" && echo "external_pid_file = \'{pid}\'" >> "$2/postgresql.conf"'
-    (site / "initdb").write_text(f"#!/bin/sh\n{script}\n")
-    for each in (site / "initdb", site):
-        each.chmod(0o755)
-    with own_server(place, copied) as server:
+    (site / "initdb").unlink()  # one that was built with another share
+    (site / "initdb").write_text(
+        f'#!/bin/sh\ncase "$*" in\n*--show*) echo "share_path={share}" >&2; exit ;;\n*" -L "*) ;;\n'
+        f'*) set -- "$@" -L {share} ;;\nesac\nexec {some.folder}/initdb "$@"\n'
+    )
+    (site / "initdb").chmod(0o755)
+    with own_server(place, replace(some, folder=str(site))) as server:
         assert value(server, "show external_pid_file") == ""
+        assert value(server, "show data_directory") != str(other)
         assert value(server, "show archive_command") in ("", "(disabled)")
-    assert pid.read_text() == "of another server"
+    assert os.listdir(other) == []
 
 
 def test_a_path_too_long_for_a_socket_has_it_elsewhere(place: str, some: ServerPrograms) -> None:

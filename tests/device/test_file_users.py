@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -241,6 +242,64 @@ def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount,
     device = attach(there / "here" / work.name)
     assert len(aliases(str(work))) == 2, "device numbers differ"
     assert file_users([str(work)]) == {str(work): [f"it is the file behind {device[5:]}"]}
+    refused(work, f"it is the file behind {device[5:]}")
+
+
+LOST = {  # how the directory below an overlay is lost, and its name
+    "renamed": "upper",
+    "a comma": "up,per",
+    "a colon": "up:per",
+    "a backslash": "up\\per",
+    "hidden": "upper",
+    "chroot": "upper",
+}
+MOUNT = (  # mount(8) has rules of its own for commas
+    "import ctypes, os, sys; root, place, options = sys.argv[1:]; os.chroot(root); os.chdir('/');"
+    "assert not ctypes.CDLL(None).mount(b'overlay', place.encode(), b'overlay', 0, options.encode())"
+)
+
+
+@pytest.mark.parametrize("how", LOST)
+def test_a_directory_below_an_overlay_need_not_be_reached(
+    tmp_path: Path, attach: Attach, request: pytest.FixtureRequest, how: str
+) -> None:
+    """Who uses a file below is found by its number, which an overlay keeps."""
+    upper, merged = tmp_path / LOST[how], tmp_path / "merged"
+    for each in (tmp_path / "lower", tmp_path / "inside", upper, merged):
+        each.mkdir()
+    root, place = (tmp_path, "/") if how == "chroot" else (Path("/"), f"{tmp_path}/")
+    name = "".join(f"\\{each}" if each in ",:\\" else each for each in LOST[how])
+    options = f"lowerdir={place}lower,upperdir={place}{name},workdir={place}inside"
+    command(sys.executable, "-c", MOUNT, root, f"{place}merged", options)
+    request.addfinalizer(lambda: command("umount", merged))
+    work = work_file(merged)
+    if how == "renamed":
+        upper = upper.rename(tmp_path / "elsewhere")
+    device = attach(upper / work.name)
+    if how == "hidden":
+        command("mount", "-t", "tmpfs", "none", upper)
+        request.addfinalizer(lambda: command("umount", upper))
+    refused(work, f"it is the file behind {device[5:]}")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_part_of_an_overlay_shows_it_too(
+    tmp_path: Path, attach: Attach, request: pytest.FixtureRequest, lost: bool
+) -> None:
+    """The overlay itself is mounted no more: a bind mount of a folder in it is left."""
+    lower, upper, inside, merged, part = (tmp_path / name for name in ("lower", "upper", "inside", "merged", "part"))
+    for each in (lower, upper, inside, merged, part):
+        each.mkdir()
+    options = f"lowerdir={lower},upperdir={upper},workdir={inside}"
+    command("mount", "-t", "overlay", "overlay", "-o", options, merged)
+    (merged / "here").mkdir()
+    command("mount", "--bind", merged / "here", part)
+    request.addfinalizer(lambda: command("umount", part))
+    command("umount", merged)
+    if lost:
+        upper = upper.rename(tmp_path / "elsewhere")
+    work = work_file(upper / "here")
+    device = attach(part / work.name, "--read-only")
     refused(work, f"it is the file behind {device[5:]}")
 
 

@@ -76,7 +76,7 @@ def _beside(request: GateRequest, listener: Listener) -> Gated | None:
         verdicts.append(_judged(request, (first, other), most))
         return verdicts[-1].outcome != "undecided"
 
-    comparison = in_turns(turns, "gate-{}", lambda made: known(made.sides), listener)
+    comparison = in_turns(turns, "gate-{}", lambda comparison: known(comparison.sides), listener)
     if comparison is None:
         return None
     first, other = comparison.sides

@@ -11,6 +11,7 @@ import pytest
 from makers.database_servers import Mariadb, NoServer, build, drop, mariadb
 
 from iocast.errors import IocastError, TargetError
+from iocast.load.database.data_set_plan import MARK
 from iocast.load.database.mysql import my_load, my_objects
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
 
@@ -194,6 +195,37 @@ def test_what_others_hung_on_our_tables_does_not_run(server: Mariadb, kind: str)
     assert server.rows("select count(*) from other.log") == [(0,)]
 
 
+def test_a_table_of_ours_that_another_engine_keeps_is_not_ours(server: Mariadb) -> None:
+    """One of MERGE empties and fills the tables that it stands for."""
+    columns = "id bigint auto_increment primary key, stream bigint, number bigint, filler varbinary(8192)"
+    server.say(f"create table other.kept ({columns}) engine = myisam")
+    server.say("insert into other.kept values (1, 7, 7, 'theirs')")
+    server.say("alter table iocast_load.commits engine = mrg_myisam union = (other.kept) insert_method = last")
+    with pytest.raises(TargetError, match="commits"):
+        prepare(server, CommitLoad())
+    assert server.rows("select number from other.kept") == [(7,)]
+    assert "iocast_load.commits" in drop(server).left
+    assert server.rows("select number from other.kept") == [(7,)]
+
+
+@pytest.mark.parametrize("kind", ["table", "procedure"])
+def test_a_name_of_others_is_no_part_of_a_statement(server: Mariadb, kind: str) -> None:
+    """`theirs nowait` with a comment like ours would lock, and drop, `theirs`."""
+    named = {"table": "`theirs nowait`", "procedure": "`theirp #x`"}[kind]
+    if kind == "table":
+        server.say("create table iocast_load.theirs (n int)", "insert into iocast_load.theirs values (7)")
+        server.say(f"create table iocast_load.{named} (n int) comment '{MARK}: theirs nowait'")
+    else:
+        server.say("create procedure iocast_load.theirp() select 42")
+        server.say(f"create procedure iocast_load.{named}() comment '{MARK}: theirp #x' select 43")
+    left = drop(server).left
+    assert f"iocast_load.{named}" in left
+    if kind == "table":
+        assert server.rows("select n from iocast_load.theirs") == [(7,)]
+    else:
+        assert "iocast_load.theirp" in " ".join(left).replace("`", "")
+
+
 def test_a_foreign_key_does_not_carry_our_updates_over(server: Mariadb) -> None:
     server.say("create table other.child (k bigint, foreign key (k) references iocast_load.t1 (k) on update cascade)")
     try:
@@ -227,6 +259,21 @@ def test_a_database_of_which_not_all_is_seen_stays(server: Mariadb) -> None:
         assert server.rows("select name from mysql.event where db = 'iocast_load'") == [("nightly",)]
     finally:
         server.say("drop event iocast_load.nightly", "grant event on iocast_load.* to loader@localhost")
+
+
+def test_of_several_grants_the_narrowest_counts(server: Mariadb) -> None:
+    """The server takes one pattern of those that the name meets."""
+    server.say(
+        "create user narrow@localhost", "grant all on `iocast%`.* to narrow@localhost",
+        "grant select, insert, update, delete, create, drop, index, alter, execute, create routine, alter routine,"
+        " lock tables on `iocast\\_load`.* to narrow@localhost",
+        "create event iocast_load.nightly on schedule every 1 day do select 1",
+    )  # fmt: skip
+    try:
+        assert drop(server, "narrow").place_stays
+        assert server.rows("select name from mysql.event where db = 'iocast_load'") == [("nightly",)]
+    finally:
+        server.say("drop event if exists iocast_load.nightly", "drop user narrow@localhost")
 
 
 def test_a_foreign_key_that_the_user_cannot_see_keeps_the_data_set(server: Mariadb) -> None:

@@ -387,6 +387,11 @@ HUNG = {
     "default of the server": "alter table iocast_load.commits add hung bigint default nextval('public.order_no')",
     "foreign key": "create table public.child (k bigint references iocast_load.t1 (k) on update cascade)",
     "check of the server": "alter table iocast_load.commits add check (setval('public.order_no', 1) = 1) not valid",
+    "domain": "create domain public.hung as bigint; alter table iocast_load.commits alter number type public.hung",
+    "type": "create type public.hung_type as (k bigint); alter table iocast_load.commits add hung public.hung_type",
+    "statistics": "create statistics public.hung on (k + public.trapped()), c1 from iocast_load.t1",
+    "whole": "create table public.whole (like iocast_load.commits) partition by range (stream);"
+    " alter table public.whole attach partition iocast_load.commits default",
 }
 
 
@@ -445,7 +450,7 @@ def test_what_others_hung_on_our_tables_does_not_run(payroll: Postgres, kind: st
         try:
             with pytest.raises(TargetError, match="hang on tables of the data set") as why:
                 loading.prepare(CommitLoad())
-            assert "iocast_load." in why.value.message
+            assert "iocast_load." in why.value.message or "public." in why.value.message
         finally:
             loading.close()
         assert payroll.rows("select salary from public.payroll") == [(1,)]
@@ -453,6 +458,30 @@ def test_what_others_hung_on_our_tables_does_not_run(payroll: Postgres, kind: st
         payroll.say("drop owned by loader cascade", "drop function if exists public.trap cascade")
         payroll.say("drop function if exists public.trapped cascade")
         payroll.say("grant create on database postgres to loader", "grant create on schema public to loader")
+
+
+def test_what_is_hung_on_in_mid_build_does_not_run_at_its_end(payroll: Postgres) -> None:
+    """A vacuum computes statistics of expressions."""
+    hung = HUNG["statistics"].replace("public.trapped()", "public.spend()")
+    spend = (
+        "create function public.spend() returns bigint language plpgsql immutable as"
+        " $$ begin delete from public.payroll; return 0; end $$"
+    )
+    payroll.say("update iocast_load.data_set set state = 'building'", "grant all on public.payroll to loader")
+
+    def hang(step: str, *_: object) -> bool:
+        if step == "vacuum" and not payroll.rows("select from pg_statistic_ext"):
+            payroll.say(spend, hung, user="loader")
+        return True
+
+    loading = pg_load.connect(payroll.url("loader"), building=True)
+    try:
+        with pytest.raises(TargetError, match=r"statistics object public\.hung"):
+            loading.build(SMALL, hang)
+    finally:
+        loading.close()
+        payroll.say("drop function if exists public.spend cascade")
+    assert payroll.rows("select salary from public.payroll") == [(1,)]
 
 
 def test_a_trigger_is_seen_under_the_lock_that_keeps_others_out(payroll: Postgres) -> None:

@@ -12,14 +12,13 @@ them nowhere else. Root writes nothing into what belongs to the user of the serv
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import pwd
+import re
 import signal
-import stat
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 from urllib.parse import quote
@@ -27,6 +26,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from iocast.archive.writing.held_folder import HeldFolder
+from iocast.archive.writing.private_rooms import temporary_room
 from iocast.archive.writing.renaming import others_may_rename
 from iocast.databases.postgresql.own_folder import LOG, MOVED, STAYS
 from iocast.databases.postgresql.own_making import ELSEWHERE, OwnPlace, made_place
@@ -44,6 +44,7 @@ _LONGEST_SOCKET: Final = 107 - len(f"/.s.PGSQL.{_PORT}.lock")
 _READY_S: Final = 60.0
 _PR_SET_PDEATHSIG: Final = 1
 _LONGEST_SAID: Final = 1 << 16  # bytes of its log
+_SAMPLE: Final = "postgresql.conf.sample"
 Say = Callable[[str], None]
 
 
@@ -136,9 +137,21 @@ def _environment() -> dict[str, str]:
 def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None) -> None:
     """An empty cluster, synced. Raises TargetError."""
     words = ["-D", _in_child(place.data), "-U", ROLE, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions"]
+    with _samples(programs, user) as samples:
+        words += ["-L", _in_child(samples)]
+        done = _initdb(programs, user, words, (place.data.descriptor, samples.descriptor))
+    if done.returncode:
+        said = " ".join(done.stdout.split()[-60:])
+        raise TargetError(f"initdb failed in {place.path}: {said}", ELSEWHERE)
+
+
+def _initdb(
+    programs: ServerPrograms, user: pwd.struct_passwd | None, words: Sequence[str], descriptors: Sequence[int]
+) -> subprocess.CompletedProcess[str]:
+    """What it said, and how it ended. Raises TargetError where it cannot be run."""
     try:
         with starting():
-            done = subprocess.run(
+            return subprocess.run(
                 [f"{programs.folder}/initdb", *words],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -147,7 +160,7 @@ def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_pa
                 errors="replace",
                 cwd="/",
                 env=_environment(),
-                pass_fds=(place.data.descriptor,),
+                pass_fds=tuple(descriptors),
                 start_new_session=True,  # a Ctrl-C is ours to answer
                 preexec_fn=_ends_with_us(),
                 check=False,
@@ -155,32 +168,31 @@ def _init_cluster(programs: ServerPrograms, place: OwnPlace, user: pwd.struct_pa
             )
     except OSError as error:
         raise TargetError(f"initdb of {programs.folder} cannot be run: {error.strerror}", ELSEWHERE) from error
-    if done.returncode:
-        said = " ".join(done.stdout.split()[-60:])
-        raise TargetError(f"initdb failed in {place.path}: {said}", ELSEWHERE)
-    _forget_the_site(place)
 
 
-def _forget_the_site(place: OwnPlace) -> None:
-    """Empties the file of settings, which initdb copies from one of the site: that may lead to files and archives of
-    other servers. What somebody put in its place stays. Raises TargetError.
+@contextmanager
+def _samples(programs: ServerPrograms, user: pwd.struct_passwd | None) -> Iterator[HeldFolder]:
+    """What initdb makes a cluster of, with no settings in it. Those of the site's sample count while it works already:
+    they may lead into the data of another server, to its files or its archive. Raises TargetError.
     """
-    name = "postgresql.conf"
+    shown = _initdb(programs, user, ["--show", "-D", "/"], ()).stdout
+    said = re.search(r"^share_path=(.+)$", shown, re.MULTILINE)
+    site = said[1] if said else ""
     try:
-        descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place.data.descriptor)
+        with temporary_room("iocast-initdb-") as room:
+            os.fchmod(room.descriptor, 0o755)  # for the user of the server
+            for name in os.listdir(site) if site else ():
+                if name != _SAMPLE:
+                    os.symlink(os.path.join(site, name), name, dir_fd=room.descriptor)
+            descriptor = room.create(_SAMPLE)
+            os.fchmod(descriptor, 0o644)
+            os.close(descriptor)
+            yield room
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            return
-        raise TargetError(f"cannot write {name} in {place.path}: {error.strerror}", ELSEWHERE) from error
-    try:
-        status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
-            os.ftruncate(descriptor, 0)
-    finally:
-        os.close(descriptor)
+        raise TargetError(f"cannot make a room for initdb: {error.strerror}", "TMPDIR names another place") from error
 
 
-def _settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
+def _own_settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
     """What the server is told besides the defaults of the version: as words of its command line, which go before what
     any file in its folder says.
     """
@@ -238,7 +250,7 @@ def _started(
 def _server(
     programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None, log: int, *, direct_io: bool
 ) -> subprocess.Popen[bytes]:
-    words = [f"--{name}={value}" for name, value in _settings(place, direct_io=direct_io).items()]
+    words = [f"--{name}={value}" for name, value in _own_settings(place, direct_io=direct_io).items()]
     try:
         with starting():
             return subprocess.Popen(

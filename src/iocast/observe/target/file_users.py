@@ -29,6 +29,7 @@ from iocast.observe.target.process_files import FileUse, descriptor_text, file_u
 from iocast.observe.target.sysfs import kernel_name
 
 _F_SETSIG = 10  # asm-generic/fcntl.h
+_WITHOUT_DEVICE = ("btrfs", "tmpfs", "zfs", "bcachefs")  # file systems of this machine that no block device numbers
 _LOCK = re.compile(r"^\d+: (\w+) +\w+ +(\w+) (-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) ", re.MULTILINE)
 
 
@@ -59,7 +60,8 @@ def _numbers(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> s
     if not stat.S_ISDIR(status.st_mode):
         return aliases(path, root, overlays)
     places = [place, *_other_places(place, root, overlays)]
-    return {(file.st_dev, file.st_ino) for each in places for file in _files_in(each)}
+    inodes = {(file.st_dev, file.st_ino) for each in places for file in _files_in(each)}
+    return inodes | _by_number(place, inodes, root)
 
 
 def _files_in(directory: str) -> Iterator[os.stat_result]:
@@ -135,7 +137,39 @@ def inode_users(
 def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
     place = held_path(path) if root == Path("/") else path
-    return _inodes([place, *_other_places(place, root, _overlays(root) if overlays is None else overlays)])
+    inodes = _inodes([place, *_other_places(place, root, _overlays(root) if overlays is None else overlays)])
+    return inodes | _by_number(place, inodes, root)
+
+
+def _by_number(place: str, inodes: Collection[Inode], root: Path) -> set[Inode]:
+    """Files on an overlay, or below one, whose other place cannot be reached by the name that the kernel has for the
+    directory below: it was renamed, is hidden by a mount, or outside of this container. An overlay keeps the numbers of
+    files, so that the one of that number counts, on every file system, or overlay, that is mounted anywhere here.
+    """
+    mount = find_mount(place, root)
+    try:
+        own = os.stat(place).st_dev
+    except OSError:
+        return set()
+    if mount is None:
+        return set()
+    reached = {number for device, number in inodes if device != own}
+    lost = {number for device, number in inodes if device == own} - reached
+    return {(device, number) for device in _devices(root, overlays=mount.filesystem != "overlay") for number in lost}
+
+
+def _devices(root: Path, *, overlays: bool) -> set[int]:
+    """The numbers of all overlays, or else of all file systems that keep files, in other mount namespaces too."""
+    here = MountNamespace(os.getpid(), "", root, read_mounts(root))
+    devices = set()
+    for there in (here, *other_namespaces(root).values()):
+        for mount in there.mounts:
+            if mount.filesystem == "overlay" if overlays else mount.major:
+                devices.add(os.makedev(mount.major, mount.minor))
+            elif mount.filesystem in _WITHOUT_DEVICE and not overlays:
+                with contextlib.suppress(OSError):
+                    devices.add(os.stat(there.root / mount.mount_point.lstrip("/")).st_dev)
+    return devices
 
 
 def _other_places(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> Iterator[str]:
@@ -147,16 +181,16 @@ def _other_places(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]])
         yield from (os.path.join(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
     for seen_from, overlay in overlays:
         for upper in _uppers(overlay):
-            below = _inside(path, upper)
+            below = _inside(path, os.path.join(upper, overlay.root.lstrip("/")))
             if below is not None:
                 yield str(seen_from / overlay.mount_point.lstrip("/") / below)
 
 
 def _overlays(root: Path) -> list[tuple[Path, Mount]]:
-    """All mounted overlays, in other mount namespaces too, with the directory from which that place is seen."""
+    """All mounted overlays and parts of them, in other mount namespaces too, with where that place is seen from."""
     mounts = [(Path("/"), mount) for mount in read_mounts(root)]
     mounts += [(there.root, mount) for there in other_namespaces(root).values() for mount in there.mounts]
-    return [(seen_from, mount) for seen_from, mount in mounts if mount.filesystem == "overlay" and mount.root == "/"]
+    return [(seen_from, mount) for seen_from, mount in mounts if mount.filesystem == "overlay"]
 
 
 def _uppers(mount: Mount) -> Iterator[str]:

@@ -27,7 +27,7 @@ from iocast.load.database.data_set_plan import (
 )
 from iocast.load.database.load_server import Built, Dropped, OnBuild
 from iocast.load.database.mysql.my_connection import MyConnection
-from iocast.load.database.mysql.my_objects import MyObjects, mark
+from iocast.load.database.mysql.my_objects import MyObjects, mark, quoted
 from iocast.load.database.mysql.my_procedures import DATABASE, load_procedure
 from iocast.model.database.database_load import DataSet, Filling
 from iocast.model.database.database_result import DatabaseServer
@@ -237,7 +237,7 @@ class MyDataSet:
                 self._on.run(f"update {DATABASE}.data_set set state = 'dropping'")
             for name in tables:
                 if name not in note:
-                    self._on.run(f"drop table {DATABASE}.{name}")
+                    self._on.run(f"drop table {quoted(name)}")
         for each in ours:
             if each.kind == "procedure":
                 self._on.run(f"drop procedure {each.shown}")

@@ -1,4 +1,5 @@
-"""What in the database `iocast_load` iocast made: tables and procedures whose comment has their own name.
+"""What in the database `iocast_load` iocast made: tables and procedures of the names that it gives, whose comment has
+their own name, and tables that InnoDB keeps: other engines write to tables of others.
 
 A copy (`create table like`) takes the comment along, but not the name. The database is ours where its comment says so,
 which only MariaDB 10.5 and later keep: any other is left when it is empty.
@@ -6,6 +7,7 @@ which only MariaDB 10.5 and later keep: any other is left when it is empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -17,7 +19,8 @@ from iocast.load.database.mysql.my_procedures import DATABASE
 
 LOCK_TIMEOUT_S = 10  # of the drop, for whoever reads a table of ours
 _TABLES = (
-    "select table_type, table_name, table_comment, coalesce(data_length + index_length, 0)"
+    "select if(table_type = 'BASE TABLE' and engine <> 'InnoDB', engine, table_type), table_name, table_comment,"
+    " coalesce(data_length + index_length, 0)"
     f" from information_schema.tables where table_schema = '{DATABASE}' order by table_name"
 )
 _ROUTINES = (
@@ -28,9 +31,13 @@ _EVENTS = (
     "select 'EVENT', event_name, event_comment, 0 from information_schema.events"
     f" where event_schema = '{DATABASE}' order by event_name"
 )
-_COMMENT = f"select table_comment from information_schema.tables where table_schema = '{DATABASE}' and table_name = %s"
+_COMMENT = (
+    f"select table_comment from information_schema.tables where table_schema = '{DATABASE}' and table_name = %s"
+    " and table_type = 'BASE TABLE' and engine = 'InnoDB'"
+)
 _ROUTINE_KINDS = ("procedure", "FUNCTION", "EVENT")  # have names of their own
 _OURS = {"BASE TABLE": "table", "PROCEDURE": "procedure"}
+_NAMES = re.compile(r"data_set|progress|commits|(t|load_)[1-9][0-9]*")  # all that iocast gives
 _VIEWS = (
     "select concat(table_schema, '.', table_name), view_definition from information_schema.views"
     f" where view_definition like '%`{DATABASE}`.%'"
@@ -64,18 +71,29 @@ _NAMED_ALIKE = (
     "select routine_name, routine_comment from information_schema.routines"
     f" where routine_schema = '{DATABASE}' and routine_type = 'PROCEDURE' and routine_name in %s"
 )
-# Without these rights events and routines of others are not seen.
+# Without these rights events and routines of others are not seen. Of several patterns that the database's name meets
+# the server takes one: each has to give them.
 _SEEING = {"EVENT", "ALTER ROUTINE"}
 _RIGHTS = (
-    "select privilege_type from information_schema.user_privileges where grantee = {me}"
-    " union select privilege_type from information_schema.schema_privileges where grantee = {me}"
+    "select '', privilege_type from information_schema.user_privileges where grantee = {me}"
+    " union select table_schema, privilege_type from information_schema.schema_privileges where grantee = {me}"
     f" and '{DATABASE}' like table_schema"
 ).format(me="concat('\\'', replace(current_user(), '@', '\\'@\\''), '\\'')")
+
+
+def quoted(name: str) -> str:
+    """An object of the database, whatever its name is, as statements name it."""
+    plain = re.fullmatch(r"[a-z_][a-z0-9_]*", name) is not None
+    return f"{DATABASE}.{name}" if plain else f"{DATABASE}.`{name.replace('`', '``')}`"
 
 
 def mark(name: str) -> str:
     """The comment of an object of ours, as a clause."""
     return f"comment '{MARK}: {name}'"
+
+
+def _is_ours(name: str, comment: str) -> bool:
+    return _NAMES.fullmatch(name) is not None and comment == f"{MARK}: {name}"
 
 
 class MyObject(NamedTuple):
@@ -89,7 +107,7 @@ class MyObject(NamedTuple):
     @property
     def shown(self) -> str:
         """As statements name it."""
-        return f"{DATABASE}.{self.name}"
+        return quoted(self.name)
 
 
 class MyObjects:
@@ -101,7 +119,7 @@ class MyObjects:
     def all(self) -> list[MyObject]:
         """Tables and views by name, routines by name, events."""
         return [
-            MyObject(_OURS.get(kind, kind), name, kind in _OURS and comment == f"{MARK}: {name}", int(size))
+            MyObject(_OURS.get(kind, kind), name, kind in _OURS and _is_ours(name, comment), int(size))
             for query in (_TABLES, _ROUTINES, _EVENTS)
             for kind, name, comment, size in self._on.rows(query)
         ]
@@ -150,7 +168,11 @@ class MyObjects:
 
     def sees_all(self) -> bool:
         """True where this user has the rights without which objects of others in the database are not shown."""
-        return {right for (right,) in self._on.rows(_RIGHTS)} >= _SEEING
+        rights: dict[str, set[str]] = {"": set()}  # of all databases, and by pattern
+        for pattern, right in self._on.rows(_RIGHTS):
+            rights.setdefault(pattern, set()).add(right)
+        everywhere = rights.pop("")
+        return min((everywhere | given >= _SEEING for given in rights.values()), default=everywhere >= _SEEING)
 
     @contextmanager
     def locked(self, tables: list[str]) -> Iterator[None]:
@@ -160,7 +182,7 @@ class MyObjects:
             return
         self._on.run(f"set session lock_wait_timeout = {LOCK_TIMEOUT_S}")
         try:
-            self._on.run(f"lock tables {', '.join(f'{DATABASE}.{name} write' for name in tables)}")
+            self._on.run(f"lock tables {', '.join(f'{quoted(name)} write' for name in tables)}")
         except InUseError:
             raise in_use("show full processlist") from None
         try:
