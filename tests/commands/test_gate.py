@@ -112,6 +112,18 @@ def test_what_is_no_baseline(words: tuple[str, ...], why: str, place: Path) -> N
     assert sorted(path.name for path in place.iterdir()) == before, "nothing is made"
 
 
+def test_free_space_is_no_part_of_a_baseline(tmp_path: Path) -> None:
+    """On a disk of others it changes from run to run, and the plan of each run has it."""
+    (tmp_path / "storage.toml").write_text(JOB)
+    iocast("repeat", "3", "storage.toml", DEVICE, "--out", "baseline", cwd=tmp_path)
+    for number, file in enumerate(sorted(tmp_path.glob("baseline/*/*/run.json"))):
+        run = json.loads(file.read_text("utf-8"))
+        run["target"]["free_bytes"] = 10**9 + number
+        file.write_text(json.dumps(run), "utf-8")
+    done = iocast("gate", "baseline", "--out", "now", cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+
+
 def test_a_gate_is_no_baseline(place: Path) -> None:
     iocast("gate", "baseline", "--out", "itself", cwd=place)
     (runs,) = (place / "itself").iterdir()

@@ -45,6 +45,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "clean": [("clean", ".", "--dry-run")],
     "schema": [("schema",), ("schema", "card")],
     "completion": [("completion", "bash")],
+    "config": [("config", "card")],
 }
 ANSWERED = [(verb, words) for verb, calls in CALLS.items() for words in calls]
 # Those that need more than a moment: root, a server, or a file that was written with verify.

@@ -50,9 +50,9 @@ def small_job(directory: Path, direct: bool = True) -> str:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """The environment of a plain shell."""
+    """The environment of a plain shell, of a user without defaults of his own."""
     kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
-    return kept | {"PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"} | changes
+    return kept | {"PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8", "XDG_CONFIG_HOME": "/nonexistent"} | changes
 
 
 def iocast(

@@ -55,6 +55,7 @@ VERBS = {
     "verify": "Read back and check what a run wrote.",
     "schema": "Print the JSON Schema of what a verb prints with --json.",
     "completion": "Print the script with which a shell completes iocast's verbs, options and files.",
+    "config": "Show the defaults of options that files and the environment set, and where each comes from.",
     "clean": "Remove the work files that iocast created.",
 }
 
@@ -108,11 +109,23 @@ class Verbs(click.RichGroup):
         if rest and rest[0] in WORDS.get(name, ()):
             return f"{name} {rest[0]}", load_word(name, rest[0]), rest[1:]
         if name in VERBS:
-            return name, load_verb(name), rest
+            command = load_verb(name)
+            _take_defaults(ctx, command, name, rest)
+            return name, command, rest
         from iocast.commands.shell.mistakes import near
 
         meant = f'; did you mean "iocast {_RENAMED[name]}"?' if name in _RENAMED else near(name, VERBS)
         raise click.UsageError(f'unknown command "{name}"{meant}', ctx)
+
+
+def _take_defaults(ctx: click.Context, command: click.Command, verb: str, words: list[str]) -> None:
+    """What files and the environment set for the options of a verb; `config` shows it, and takes none."""
+    if ctx.resilient_parsing or verb == "config" or {"--help", "-h"} & {*words}:
+        return
+    from iocast.commands.shell.defaults import default_map, is_anything_set
+
+    if is_anything_set():
+        ctx.default_map = {verb: default_map(command, verb, VERBS)}
 
 
 def _marked(text: str) -> str:

@@ -71,6 +71,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "verify": ("verification",),
     "clean": ("iocast.model.results.answers:Cleaned",),
     "schema": ("iocast.model.results.answers:Schema",),
+    "config": ("iocast.model.results.answers:Defaults",),
     "completion": ("iocast.model.results.answers:CompletionScript",),
 }
 

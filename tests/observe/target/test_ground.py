@@ -66,6 +66,22 @@ def test_a_file_that_cannot_be_reached_may_be_used(machine: MachineTree) -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("start", "used"), [(40_960, True), (2_048, True), (122_047, True), (122_048, False), (0, False)]
+)
+def test_a_partition_that_has_the_same_bytes_is_no_neighbour(
+    machine: MachineTree, disk: Path, start: int, used: bool
+) -> None:
+    """As on a stick that was made from an image: the second partition lies inside of the first."""
+    for number, first, sectors in ((1, 2_048, 120_000), (2, start, 1_024)):
+        machine.write(f"sys/devices/pci0/block/sda/sda{number}/start", str(first))
+        machine.write(f"sys/devices/pci0/block/sda/sda{number}/size", str(sectors))
+    machine.mount("8:2", "/boot/efi")
+    ground = ground_of(8, 1, machine.root)
+    assert ground is not None
+    assert ground_claims(ground, machine.root) == (["below sda1: sda2 is mounted on /boot/efi"] if used else [])
+
+
 def test_other_partitions_are_neighbours_and_a_loop_on_the_disk_is_not(machine: MachineTree, disk: Path) -> None:
     machine.mount("8:2", "/srv")
     assert users(machine, "8:1") == []

@@ -72,6 +72,22 @@ class PlannedMatrix(Struct, frozen=True, kw_only=True):
     plan: Plan
 
 
+class OptionDefault(Struct, frozen=True, kw_only=True):
+    """An option of a verb, its default as text, and what sets it: a file, a variable, or iocast itself ("")."""
+
+    verb: str
+    option: str
+    value: str
+    source: str
+
+
+class Defaults(Struct, frozen=True, kw_only=True):
+    """`iocast config`: the files that are read, whether they are there or not, and what is set."""
+
+    files: tuple[str, ...]
+    defaults: tuple[OptionDefault, ...]
+
+
 class Schema(Struct, frozen=True, kw_only=True, rename={"draft": "$schema"}):
     """`iocast schema`: a JSON Schema; what else stands in it is that of the schema's own kind."""
 

@@ -101,9 +101,22 @@ def ground_claims(ground: Ground, root: Path = Path("/")) -> list[str]:
 def _neighbours(lower: Lower) -> frozenset[Path]:
     """What stands on the same device and has bytes of its own: other partitions, volumes of the same manager."""
     if lower.by == "partition":
-        return frozenset(partitions(lower.device))
+        return frozenset(partitions(lower.device)) - _overlapping(lower)
     beside = [each for each in linked_devices(lower.device / "holders") if each != lower.above]
     return frozenset(each for each in beside if _kept_apart(each) and _kept_apart(lower.above))
+
+
+def _overlapping(lower: Lower) -> frozenset[Path]:
+    """Other partitions of the disk that have bytes in common with this one, as on sticks made from an image."""
+    own = _sectors(lower.above)
+    others = {each: _sectors(each) for each in partitions(lower.device) if each != lower.above}
+    return frozenset(each for each, (first, end) in others.items() if first < own[1] and own[0] < end)
+
+
+def _sectors(partition: Path) -> tuple[int, int]:
+    """Its first sector, and the one behind its last; none where the kernel does not say."""
+    first, size = (read_text(partition / name) or "" for name in ("start", "size"))
+    return (int(first), int(first) + int(size)) if first.isdecimal() and size.isdecimal() else (0, 0)
 
 
 def _kept_apart(device: Path) -> bool:
@@ -118,7 +131,7 @@ def ground_openers(ground: Ground) -> list[str]:
     names = related(*device_number(ground.top))
     shared: set[int] = set()
     for each in ground.lower:
-        parts = [] if each.by == "partition" else partitions(each.device)
+        parts = _overlapping(each) if each.by == "partition" else partitions(each.device)
         for device in (each.device, *parts):
             number = os.makedev(*device_number(device))
             names[number] = f"{kernel_name(device)} (below {kernel_name(each.above)})"
