@@ -86,18 +86,7 @@ def lay_out(tree: Path, archive: Path, python: str) -> None:
     """All files of a package where they go, below `tree`."""
     home = tree / HOME
     library = home / "lib" / f"python{python}" / "site-packages"
-    install = [sys.executable, "-m", "pip", "--isolated", "install", "--quiet", "--disable-pip-version-check"]
-    install += [
-        "--no-index",
-        "--find-links",
-        archive / "wheels",
-        "--require-hashes",
-        "-r",
-        archive / "requirements.txt",
-    ]
-    install += ["--no-deps", "--no-compile", "--only-binary=:all:", "--python-version", python, *release.PLATFORMS]
-    subprocess.run([*install, "--target", library], check=True)
-    shutil.rmtree(library / "bin")  # with the paths of this machine
+    install_wheels(library, archive, python)
     share = tree / "usr" / "share"
     shutil.copytree(ROOT / "docs" / "installed" / "data" / "share", share)
     for page in (share / "man" / "man1").iterdir():
@@ -116,6 +105,25 @@ def lay_out(tree: Path, archive: Path, python: str) -> None:
     (home / "pyvenv.cfg").write_text(
         f"home = /usr/bin\ninclude-system-site-packages = false\nversion = {python}\n", "utf-8"
     )
+
+
+def install_wheels(library: Path, archive: Path, python: str) -> None:
+    """What an unpacked offline archive has for one version of Python, installed without running that."""
+    install = [sys.executable, "-m", "pip", "--isolated", "install", "--quiet", "--disable-pip-version-check"]
+    install += [
+        "--no-index",
+        "--find-links",
+        archive / "wheels",
+        "--require-hashes",
+        "-r",
+        archive / "requirements.txt",
+    ]
+    install += ["--no-deps", "--no-compile", "--only-binary=:all:", "--python-version", python, *release.PLATFORMS]
+    subprocess.run([*install, "--target", library], check=True)
+    shutil.rmtree(library / "bin")  # with the paths of this machine
+    for record in library.glob("*.dist-info/RECORD"):
+        lines = record.read_text("utf-8").splitlines(keepends=True)
+        record.write_text("".join(line for line in lines if not line.startswith("../../bin/")), "utf-8")
 
 
 def package_version(version: str) -> str:

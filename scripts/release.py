@@ -13,9 +13,7 @@ from __future__ import annotations
 import argparse
 import base64
 import datetime
-import gzip
 import hashlib
-import io
 import os
 import re
 import shutil
@@ -29,6 +27,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import parts
+import tars
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST_GLIBC = "manylinux_2_28"  # RHEL 8, Debian 10, Ubuntu 18.10 and all that is younger
@@ -247,17 +246,9 @@ def without(lock: str, names: Iterable[str]) -> str:
 
 
 def pack(archive: Path, files: dict[str, bytes], epoch: int) -> None:
-    """A .tar.gz in which nothing but names and contents differ; scripts may be run."""
-    with (
-        archive.open("wb") as raw,
-        gzip.GzipFile("", "wb", 6, raw, epoch) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
-    ):
-        for name, data in sorted(files.items()):
-            item = tarfile.TarInfo(name)
-            item.size, item.mtime = len(data), epoch
-            item.mode = 0o755 if name.endswith(".sh") else 0o644
-            tar.addfile(item, io.BytesIO(data))
+    """A .tar.gz of files; scripts may be run."""
+    entries = {name: tars.Entry(data, 0o755 if name.endswith(".sh") else 0o644) for name, data in files.items()}
+    archive.write_bytes(tars.compressed(tars.written(entries, epoch), epoch))
 
 
 def digest(path: Path) -> str:
