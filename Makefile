@@ -12,7 +12,7 @@ ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.b
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release packages docs lock advisories clean
+.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release packages standalone docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -164,13 +164,18 @@ bench: $(RELEASED) ## compare the engine with its peers on this machine
 	$(BIN)/python bench/engine.py $(CELLS)
 
 # Compiled for older C libraries by Zig's compiler, which tools.lock has. VERSION=1.0.0-rc.1 sets that version first.
-release: .venv/.packages $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, list of parts, digests
+release: .venv/.packages $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, image, list of parts, digests
 	$(BIN)/python scripts/release.py --zig $(CURDIR)/$(TOOLS)/venv/bin $(if $(VERSION),--version '$(VERSION)')
 	@if command -v go >/dev/null; then $(MAKE) packages; else \
 		echo "note: packages of Debian and Red Hat are left out: nfpm, which makes them, is built by Go" >&2; fi
+	$(MAKE) standalone
 
 packages: .venv/.packages $(TOOLS)/.nfpm-$(NFPM) ## make packages of Debian and Red Hat in dist/, of what `make release` made
 	$(BIN)/python scripts/packages.py --nfpm $(TOOLS)/bin/nfpm
+
+standalone: .venv/.packages ## make the archive with its own interpreter and the image in dist/, of what `make release` made
+	$(BIN)/python scripts/standalone.py
+	$(BIN)/python scripts/image.py
 
 $(TOOLS)/.nfpm-$(NFPM):
 	@echo "Installing nfpm $(NFPM) into $(TOOLS)/bin"
