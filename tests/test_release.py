@@ -7,36 +7,21 @@ import csv
 import datetime
 import gzip
 import hashlib
-import importlib.util
 import io
 import json
 import subprocess
-import sys
 import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from makers.scripts import script
 
 import iocast
 
 ROOT = Path(__file__).resolve().parents[1]
 DAY = datetime.date(2026, 11, 28)
-
-
-def script(name: str) -> ModuleType:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(ROOT / "scripts"))
-    return module
 
 
 release = script("release")
