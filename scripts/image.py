@@ -41,7 +41,7 @@ def main() -> int:
         files = {
             item.name.partition("/")[2]: tars.Entry(data.read(), item.mode)
             for item in tar
-            if (data := tar.extractfile(item)) is not None
+            if item.isfile() and (data := tar.extractfile(item)) is not None
         }
         epoch = int(tar.getmembers()[0].mtime)
     image = tars.written(layout(tars.written(layer(files), epoch), version, epoch), epoch)
@@ -60,7 +60,7 @@ def layer(files: dict[str, tars.Entry]) -> dict[str, tars.Entry]:
     entries = {f"{HOME}/{path}": entry for path, entry in files.items()}
     entries |= {
         f"{HOME}/bin/python": tars.link(f"../libexec/python{standalone.PYTHON}"),
-        f"{HOME}/bin/iocast": tars.link("../libexec/iocast"),
+        f"{HOME}/bin/iocast": tars.link("../libexec/iocast.py"),
         f"lib64/{standalone.LOADER}": tars.link(f"../{HOME}/lib/{standalone.LOADER}"),
         "lib/x86_64-linux-gnu": tars.link(f"../{HOME}/lib"),
         "etc/passwd": tars.Entry(f"root:x:0:0::/:\niocast:x:{USER}:{USER}::/data:\n".encode()),

@@ -67,7 +67,7 @@ LAUNCHER = """\
 # Starts {what} by the interpreter and the C library of this directory, wherever it lies.
 home=$(readlink -f "$0") || exit 2
 home=${{home%/bin/*}}
-exec "$home/lib/{loader}" --library-path "$home/lib" --argv0 "$home/bin/python" \\
+exec "$home/libexec/{what}" --library-path "$home/lib" --argv0 "$home/bin/python" \\
     "$home/libexec/python{python}" -I{script} "$@"
 """
 # The image starts this file itself; here bin/iocast hands it to the interpreter.
@@ -228,20 +228,21 @@ def lay_out(tree: Path, debs: list[Path], archive: Path) -> None:
     (tree / "libexec").mkdir()
     shutil.copy(system / "usr" / "bin" / f"python{PYTHON}", tree / "libexec" / f"python{PYTHON}")
     programs = {
-        "libexec/iocast": COMMAND,
+        "libexec/iocast.py": COMMAND,
         "bin/python": launcher("python", ""),
-        "bin/iocast": launcher("iocast", COMMAND),
+        "bin/iocast": launcher("iocast", ' "$home/libexec/iocast.py"'),
     }
     (tree / "bin").mkdir()
     for name, text in programs.items():
         (tree / name).write_text(text, "utf-8")
         (tree / name).chmod(0o755)
+    for name in ("python", "iocast"):  # what is run is the loader: by these names ps and top show it
+        (tree / "libexec" / name).symlink_to(f"../lib/{LOADER}")
 
 
-def launcher(what: str, command: str) -> str:
-    """A script that starts the interpreter, with a command or what it is given."""
-    script = ' "$home/libexec/iocast"' if command else ""
-    return LAUNCHER.format(what=what, loader=LOADER, python=PYTHON, script=script)
+def launcher(what: str, script: str) -> str:
+    """A script that starts the interpreter with a script, or with what it is given."""
+    return LAUNCHER.format(what=what, python=PYTHON, script=script)
 
 
 def document(into: Path, version: str, epoch: int) -> None:

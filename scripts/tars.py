@@ -51,9 +51,12 @@ def compressed(data: bytes, epoch: int) -> bytes:
 
 
 def of_folder(folder: Path) -> dict[str, Entry]:
-    """All files below a folder, by their path from there; of their modes only counts whether they may be run."""
-    return {
-        str(path.relative_to(folder)): Entry(path.read_bytes(), 0o755 if path.stat().st_mode & 0o100 else 0o644)
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    """All files and links below a folder, by their path from there; of modes only counts whether a file may be run."""
+    entries = {}
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            entries[str(path.relative_to(folder))] = link(str(path.readlink()))
+        elif path.is_file():
+            mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+            entries[str(path.relative_to(folder))] = Entry(path.read_bytes(), mode)
+    return entries

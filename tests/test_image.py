@@ -49,12 +49,15 @@ def test_two_archives_of_the_same_files_are_equal(tmp_path: Path) -> None:
             path.write_text(file)
             path.chmod(0o700 if file == "a" else 0o640)
             os.utime(path, (len(order), len(name)))
+        (tmp_path / name / "link").symlink_to("dir/a")
     one, two = (tars.written(tars.of_folder(tmp_path / name), EPOCH) for name in ("one", "two"))
     assert one == two
     assert [(name, item.mode, item.mtime, item.uid) for name, item in members(one).items()] == [
         ("dir/a", 0o755, EPOCH, 0),
         ("dir/b", 0o644, EPOCH, 0),
+        ("link", 0o777, EPOCH, 0),
     ]
+    assert members(one)["link"].linkname == "dir/a"
     assert tars.compressed(one, EPOCH) == tars.compressed(two, EPOCH)
 
 
@@ -96,11 +99,11 @@ def test_what_cannot_be_made_is_left_out_with_a_reason(
 def test_the_command_starts_what_lies_beside_it(through_link: bool, tmp_path: Path) -> None:
     """From any directory, with spaces in its name, and through a link. A stand-in for the loader says what it gets."""
     home = tmp_path / "any place"
-    for folder in ("bin", "lib"):
+    for folder in ("bin", "libexec"):
         (home / folder).mkdir(parents=True)
-    (home / "bin/iocast").write_text(standalone.launcher("iocast", standalone.COMMAND))
-    (home / "lib" / standalone.LOADER).write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
-    for path in (home / "bin/iocast", home / "lib" / standalone.LOADER):
+    (home / "bin/iocast").write_text(standalone.launcher("iocast", ' "$home/libexec/iocast.py"'))
+    (home / "libexec/iocast").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    for path in (home / "bin/iocast", home / "libexec/iocast"):
         path.chmod(0o755)
     (tmp_path / "link").symlink_to("any place/bin/iocast")
     command = tmp_path / "link" if through_link else home / "bin/iocast"
@@ -108,7 +111,7 @@ def test_the_command_starts_what_lies_beside_it(through_link: bool, tmp_path: Pa
     python = f"{home}/libexec/python{standalone.PYTHON}"
     assert done.stdout.splitlines() == [
         *("--library-path", f"{home}/lib", "--argv0", f"{home}/bin/python", python),
-        *("-I", f"{home}/libexec/iocast", "card", "a b"),
+        *("-I", f"{home}/libexec/iocast.py", "card", "a b"),
     ]
 
 
@@ -117,7 +120,7 @@ def test_the_image_is_of_a_user_who_may_write_to_data_only() -> None:
     assert {name: item.uid for name, item in held.items() if item.uid} == {"data": image.USER}
     assert {name for name, item in held.items() if item.mode & 0o022 and not item.issym()} == {"tmp"}
     assert [name for name in held if str(Path(name).parent) not in {".", *held}] == [], "directories are in it, too"
-    assert held["opt/iocast/bin/iocast"].linkname == "../libexec/iocast", "there is no shell for the script"
+    assert held["opt/iocast/bin/iocast"].linkname == "../libexec/iocast.py", "there is no shell for the script"
     assert held["lib/x86_64-linux-gnu"].linkname == "../opt/iocast/lib"
     assert held["opt/iocast/lib/libc.so.6"].isfile()
 
