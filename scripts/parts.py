@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import re
 import subprocess
+import urllib.parse
 import uuid
 from collections import defaultdict
 from pathlib import Path
@@ -21,7 +22,7 @@ READ_BY_HAND = ("duckdb", "markdown-it-py", "mdit-py-plugins", "mdurl", "resvg-p
 class Part(NamedTuple):
     """One crate or package."""
 
-    kind: str  # cargo or pypi, as package URLs say it
+    kind: str  # cargo, pypi or deb/debian, as package URLs say it
     name: str
     version: str
     licence: str  # as SPDX writes it; what its makers say where that is none; "" is unknown
@@ -29,7 +30,7 @@ class Part(NamedTuple):
     @property
     def url(self) -> str:
         """Its package URL (purl)."""
-        return f"pkg:{self.kind}/{self.name}@{self.version}"
+        return f"pkg:{self.kind}/{self.name}@{urllib.parse.quote(self.version)}"
 
 
 def parts_of(root: Path) -> list[Part]:

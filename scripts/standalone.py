@@ -249,7 +249,7 @@ def document(into: Path, version: str, epoch: int) -> None:
     """Licences and parts of the archive: those of the wheels, and the packages of Debian."""
     into.mkdir(parents=True)
     debs = [name_and_version(name) for name in read_lock(LOCK.read_text("utf-8"))]
-    of_debian = [parts.Part("deb/debian", name, urllib.parse.quote(number), LICENCES[name]) for name, number in debs]
+    of_debian = [parts.Part("deb/debian", name, number, LICENCES[name]) for name, number in debs]
     listed = sorted([*parts.parts_of(release.ROOT), *of_debian])
     shutil.copy(release.ROOT / "LICENSE", into / "copyright")
     (into / f"iocast-{version}.cdx.json").write_text(parts.bill(listed, version, epoch), "utf-8")

@@ -67,6 +67,19 @@ def test_the_lock_has_every_package_with_its_digest() -> None:
     assert [digest for digest in digests.values() if not re.fullmatch("[0-9a-f]{64}", digest)] == []
 
 
+def test_packages_of_debian_are_parts_with_their_licences(tmp_path: Path) -> None:
+    standalone.document(tmp_path / "doc", "1.2.3", EPOCH)
+    bill = json.loads((tmp_path / "doc/iocast-1.2.3.cdx.json").read_text())
+    urls = {each["purl"].partition("@")[0]: each for each in bill["components"]}
+    assert {f"pkg:deb/debian/{name}" for name in standalone.LICENCES} <= set(urls)
+    assert "+" not in urls["pkg:deb/debian/libc6"]["purl"], "a sign that URLs write in another way"
+    assert "+" in urls["pkg:deb/debian/libc6"]["version"]
+    assert "pkg:pypi/duckdb" in urls
+    people = (tmp_path / "doc/iocast-1.2.3-licences.txt").read_text()
+    assert "LGPL-2.1-or-later\n    libc6 " in people
+    assert "not stated" not in people
+
+
 def test_a_file_of_a_package_says_its_name_and_version() -> None:
     assert standalone.name_and_version("zlib1g_1%3a1.3.1-1+deb13u1_amd64.deb") == ("zlib1g", "1:1.3.1-1+deb13u1")
 
