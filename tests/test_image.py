@@ -201,6 +201,9 @@ def test_the_profile_lets_io_uring_through_and_refuses_what_escapes() -> None:
     }
     assert dangerous <= set(refused)
     assert len(refused) == len(set(refused))
+    flags = [rule["args"][0] for rule in rules() if rule["names"] == ["clone"]]
+    assert {flag["value"] for flag in flags} == {1 << bit for bit in (17, *range(25, 31))}, "CLONE_NEWNS and its kin"
+    assert [flag for flag in flags if flag["valueTwo"] != flag["value"]] == []
 
 
 def test_the_profile_names_calls_that_there_are() -> None:
