@@ -245,6 +245,24 @@ def test_an_overlay_shows_it_under_other_numbers(tmp_path: Path, mounted: Mount,
     refused(work, f"it is the file behind {device[5:]}")
 
 
+@pytest.mark.parametrize("attached", [True, False])
+def test_without_sysfs_loop_devices_are_not_seen(tmp_path: Path, attach: Attach, attached: bool) -> None:
+    """In a chroot: one that only reads has the file open for reading, which no lease finds."""
+    need("unshare", "umount")
+    work = work_file(tmp_path / "here")
+    if attached:
+        attach(work, "--read-only")
+    elif "loop" in Path("/proc/partitions").read_text("ascii"):
+        pytest.skip("another test has a loop device")
+    before = hashlib.sha256(work.read_bytes()).digest()
+    alone = ("unshare", "--mount", "sh", "-c", 'umount -R /sys; exec "$@"', "sh")
+    done = iocast("run", small_job(tmp_path, direct=False), work.parent, cwd=tmp_path, before=alone)
+    assert done.returncode == (2 if attached else 0), done.stderr
+    if attached:
+        assert "cannot be looked for where /sys is not mounted" in done.stderr
+        assert hashlib.sha256(work.read_bytes()).digest() == before
+
+
 LOST = {  # how the directory below an overlay is lost, and its name
     "renamed": "upper",
     "a comma": "up,per",

@@ -15,7 +15,7 @@ from pathlib import Path
 from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.archive.writing.held_directories import held_path
 from iocast.observe.target.claims import claims_on, exports, read_uses
-from iocast.observe.target.loops import Inode, all_loops
+from iocast.observe.target.loops import Inode, all_loops, unseen_loops
 from iocast.observe.target.mounts import (
     Mount,
     MountNamespace,
@@ -223,7 +223,13 @@ def _inode(path: str | Path) -> Inode | None:
 
 
 def _loops(inodes: Mapping[Inode, str], root: Path, besides: Collection[Path]) -> Iterator[tuple[str, str]]:
-    """Loop devices on it, by whatever name they were given it, and what stands on them."""
+    """Loop devices on it, by whatever name they were given it, and what stands on them. Where the kernel shows none
+    and has some, each file may be behind one.
+    """
+    if unseen_loops(root):
+        said = "loop devices on it cannot be looked for where /sys is not mounted (mount -t sysfs sysfs /sys)"
+        yield from ((path, said) for path in dict.fromkeys(inodes.values()))
+        return
     attached = all_loops(root, next(iter(inodes.values()), ""))
     on_it = {each.loop: inodes[each.inode] for each in attached if each.inode is not None and each.inode in inodes}
     others = {loop: path for loop, path in on_it.items() if loop not in besides}

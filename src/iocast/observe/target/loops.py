@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import stat
 import struct
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ Inode = tuple[int, int]  # device of the file system, inode
 _LOOP_GET_STATUS64 = 0x4C05
 _LOOP_INFO = struct.Struct("=QQQQQ")  # device, inode, device number of the file itself, offset, size limit
 _LOOP_INFO_BYTES = 232
+_LOOP = re.compile(r"\s*7\s+\d+\s+\d+\s+loop")  # in the list of disks, which has none without a size
 _PATIENCE_S = 2.0
 
 
@@ -45,6 +47,17 @@ class Backing(NamedTuple):
     path: str  # as the kernel names it: deleted names and those of other mount namespaces lead nowhere
     inode: Inode | None = None
     device: Path | None = None
+
+
+def unseen_loops(root: Path = Path("/")) -> bool:
+    """Whether there are, or may be, loop devices that nothing shows: without /sys the list of all disks has them."""
+    if (root / "sys/class/block").is_dir():
+        return False
+    try:
+        disks = (root / "proc/partitions").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return root == Path("/")  # a tree on paper has what it needs
+    return any(_LOOP.match(line) for line in disks)
 
 
 def all_loops(root: Path = Path("/"), besides: str = "/") -> list[Backing]:
