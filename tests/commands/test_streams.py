@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from makers.command_line import IOCAST, environment, iocast, run_folder, small_job
+from makers.command_line import IOCAST, environment, in_own_process, iocast, run_folder, small_job
 from makers.left_out import long_after, long_but
 
 RUN = ("run", "card-quick", "sim:nvme", "--time", "10ms", "--no-page")
@@ -122,3 +122,10 @@ def test_quiet_says_nothing_but_the_result(tmp_path: Path, words: tuple[str, ...
     refused = iocast(words[0], "missing.toml", *words[2:], "--quiet", cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: ")
+
+
+def test_a_locale_without_a_character_costs_that_character(tmp_path: Path) -> None:
+    (tmp_path / "x\x1b-iocast-work.0.dat.iocast").write_text("{}")
+    done = in_own_process("clean", "--dry-run", cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0, done.stderr

@@ -255,7 +255,7 @@ def _mounted_from(inodes: Mapping[Inode, str], root: Path) -> Iterator[tuple[str
     remote = remote_places(next(iter(inodes.values()), ""), root)
     for there in (here, *other_namespaces(root).values()):
         for mount in there.mounts:
-            if mount.major or not mount.source.startswith("/") or mount.source.startswith(remote):
+            if mount.major or not mount.source.startswith("/") or remote.hold(mount.source):
                 continue
             inode = _inode(there.root / mount.source.lstrip("/"))
             if inode is not None and inode in inodes:

@@ -70,7 +70,7 @@ def all_loops(root: Path = Path("/"), besides: str = "/") -> list[Backing]:
     backings: list[Backing] = []
     for entry in sorted(root.glob("sys/class/block/loop*")):
         loop = named_directory(entry.name, root)
-        if loop is not None and not (_path(loop) or "").startswith(remote):
+        if loop is not None and not remote.hold(_path(loop) or ""):
             backings += filter(None, [backing(loop, root)])
     return backings
 

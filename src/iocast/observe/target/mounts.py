@@ -131,15 +131,28 @@ def mount_namespace(process: Path) -> str:
         return ""
 
 
-def remote_places(besides: str = "", root: Path = Path("/"), mounts: Sequence[Mount] | None = None) -> tuple[str, ...]:
-    """Where among `mounts`, or those that this process sees, a look at a file may never come back, because its server
-    is dead; not on the file system of the path `besides`.
+class RemotePlaces(NamedTuple):
+    """Where a look at a file may never come back, because its server is dead. Of local file systems that are mounted
+    below a remote one (an NFS home with a scratch disk, a root by NFS) it is no part.
     """
+
+    remote: dict[str, bool]  # by mount point, with a slash at its end; {} where nothing is remote
+
+    def hold(self, path: str) -> bool:
+        """Whether a file of this name lies on one: the deepest mount says it, of equals the last."""
+        above = (place for place in self.remote if path.startswith(place))
+        return self.remote.get(max(above, key=len, default=""), False)
+
+
+def remote_places(besides: str = "", root: Path = Path("/"), mounts: Sequence[Mount] | None = None) -> RemotePlaces:
+    """Those among `mounts`, or among those that this process sees; not the file system of the path `besides`."""
     here = find_mount(besides, root) if besides else None
     own = (here.major, here.minor) if here is not None else None
-    each_mount = read_mounts(root) if mounts is None else mounts
-    remote = (mount for mount in each_mount if _REMOTE.match(mount.filesystem) and (mount.major, mount.minor) != own)
-    return tuple(f"{mount.mount_point.rstrip('/')}/" for mount in remote)
+    remote = {
+        f"{mount.mount_point.rstrip('/')}/": bool(_REMOTE.match(mount.filesystem)) and (mount.major, mount.minor) != own
+        for mount in (read_mounts(root) if mounts is None else mounts)
+    }
+    return RemotePlaces(remote if any(remote.values()) else {})
 
 
 def find_mount(path: str, root: Path = Path("/")) -> Mount | None:

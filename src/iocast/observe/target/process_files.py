@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from iocast.observe.target.mounts import mount_namespace, other_namespaces, remote_places
+from iocast.observe.target.mounts import RemotePlaces, mount_namespace, other_namespaces, remote_places
 from iocast.observe.target.patience import within
 from iocast.observe.target.sysfs import read_text
 
@@ -83,7 +83,7 @@ def descriptor_text(use: FileUse) -> str:
 def _uses_of(
     folder: Path,
     wanted: Callable[[os.stat_result], bool],
-    remote: tuple[str, ...],
+    remote: RemotePlaces,
     seen_maps: dict[str, os.stat_result | None],
 ) -> list[FileUse] | None:
     """The uses of one process; None where they must not be seen."""
@@ -128,19 +128,19 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None)
 
 
-def _opened(folder: Path, remote: tuple[str, ...]) -> Iterator[tuple[int, os.stat_result]]:
+def _opened(folder: Path, remote: RemotePlaces) -> Iterator[tuple[int, os.stat_result]]:
     for name in os.listdir(folder / "fd"):
         entry = f"{folder}/fd/{name}"
         try:
             place = os.readlink(entry)
         except FileNotFoundError:
             continue
-        if not _NO_FILE.match(place) and not place.startswith(remote) and (status := _status(entry)) is not None:
+        if not _NO_FILE.match(place) and not remote.hold(place) and (status := _status(entry)) is not None:
             yield int(name), status
 
 
 def _mapped(
-    threads: list[Path], remote: tuple[str, ...], statuses: dict[str, os.stat_result | None]
+    threads: list[Path], remote: RemotePlaces, statuses: dict[str, os.stat_result | None]
 ) -> list[os.stat_result]:
     """What is mapped, each file once, as the first thread that has not ended knows it. Libraries are mapped by every
     process: each is looked at once."""
@@ -149,7 +149,7 @@ def _mapped(
     folder, text = next(((each, text) for each, text in maps if text), (threads[0], b""))
     for line in text.decode("utf-8", "replace").splitlines():
         span, _, _, _, inode, *name = line.split(maxsplit=5)
-        if inode == "0" or not name or name[0].startswith(remote):
+        if inode == "0" or not name or remote.hold(name[0]):
             continue
         what = line.split(maxsplit=3)[3]
         if what not in statuses:
