@@ -125,7 +125,9 @@ def test_quiet_says_nothing_but_the_result(tmp_path: Path, words: tuple[str, ...
 
 
 def test_a_locale_without_a_character_costs_that_character(tmp_path: Path) -> None:
-    (tmp_path / "x\x1b-iocast-work.0.dat.iocast").write_text("{}")
-    done = in_own_process("clean", "--dry-run", cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    (tmp_path / "x\x1b").mkdir()
+    done = in_own_process(
+        "clean", "--dry-run", "x\x1b", cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
     assert "Traceback" not in done.stderr
     assert done.returncode == 0, done.stderr

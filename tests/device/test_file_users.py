@@ -301,18 +301,15 @@ def test_a_directory_below_an_overlay_need_not_be_reached(
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_part_of_an_overlay_shows_it_too(
-    tmp_path: Path, attach: Attach, request: pytest.FixtureRequest, lost: bool
-) -> None:
+def test_a_part_of_an_overlay_shows_it_too(tmp_path: Path, mounted: Mount, attach: Attach, lost: bool) -> None:
     """The overlay itself is mounted no more: a bind mount of a folder in it is left."""
-    lower, upper, inside, merged, part = (tmp_path / name for name in ("lower", "upper", "inside", "merged", "part"))
-    for each in (lower, upper, inside, merged, part):
+    lower, upper, inside, merged = (tmp_path / name for name in ("lower", "upper", "inside", "merged"))
+    for each in (lower, upper, inside, merged):
         each.mkdir()
     options = f"lowerdir={lower},upperdir={upper},workdir={inside}"
     command("mount", "-t", "overlay", "overlay", "-o", options, merged)
     (merged / "here").mkdir()
-    command("mount", "--bind", merged / "here", part)
-    request.addfinalizer(lambda: command("umount", part))
+    part = mounted("part", "--bind", merged / "here")
     command("umount", merged)
     if lost:
         upper = upper.rename(tmp_path / "elsewhere")

@@ -205,8 +205,8 @@ def iocast() -> None:
 def run_command_line(arguments: list[str] | None = None) -> int:
     """Runs the command line; returns the exit code. Errors are printed here and nowhere else."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if isinstance(sys.stdout, io.TextIOWrapper):  # of a locale that has not all characters
-        sys.stdout.reconfigure(errors="backslashreplace" if sys.stdout.errors == "strict" else None)
+    if isinstance(sys.stdout, io.TextIOWrapper) and not sys.stdout.encoding.lower().startswith("utf"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # of a locale that has not all characters
     try:
         code = iocast.main(arguments or ["--help"], prog_name="iocast", standalone_mode=False)
         if sys.stdout:

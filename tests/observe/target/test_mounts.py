@@ -88,19 +88,19 @@ def test_a_link_is_followed_to_where_it_leads(tmp_path: Path) -> None:
     assert found.filesystem == "proc"
 
 
-@pytest.mark.parametrize("remote", ["/home", "/"])
+@pytest.mark.parametrize("remote", ["/far", "/"])
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p"])
 def test_a_local_disk_below_a_remote_file_system_is_not_remote(remote: str, kind: str) -> None:
     """An NFS home with a scratch disk: its files are looked at, and those of the home are not."""
     lines = ["20 1 8:1 / / rw - ext4 /dev/sda1 rw"] if remote != "/" else []
-    lines += [f"21 20 0:50 / {remote} rw - {kind} server:/home rw", "22 21 8:2 / /home/scratch rw - ext4 /dev/sda2 rw"]
+    lines += [f"21 20 0:50 / {remote} rw - {kind} server:/far rw", "22 21 8:2 / /far/scratch rw - ext4 /dev/sda2 rw"]
     places = remote_places(mounts=parse_mountinfo("\n".join(lines)))
-    assert places.hold("/home/bob/file")
-    assert not places.hold("/home/scratch/file")
-    assert places.hold("/home/scratchy/file")
+    assert places.hold("/far/bob/file")
+    assert not places.hold("/far/scratch/file")
+    assert places.hold("/far/scratchy/file")
     assert places.hold("/etc/passwd") == (remote == "/")
 
 
 def test_a_local_disk_that_is_mounted_over_a_remote_one_counts() -> None:
-    lines = "21 20 0:50 / /home rw - nfs4 server:/home rw\n22 21 8:2 / /home rw - ext4 /dev/sda2 rw"
-    assert not remote_places(mounts=parse_mountinfo(lines)).hold("/home/file")
+    lines = "21 20 0:50 / /far rw - nfs4 server:/far rw\n22 21 8:2 / /far rw - ext4 /dev/sda2 rw"
+    assert not remote_places(mounts=parse_mountinfo(lines)).hold("/far/file")
