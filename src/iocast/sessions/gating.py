@@ -115,7 +115,10 @@ def _job_again(request: GateRequest, runs: tuple[Run, ...]) -> Job:
     """The job of a baseline, with its sizes and times. Raises SpecError where it cannot be run once more."""
     given = request.options
     if given.size_bytes is not None or given.duration_ns is not None:
-        raise SpecError("--size and --time are those of the baseline", "omit them, or give --job and two paths")
+        raise SpecError(
+            "--size and --time are those of the baseline",
+            "omit them (`iocast config gate` shows defaults), or give --job and two paths",
+        )
     where = request.baseline
     if until_sure(where):
         raise SpecError(f"{where} was made by a gate itself: as many runs as it took are no baseline", _MAKE_ONE)
