@@ -7,6 +7,7 @@ import importlib
 import inspect
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,26 @@ def test_a_card_is_measured_and_opened_again(disk: Card, capfd: pytest.CaptureFi
 
 
 @pytest.mark.long
+class Frame(HTMLParser):
+    """The title and the document of the one frame of a cell."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag == "iframe"
+        self.shown = dict(attrs)
+
+
+def test_a_notebook_shows_the_page(disk: Card) -> None:
+    """In a frame, so that neither style reaches the other; the charts are in it."""
+    for result in (disk, iocast.compare(disk.folder, disk.folder), iocast.size(capacity="2TB", iops=3000)):
+        frame = Frame()
+        frame.feed(result._repr_html_())
+        report = result.report(charts=True)
+        document = frame.shown["srcdoc"] or ""
+        assert frame.shown["title"] == report.title
+        assert document.startswith("<!doctype html>")
+        assert document.count("<svg") >= sum(len(section.charts) for section in report.sections)
+
+
 def test_a_job_is_run_and_compared(tmp_path: Path) -> None:
     disk = iocast.card("sim:hdd", time="5s", out=str(tmp_path / "disk"))
     flash = iocast.run("card-quick", "sim:nvme", time="5s", seed=2, out=str(tmp_path / "flash"))

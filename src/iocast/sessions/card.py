@@ -13,12 +13,13 @@ from iocast.model.finding import Examination, Grade
 from iocast.model.grading import Grades, Letter
 from iocast.model.report import Report, Section
 from iocast.model.run import Run
+from iocast.sessions.in_notebook import InNotebook
 
 if TYPE_CHECKING:
     from iocast.report.card.judged import Judged
 
 
-class Card(Struct, frozen=True):
+class Card(Struct, InNotebook, frozen=True):
     """A run that was examined and graded. `folder` is "" where it was not saved.
 
     `beside`: sections of what was measured beside it, such as a database on the same storage; they are not saved.

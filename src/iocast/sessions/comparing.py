@@ -32,6 +32,7 @@ from iocast.results.compared_values import JUDGED, ratio_of
 from iocast.results.comparison import judged_pairs, outcome
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.compare import AbRequest, RepeatRequest
@@ -46,7 +47,7 @@ SIDES = ("A", "B")
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Comparison(Struct, frozen=True):
+class Comparison(Struct, InNotebook, frozen=True):
     """Runs, or groups of repeats, beside the first of them."""
 
     sides: tuple[Side, ...]
@@ -69,7 +70,7 @@ class Comparison(Struct, frozen=True):
         return report_of(self.sides, charts=charts)
 
 
-class Repeats(Struct, frozen=True):
+class Repeats(Struct, InNotebook, frozen=True):
     """Runs of one job on one target."""
 
     folder: str

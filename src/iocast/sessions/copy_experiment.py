@@ -32,6 +32,7 @@ from iocast.observe.residency import by_cachestat, by_mincore
 from iocast.observe.target.device_stack import describe
 from iocast.report.copy_report import copy_report
 from iocast.sessions.events import AnswerReady, CopyPlanned, CopyReady, FileWritten, PageFailed, Stopped
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.listener import Listener, Stopping
 from iocast.sessions.report_files import put_page
 from iocast.sessions.requests.experiment import TrialRequest
@@ -58,7 +59,7 @@ class CopyRequest(Struct, frozen=True, kw_only=True):
     page: bool = False
 
 
-class CopiedFile(Struct, frozen=True):
+class CopiedFile(Struct, InNotebook, frozen=True):
     """What the copies took, and the folder that keeps it."""
 
     run: CopyRun

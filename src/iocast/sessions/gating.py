@@ -19,6 +19,7 @@ from iocast.report.comparison_report import compare as report_of
 from iocast.results.comparison import gate_outcome, judged_pairs
 from iocast.sessions.comparing import group_folder, in_turns, measured_run, refuse_unfit, side_of
 from iocast.sessions.events import RunBegun
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.compare import AbRequest, GateRequest
 from iocast.sessions.target_finding import find_target
@@ -27,7 +28,7 @@ MOST_ROUNDS = 20
 _MAKE_ONE = "make one of ten runs: iocast repeat 10 JOB PATH --out baseline"
 
 
-class Gated(Struct, frozen=True):
+class Gated(Struct, InNotebook, frozen=True):
     """What a gate found: the baseline, what was held against it, and the verdict."""
 
     sides: tuple[Side, Side]

@@ -24,6 +24,7 @@ from iocast.sessions import copy_experiment
 from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerReady, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.fitted_plan import make_plan
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.experiment import TrialRequest
@@ -34,7 +35,7 @@ from iocast.sessions.trial_places import Places, image_kinds, targets_of
 from iocast.tools.line_problems import meant
 
 
-class Answered(Struct, frozen=True):
+class Answered(Struct, InNotebook, frozen=True):
     """What a named experiment found: the run of its first target, which shows it again."""
 
     run: Run
@@ -47,7 +48,7 @@ class Answered(Struct, frozen=True):
         assert answer is not None
         return answer
 
-    def report(self) -> Report:
+    def report(self, *, charts: bool = False) -> Report:
         """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
         return trial_report(self.run, self.folder)
 

@@ -26,6 +26,7 @@ from iocast.model.target import Target
 from iocast.sessions.comparing import refuse_unfit
 from iocast.sessions.events import AnswerReady, Event, Planned, Stopped, StudyBegun, StudyRunBegun, StudyRunFailed
 from iocast.sessions.fitted_plan import asked_job
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener, Stopping
 from iocast.sessions.requests.run_options import RunOptions
@@ -41,7 +42,7 @@ STUDIES = "iocast-studies"  # where the folders of studies go
 MOST_FAILED = 3  # runs in a row: then the fault is not that of a cell
 
 
-class Studied(Struct, frozen=True):
+class Studied(Struct, InNotebook, frozen=True):
     """A study and what was measured of it so far."""
 
     plan: StudyPlan

@@ -16,6 +16,7 @@ from iocast.results.calibration import calibrated
 from iocast.runner.scripts.calibrating import Bench, first_phases
 from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerReady
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.job_run import Ran, plan, run
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.calibrate import CalibrateRequest
@@ -34,7 +35,7 @@ BLOCKS = (512, 1 << 20)  # the sizes of random reads that a calibration takes
 INTERVALS_MS = (500, 100)  # how fine the course of a row is kept: real, virtual
 
 
-class Calibrated(Struct, frozen=True):
+class Calibrated(Struct, InNotebook, frozen=True):
     """A run that was searched, with its card and what came of it."""
 
     card: Card

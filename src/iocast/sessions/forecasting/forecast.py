@@ -21,6 +21,7 @@ from iocast.report.forecast.forecast_report import forecast_report
 from iocast.report.subjects import subject
 from iocast.sessions.forecasting.asked_load import command_options, question_of
 from iocast.sessions.forecasting.load_runs import PEAKS, Limits, measure_ladder, replay
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.forecast import ForecastRequest
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from iocast.model.finding import Examination
 
 
-class Forecasted(Struct, frozen=True):
+class Forecasted(Struct, InNotebook, frozen=True):
     """An answer with the runs that it stands on."""
 
     answer: Answer

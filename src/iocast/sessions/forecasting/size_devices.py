@@ -24,6 +24,7 @@ from iocast.model.report import Report
 from iocast.model.run import PhaseRecord
 from iocast.report.forecast.size_report import NotSized, SizedDevice, overview, size_report
 from iocast.sessions.forecasting.sizing_need import assumptions, need_of
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.requests.size import SizeRequest
 from iocast.sessions.run_card import open_card
 
@@ -31,7 +32,7 @@ USUAL_GROUP = {"raid5": 8, "raid6": 10}  # [J] devices of a parity group: larger
 BELIEVED = ("A", "B", "C")  # trust of the rows that a sizing may stand on
 
 
-class Sizing(Struct, frozen=True):
+class Sizing(Struct, InNotebook, frozen=True):
     """A sizing: of one device, or of all of the library where none was named."""
 
     answers: tuple[SizedDevice | NotSized, ...]

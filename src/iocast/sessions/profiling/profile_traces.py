@@ -21,6 +21,7 @@ from iocast.model.anonymity.name_kinds import pseudonym
 from iocast.model.profiling.profile import Profile
 from iocast.model.report import Report
 from iocast.sessions.anonymous.anonymous_copies import profile_without_names
+from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.requests.profile import ProfileRequest
 from iocast.sessions.requests.run_options import option_value
 from iocast.tools.traces import TraceOptions
@@ -42,7 +43,7 @@ class _Reading(Struct, frozen=True):
     cache_bytes: tuple[int, ...]
 
 
-class Profiled(Struct, frozen=True):
+class Profiled(Struct, InNotebook, frozen=True):
     """A profile and where it is kept; `folder` is "" for one whose folder is unknown. `anonymous`: in the report that
     has no folders above it."""
 
