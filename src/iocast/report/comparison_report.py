@@ -217,7 +217,7 @@ def _figure(row: Compared) -> str:
     if row.ratio is None or row.statistic is None:
         return f"{row.phase} is unknown"
     ratio = text.ratio(row.ratio, row.ratio_low, row.ratio_high)
-    return f"{words(row.statistic)} of {row.phase} is {_moved(row.ratio)} (ratio {ratio})"
+    return f"{words(row.statistic)} of {row.phase} is {_moved(row.ratio)}, ratio {ratio}"
 
 
 def _worst_kept(row: Compared) -> float:
