@@ -73,7 +73,7 @@ def known_studies() -> dict[str, str]:
 def run_study(request: StudyRequest, listener: Listener) -> Studied:
     """Runs what is missing of a study on a path, and tells all of it. Raises IocastError."""
     plan = planned_study(request)
-    label = request.label or (plan.labels[0] if plan.labels else "measured")
+    label = (plan.labels or ("measured",))[0] if request.label is None else request.label
     check_label(label)
     folder = request.out or os.path.join(STUDIES, plan.name.replace(" ", "-"))
     _refuse_unfit(plan, request)

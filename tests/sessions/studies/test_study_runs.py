@@ -119,6 +119,14 @@ def test_a_study_that_cannot_run_makes_no_folder(tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_a_label_that_is_no_name_is_refused(tmp_path: Path) -> None:
+    """Nothing was taken for the first configuration of the study."""
+    for label in ("", "a/b"):
+        done = iocast("study", "vmware", "sim:hdd", "--label", label, "--out", "o", cwd=tmp_path)
+        assert (done.returncode, "cannot be a folder" in done.stderr) == (2, True), done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_plan_lists_all_cells(tmp_path: Path) -> None:
     shown = iocast("study", "vmware", "--plan", cwd=tmp_path).stdout
     assert "96 cells, 3 repeats each: 288 runs" in shown

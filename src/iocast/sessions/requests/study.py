@@ -15,6 +15,6 @@ class StudyRequest(Struct, frozen=True, kw_only=True):
 
     study: Annotated[str, argument()] = ""
     path: Annotated[str, argument()] = "."
-    label: Annotated[str, option("The configuration that PATH stands for, e.g. bare.", "NAME")] = ""
+    label: Annotated[str | None, option("The configuration that PATH stands for, e.g. bare.", "NAME")] = None
     out: Annotated[str, option("Folder of the study; default: iocast-studies/NAME.", "DIR")] = ""
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy")] = RunOptions()
