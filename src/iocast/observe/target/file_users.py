@@ -11,6 +11,7 @@ import signal
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from iocast.archive.writing.file_identity import MARK_SUFFIX
 from iocast.archive.writing.held_directories import held_path
@@ -40,8 +41,8 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
     Who only reads a file, without a lock, does not count: what iocast writes there was made by iocast. What is mounted
     on a file, on one in a directory or on a mark hides what iocast made.
     """
-    overlays = _overlays(root)
-    users = inode_users({inode: path for path in paths for inode in _numbers(path, root, overlays)}, root)
+    mounted = _mounted(root)
+    users = inode_users({inode: path for path in paths for inode in _numbers(path, root, mounted)}, root)
     for path, sentence in _mounted_on(paths, root):
         users.setdefault(path, []).append(sentence)
     for path in paths if root == Path("/") else ():
@@ -50,7 +51,7 @@ def file_users(paths: Sequence[str], root: Path = Path("/")) -> dict[str, list[s
     return users
 
 
-def _numbers(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> set[Inode]:
+def _numbers(path: str, root: Path, mounted: Mounted) -> set[Inode]:
     """Of a file, or of all files in a directory, as the kernel numbers them."""
     place = held_path(path) if root == Path("/") else path
     try:
@@ -58,10 +59,10 @@ def _numbers(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> s
     except OSError:
         return set()
     if not stat.S_ISDIR(status.st_mode):
-        return aliases(path, root, overlays)
-    places = [place, *_other_places(place, root, overlays)]
+        return aliases(path, root, mounted)
+    places = [place, *_other_places(place, root, mounted)]
     inodes = {(file.st_dev, file.st_ino) for each in places for file in _files_in(each)}
-    return inodes | _by_number(place, inodes, root)
+    return inodes | _by_number(place, inodes, root, mounted)
 
 
 def _files_in(directory: str) -> Iterator[os.stat_result]:
@@ -134,63 +135,74 @@ def inode_users(
     return users
 
 
-def aliases(path: str, root: Path = Path("/"), overlays: Sequence[tuple[Path, Mount]] | None = None) -> set[Inode]:
+def aliases(path: str, root: Path = Path("/"), mounted: Mounted | None = None) -> set[Inode]:
     """The file as the kernel numbers it: on an overlay the file below is the same one under other numbers."""
     place = held_path(path) if root == Path("/") else path
-    inodes = _inodes([place, *_other_places(place, root, _overlays(root) if overlays is None else overlays)])
-    return inodes | _by_number(place, inodes, root)
+    mounted = mounted or _mounted(root)
+    inodes = _inodes([place, *_other_places(place, root, mounted)])
+    return inodes | _by_number(place, inodes, root, mounted)
 
 
-def _by_number(place: str, inodes: Collection[Inode], root: Path) -> set[Inode]:
+def _by_number(place: str, inodes: Collection[Inode], root: Path, mounted: Mounted) -> set[Inode]:
     """Files on an overlay, or below one, whose other place cannot be reached by the name that the kernel has for the
     directory below: it was renamed, is hidden by a mount, or outside of this container. An overlay keeps the numbers of
     files, so that the one of that number counts, on every file system, or overlay, that is mounted anywhere here.
     """
-    mount = find_mount(place, root)
+    if not mounted.overlays:
+        return set()
     try:
         own = os.stat(place).st_dev
     except OSError:
         return set()
-    if mount is None:
-        return set()
+    if own in mounted.devices:
+        is_on_one = False
+    else:  # an overlay whose layers are of several file systems has files of other numbers
+        mount = find_mount(place, root)
+        is_on_one = own in mounted.overlay_devices or (mount is not None and mount.filesystem == "overlay")
     reached = {number for device, number in inodes if device != own}
     lost = {number for device, number in inodes if device == own} - reached
-    return {(device, number) for device in _devices(root, overlays=mount.filesystem != "overlay") for number in lost}
+    devices = mounted.devices if is_on_one else mounted.overlay_devices
+    return {(device, number) for device in devices for number in lost}
 
 
-def _devices(root: Path, *, overlays: bool) -> set[int]:
-    """The numbers of all overlays, or else of all file systems that keep files, in other mount namespaces too."""
-    here = MountNamespace(os.getpid(), "", root, read_mounts(root))
-    devices = set()
-    for there in (here, *other_namespaces(root).values()):
-        for mount in there.mounts:
-            if mount.filesystem == "overlay" if overlays else mount.major:
-                devices.add(os.makedev(mount.major, mount.minor))
-            elif mount.filesystem in _WITHOUT_DEVICE and not overlays:
-                with contextlib.suppress(OSError):
-                    devices.add(os.stat(there.root / mount.mount_point.lstrip("/")).st_dev)
-    return devices
-
-
-def _other_places(path: str, root: Path, overlays: Sequence[tuple[Path, Mount]]) -> Iterator[str]:
+def _other_places(path: str, root: Path, mounted: Mounted) -> Iterator[str]:
     """Where else a file or directory is: below the overlay that it is on, and on overlays that it is below of."""
     own = find_mount(path, root)
     path = os.path.realpath(path)
     if own is not None:
         inside = os.path.relpath(path, own.mount_point)
         yield from (os.path.join(upper, own.root.lstrip("/"), inside) for upper in _uppers(own))
-    for seen_from, overlay in overlays:
+    for seen_from, overlay in mounted.overlays:
         for upper in _uppers(overlay):
             below = _inside(path, os.path.join(upper, overlay.root.lstrip("/")))
             if below is not None:
                 yield str(seen_from / overlay.mount_point.lstrip("/") / below)
 
 
-def _overlays(root: Path) -> list[tuple[Path, Mount]]:
-    """All mounted overlays and parts of them, in other mount namespaces too, with where that place is seen from."""
-    mounts = [(Path("/"), mount) for mount in read_mounts(root)]
-    mounts += [(there.root, mount) for there in other_namespaces(root).values() for mount in there.mounts]
-    return [(seen_from, mount) for seen_from, mount in mounts if mount.filesystem == "overlay"]
+class Mounted(NamedTuple):
+    """What is mounted anywhere here, in other mount namespaces too: overlays and parts of them, with where each is seen
+    from; the numbers of overlays, and of all other file systems that keep files.
+    """
+
+    overlays: list[tuple[Path, Mount]]
+    overlay_devices: set[int]
+    devices: set[int]
+
+
+def _mounted(root: Path) -> Mounted:
+    here = MountNamespace(os.getpid(), "", root, read_mounts(root))
+    known = Mounted([], set(), set())
+    for there in (here, *other_namespaces(root).values()):
+        for mount in there.mounts:
+            if mount.filesystem == "overlay":
+                known.overlays.append((Path("/") if there is here else there.root, mount))
+                known.overlay_devices.add(os.makedev(mount.major, mount.minor))
+            elif mount.major:
+                known.devices.add(os.makedev(mount.major, mount.minor))
+            elif mount.filesystem in _WITHOUT_DEVICE:
+                with contextlib.suppress(OSError):
+                    known.devices.add(os.stat(there.root / mount.mount_point.lstrip("/")).st_dev)
+    return known
 
 
 def _uppers(mount: Mount) -> Iterator[str]:
