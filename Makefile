@@ -64,7 +64,7 @@ setup: $(READY) ## make .venv, install all locked packages, build the Rust core
 # Files side by side, but for those that measure real devices: `alone`. Long ones wait longer, for servers and browsers.
 MAIN_TESTS := $(BIN)/python -m pytest $(ONCE_MORE) --ignore=tests/device --ignore=tests/matrix $(BY_FILE)
 
-test: $(READY) ## run what needs no root, no server, no browser and no compiler (about 6 minutes)
+test: $(READY) ## run what needs no root, no server, no browser and no compiler (about 7 minutes)
 	@scripts/need tests $(TEST_NEEDS)
 	$(MAIN_TESTS)=4 -m "not long"
 

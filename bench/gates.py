@@ -1,21 +1,25 @@
 """Prints the tables of docs/guide/gate.md: how often a gate closes on equal storage, and on storage 10% slower.
 
 `python bench/gates.py 10` makes 10 gates of each kind on each simulated device of bench/comparisons.py, whose runs have
-nothing in common (other offsets, other noise). `python bench/gates.py 200 DIR` makes 200 gates of a directory against
-itself, in turns.
+nothing in common (other offsets, other noise), and gates of ratios that are drawn from a distribution.
+`python bench/gates.py 200 DIR` makes 200 gates of a directory against itself, in turns.
 """
 
 from __future__ import annotations
 
+import math
+import random
 import shutil
 import statistics
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from comparisons import DEVICES, SHIFT, run
 
+from iocast.analyse.comparison import ab_ratio
 from iocast.diagnose.comparable import REPEATS, Pair
 from iocast.results.comparison import gate_outcome
 from iocast.sessions.gating import gate
@@ -67,9 +71,46 @@ def simulated(times: int) -> None:
                 lengths.append(took)
                 quickly += outcome == "regression" and took <= FEW
         total = len(lengths)
-        shares = (found["regression"], quickly, found["passed"], found["undecided"])
-        told = " | ".join(f"{share / total:.1%}" for share in shares)
-        print(f"| {name} | {total} | {told} | {statistics.median(lengths):g} |", flush=True)
+        counts = (found["regression"], quickly, found["passed"], found["undecided"])
+        cells = " | ".join(f"{count / total:.1%}" for count in counts)
+        print(f"| {name} | {total} | {cells} | {statistics.median(lengths):g} |", flush=True)
+
+
+# Log ratios of pairs with mean 0 and scatter 1.
+LAWS: dict[str, Callable[[random.Random], float]] = {
+    "normal": lambda draw: draw.gauss(0, 1),
+    "t with 3 degrees of freedom": lambda draw: draw.gauss(0, 1) / math.sqrt(draw.gammavariate(1.5, 2)),
+    "each tenth five times as far": lambda draw: draw.gauss(0, 5 if draw.random() < 0.1 else 1) / math.sqrt(3.4),
+    "exponential": lambda draw: draw.expovariate(1) - 1,
+}
+
+
+def is_closed(law: str, log_shift: float, scatter: float, figures: int, most: int, draw: random.Random) -> bool:
+    """Whether a figure of a gate is found to be worse within `most` rounds of drawn ratios."""
+    ratios: list[float] = []
+    for number in range(1, most + 1):
+        ratios.append(math.exp(log_shift + scatter * LAWS[law](draw)))
+        if number < REPEATS:
+            continue
+        compared = ab_ratio([1.0] * number, ratios, matched=True, any_time=figures)
+        if compared.verdict != "inconclusive":
+            return compared.verdict != "equivalent" and compared.ratio < 1
+    return False
+
+
+def drawn(times: int) -> None:
+    """The tables of drawn ratios: 10% worse, and equal."""
+    draw, many = random.Random(1), (1, 2, 4, 8, 16)
+    print("| pairs scatter by |", " | ".join(f"{figures} figures" for figures in many), "|")
+    for scatter in (0.02, 0.03, 0.04, 0.05):
+        found = [
+            sum(is_closed("normal", math.log(0.9), scatter, figures, FEW, draw) for _ in range(times))
+            for figures in many
+        ]
+        print(f"| {scatter:.0%} |", " | ".join(f"{count / times:.0%}" for count in found), "|", flush=True)
+    for law in LAWS:
+        closed = sum(is_closed(law, 0.0, 0.1, 2, 30, draw) for _ in range(5 * times))
+        print(f"equal, {law}, scatter 10%, 2 figures, 30 rounds: {closed / times / 5:.1%}", flush=True)
 
 
 def real(times: int, place: str) -> None:
@@ -96,3 +137,4 @@ if __name__ == "__main__":
         real(int(sys.argv[1]), sys.argv[2])
     else:
         simulated(int(sys.argv[1]))
+        drawn(100 * int(sys.argv[1]))

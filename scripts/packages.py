@@ -61,7 +61,7 @@ def main() -> int:
     options = parser.parse_args()
     archives = sorted(DIST.glob("iocast-*-offline-x86_64.tar.gz"))
     if not archives:
-        print("error: there is no offline archive in dist/: run make release", file=sys.stderr)
+        print("error: dist/ has no offline archive; run make release first", file=sys.stderr)
         return 2
     version = archives[-1].name.split("-")[1]
     with tempfile.TemporaryDirectory() as name:

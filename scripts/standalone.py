@@ -113,7 +113,7 @@ def make_archive() -> None:
     """
     archives = sorted(DIST.glob("iocast-*-offline-x86_64.tar.gz"))
     if not archives:
-        raise release.Refused("there is no offline archive in dist/: run make release")
+        raise release.Refused("dist/ has no offline archive; run make release first")
     version = archives[-1].name.split("-")[1]
     stem = f"iocast-{version}-standalone-x86_64"
     with tempfile.TemporaryDirectory() as name:
@@ -257,7 +257,8 @@ def document(into: Path, version: str, epoch: int) -> None:
 
 
 def compile_all(tree: Path) -> None:
-    """Byte code that is not compared with its source, as nobody may write it later; by the interpreter of the tree.
+    """Compiles all modules with the interpreter of the tree. Python never checks them against their sources: the tree
+    may be read-only.
 
     It is started without its script, which would ignore the fixed order of sets.
     """

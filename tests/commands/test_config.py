@@ -61,7 +61,7 @@ def test_values_are_read_as_on_the_command_line(place: Path) -> None:
         ("[plan]\nforce = true", "plan has no option force"),
         ("[run]\nforce = true", ""),
         ("[plan]\ntiem = 1", 'plan has no option tiem; did you mean "time"?'),
-        ("[plam]\ntime = 1", '[plam] is no verb; did you mean "plan"?'),
+        ("[plam]\ntime = 1", 'iocast has no verb [plam]; did you mean "plan"?'),
         ("time = true", "time is True"),
         ("time = ", "iocast.toml: Invalid value"),
         ('time = "soon"', '--time: "soon"'),
@@ -103,6 +103,13 @@ def test_config_says_what_is_set_and_where(place: Path) -> None:
         ("load-db run", "sessions"): ("1,2", "iocast.toml"),
         ("plan", "seed"): ("3", "IOCAST_PLAN_SEED"),
     }
+    blocks = iocast("config", "watch", "--json", cwd=place, IOCAST_WATCH_BLK_COUNT="3", **named)
+    counts = [each for each in json.loads(blocks.stdout)["defaults"] if each["option"] == "count"]
+    assert [(each["verb"], each["value"]) for each in counts] == [("watch", ""), ("watch blk", "3")]
+    level, url = "p99<5ms@9/s", "mysql://a:secret@h/"
+    urls = iocast("config", "--json", cwd=place, IOCAST_CARD_DATABASE=url, IOCAST_CARD_SLO=level)
+    assert "secret" not in urls.stdout
+    assert level in urls.stdout
     shown = iocast("config", "card", cwd=place, **named)
     assert any(line.startswith("card --time 2s ") for line in shown.stdout.splitlines()), shown.stdout
     assert any(line.split() == ["card", "--seed", "1", "iocast"] for line in shown.stdout.splitlines()), shown.stdout

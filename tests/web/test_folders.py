@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from makers.asked import Asker
+from makers.command_line import iocast
 from makers.damaged_folders import FILES, damaged, whole_folder
 from makers.saved_runs import empty_run, measured
 from msgspec.structs import replace
@@ -139,3 +140,14 @@ def test_a_trend_is_made_without_another_look_at_all_runs(tmp_path: Path, monkey
     runs = folders.of_trend("", "", "")
     monkeypatch.setattr(Folders, "runs", None)
     assert "<html" in Folders(str(tmp_path)).trend(runs)
+
+
+def test_a_gate_is_compared_with_the_intervals_of_a_gate(tmp_path: Path) -> None:
+    (tmp_path / "job.toml").write_text('name = "j"\n[[phase]]\ntest = "randread"\nsize = "8k"\ntime = "1s"\n')
+    assert iocast("repeat", "5", "job.toml", "sim:nvme", "--out", "runs", cwd=tmp_path).returncode == 0
+    (baseline,) = (tmp_path / "runs").iterdir()
+    done = iocast("gate", baseline, "--out", "runs", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (gate,) = (each for each in (tmp_path / "runs").iterdir() if each != baseline)
+    page = Folders(str(tmp_path / "runs")).comparison([baseline.name, gate.name])
+    assert "they hold whenever one stops and for all 2 figures at once" in page

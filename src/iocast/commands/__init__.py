@@ -39,7 +39,7 @@ VERBS = {
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",
     "ab": "Run a job on two targets in turn and compare them.",
-    "gate": "Hold storage against its baseline, for CI: exits with 1 for a regression.",
+    "gate": "Check storage against its baseline in CI; exit with 1 on a regression.",
     "study": "Run a matrix of loads, several times each, and compare configurations.",
     "calibrate": "Find the IOPS that a latency limit allows, the most IOPS and MB/s.",
     "matrix": "Measure a matrix of small and large I/Os as ORION does.",
@@ -108,7 +108,9 @@ class Verbs(click.RichGroup):
         """The verb that is really run; for a typing error, the nearest one is named."""
         name, *rest = args
         if rest and rest[0] in WORDS.get(name, ()):
-            return f"{name} {rest[0]}", load_word(name, rest[0]), rest[1:]
+            verb, command, words = f"{name} {rest[0]}", load_word(name, rest[0]), rest[1:]
+            _take_defaults(ctx, command, verb, words)
+            return verb, command, words
         if name in VERBS:
             command = load_verb(name)
             _take_defaults(ctx, command, name, rest)
@@ -123,10 +125,10 @@ def _take_defaults(ctx: click.Context, command: click.Command, verb: str, words:
     """What files and the environment set for the options of a verb; `config` shows it, and takes none."""
     if ctx.resilient_parsing or verb == "config" or {"--help", "-h"} & {*words}:
         return
-    from iocast.commands.shell.defaults import default_map, is_anything_set
+    from iocast.commands.shell.defaults import default_map, is_anything_set, read_documents
 
     if is_anything_set():
-        ctx.default_map = {verb: default_map(command, verb, VERBS)}
+        ctx.default_map = {verb: default_map(command, verb, read_documents(VERBS))}
 
 
 def _marked(text: str) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import rich_click as click
@@ -39,38 +38,57 @@ def config(verb: str | None, as_json: bool) -> int:
 
 
 def _all_set() -> Iterator[OptionDefault]:
-    from iocast.commands import VERBS, load_verb
-    from iocast.commands.shell.defaults import all_set
+    from iocast.commands import VERBS
+    from iocast.commands.shell.defaults import all_set, read_documents
     from iocast.model.results.answers import OptionDefault
 
-    for verb, option, default in all_set({name: load_verb(name) for name in VERBS}):
+    for verb, option, default in all_set(_commands(VERBS), read_documents(VERBS)):
         yield OptionDefault(verb=verb, option=option, value=_shown(default.value), source=default.source)
 
 
-def _of_verb(words: str) -> Iterator[OptionDefault]:
+def _of_verb(name: str) -> Iterator[OptionDefault]:
     """All options of a verb, or of each word of it. Raises SpecError."""
-    from iocast.commands import VERBS, load_verb
-    from iocast.commands.shell.defaults import all_commands, named_options, set_defaults
+    from iocast.commands import VERBS
+    from iocast.commands.shell.defaults import all_commands, named_options, read_documents, set_defaults
     from iocast.commands.shell.mistakes import near
     from iocast.errors import SpecError
     from iocast.model.results.answers import OptionDefault
 
-    if words not in VERBS:
-        raise SpecError(f'unknown command "{words}"{near(words, VERBS)}', "iocast --help lists the verbs")
-    for verb, command in all_commands(((words, load_verb(words)),)):
-        settings = set_defaults(command, verb, VERBS)
-        for name, option in named_options(command).items():
-            usual = option.get_default(click.Context(command), call=False)
-            value, source = settings.get(name, (usual, ""))
-            yield OptionDefault(verb=verb, option=name, value=_shown(value), source=source)
+    if name not in VERBS:
+        raise SpecError(f'unknown command "{name}"{near(name, VERBS)}', "iocast --help lists the verbs")
+    documents = read_documents(VERBS)
+    for verb, command in all_commands(_commands((name,)).items()):
+        defaults = set_defaults(command, verb, documents)
+        for option, declared in named_options(command).items():
+            value, source = defaults.get(option, (declared.to_info_dict()["default"], ""))
+            yield OptionDefault(verb=verb, option=option, value=_shown(value), source=source)
+
+
+def _commands(verbs: Iterable[str]) -> dict[str, click.Command]:
+    """These verbs, and their first words that have options of their own."""
+    from iocast.commands import WORDS, load_verb, load_word
+
+    commands = {}
+    for verb in verbs:
+        commands[verb] = load_verb(verb)
+        commands |= {f"{verb} {word}": load_word(verb, word) for word in WORDS.get(verb, ())}
+    return commands
 
 
 def _shown(value: object) -> str:
     """A default as it is typed; an option that is not given has none. A URL with a password, which is refused where it
     is used, is not shown."""
-    if value is None or value == () or type(value).__name__ == "Sentinel":
+    from iocast.errors import SpecError
+    from iocast.tools.database_address import parsed, scheme_of
+
+    if value is None or value == ():
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = " ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-    return "(a URL with a password)" if re.search(r"://[^/\s]*:[^/\s]*@|passw|pwd", text) else text
+    texts = [str(each) for each in (value if isinstance(value, tuple | list) else [value])]
+    try:
+        for url in filter(scheme_of, texts):
+            parsed(url, "")
+    except SpecError:
+        return "(a URL with a password)"
+    return " ".join(texts)

@@ -18,12 +18,13 @@ CODES = {"passed": 0, "regression": 1, "undecided": 3}
 @filing
 @presenting
 def gate(request: GateRequest, into: Into | None, form: str) -> int:
-    """Measure PATH against BASELINE until throughput and p99 of each row are known to be kept, or one to be worse.
+    """Measure PATH against BASELINE until throughput and p99 of each row are known to hold, or one to be worse.
 
     BASELINE is a folder of `iocast repeat`, whose job is run again on PATH (default: where it ran) with the offsets of
     each of its runs. With `--job` it is a path that is measured in turn with PATH: slow changes of the machine then
-    cannot pass for a regression. Exits with 0 when it passed, with 1 for a regression, with 3 when that is still open
-    after the last round. Of equal storage at most 5% of gates find a regression, whatever the rounds and figures.
+    cannot pass for a regression. Exits with 0 when PATH passed, with 1 on a regression, with 3 when that is still open
+    after the last round. On equal storage at most 5% of gates find a regression, however many rounds and figures there
+    are.
     """
     from iocast.sessions.gating import gate as hold_against
 

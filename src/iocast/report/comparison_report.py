@@ -75,7 +75,7 @@ def compare(sides: Sequence[Side], *, charts: bool = False, gate: Gate | None = 
         for part in _against((first, other), rows[other.label], pair, named, charts=charts)
     ]
     return Report(
-        title=title(sides) if gate is None else title(sides).replace("Comparison", "Gate", 1),
+        title=title(sides, "Comparison" if gate is None else "Gate"),
         verdict=" ".join(map(_verdict, result.pairs)) if gate is None else _gate_verdict(result.pairs[0], gate),
         sections=(*sections, *_relative(sides, result), *_repeats(result), *_prices(result)),
         next_steps=tuple(_next_steps(sides, result)),
@@ -191,7 +191,7 @@ def _verdict(pair: ComparedPair) -> str:
 
 
 def _gate_verdict(pair: ComparedPair, gate: Gate) -> str:
-    """What lets storage pass or does not, with the figure that says so."""
+    """Whether the gate let the storage pass, and the figure that decides."""
     figures = [row for row in pair.rows if is_judged(row)]
     refused = sum(row.verdict == "not_compared" for row in pair.rows)
     limit, rounds = text.brief_percent(gate.limit_share), text.counted(gate.rounds, "round")
@@ -213,7 +213,7 @@ def _gate_verdict(pair: ComparedPair, gate: Gate) -> str:
 
 
 def _figure(row: Compared) -> str:
-    """A figure with its ratio: "p99 of randread 8k is 12% higher (1.12, 1.04 to 1.20)"."""
+    """A figure with its ratio: "p99 of randread 8k is 12% higher, ratio 1.12 (1.04..1.20)"."""
     if row.ratio is None or row.statistic is None:
         return f"{row.phase} is unknown"
     ratio = text.ratio(row.ratio, row.ratio_low, row.ratio_high)
@@ -330,14 +330,14 @@ def called(sides: Sequence[Side]) -> tuple[Side, ...]:
     return tuple(replace(side, label=name) for side, name in zip(sides, names, strict=True))
 
 
-def title(sides: Sequence[Side]) -> str:
+def title(sides: Sequence[Side], what: str = "Comparison") -> str:
     """What they have in common, then what they are called: "Comparison · card quick · /mnt/a and /mnt/b"."""
     targets, jobs = {_target(side) for side in sides}, {_job(side) for side in sides}
     job, target = (each.pop() if len(each) == 1 else "" for each in (jobs, targets))
     shared = f"{job} on {target}" if job and target else job or target
     names = [side.label for side in sides]
     listed = f"{', '.join(names[:-1])} and {names[-1]}"
-    return " · ".join(filter(None, ("Comparison", shared, listed)))
+    return " · ".join(filter(None, (what, shared, listed)))
 
 
 def _target(side: Side) -> str:

@@ -17,7 +17,7 @@ from iocast.model.results.comparison import Gate
 from iocast.model.run import Run
 from iocast.report.comparison_report import compare as report_of
 from iocast.results.comparison import gate_outcome, judged_pairs
-from iocast.sessions.comparing import group_folder, in_turns, measured_run, refuse_unfit, side_of
+from iocast.sessions.comparing import Comparison, group_folder, in_turns, measured_run, refuse_unfit, side_of
 from iocast.sessions.events import RunBegun
 from iocast.sessions.in_notebook import InNotebook
 from iocast.sessions.listener import Listener
@@ -31,7 +31,7 @@ _MAKE_ONE = "make one of ten runs: iocast repeat 10 JOB PATH --out baseline"
 class Gated(Struct, InNotebook, frozen=True):
     """What a gate found: the baseline, what was held against it, and the verdict."""
 
-    sides: tuple[Side, Side]
+    sides: tuple[Side, ...]  # two
     verdict: Gate
     folder: str  # of the runs that were made
     again: str = ""  # the command that compares them once more, where that is not `iocast report`
@@ -47,10 +47,11 @@ def gate(request: GateRequest, listener: Listener) -> Gated | None:
     return _beside(request, listener) if request.job else _against_runs(request, listener)
 
 
-def _judged(request: GateRequest, sides: tuple[Side, Side], most: int) -> Gate:
-    """What the runs so far say; the rounds are those that have a partner."""
-    outcome = gate_outcome(judged_pairs(*sides, request.limit))
-    return Gate(outcome=outcome, rounds=len(sides[1].runs), most_rounds=most, limit_share=request.limit)
+def _judged(request: GateRequest, sides: tuple[Side, ...], most: int) -> Gate:
+    """What the rounds so far say of the baseline and of what is held against it."""
+    first, other = sides
+    outcome = gate_outcome(judged_pairs(first, other, request.limit))
+    return Gate(outcome=outcome, rounds=len(other.runs), most_rounds=most, limit_share=request.limit)
 
 
 def _beside(request: GateRequest, listener: Listener) -> Gated | None:
@@ -70,18 +71,14 @@ def _beside(request: GateRequest, listener: Listener) -> Gated | None:
         destroy=request.destroy,
         options=request.options,
     )
-    verdicts: list[Gate] = []
 
-    def known(sides: tuple[Side, ...]) -> bool:
-        first, other = sides
-        verdicts.append(_judged(request, (first, other), most))
-        return verdicts[-1].outcome != "undecided"
+    def is_known(comparison: Comparison) -> bool:
+        return _judged(request, comparison.sides, most).outcome != "undecided"
 
-    comparison = in_turns(turns, "gate-{}", lambda comparison: known(comparison.sides), listener)
+    comparison = in_turns(turns, "gate-{}", is_known, listener)
     if comparison is None:
         return None
-    first, other = comparison.sides
-    return Gated((first, other), _judged(request, (first, other), most), comparison.folder)
+    return Gated(comparison.sides, _judged(request, comparison.sides, most), comparison.folder)
 
 
 def _against_runs(request: GateRequest, listener: Listener) -> Gated | None:
@@ -122,12 +119,12 @@ def _job_again(request: GateRequest, runs: tuple[Run, ...]) -> Job:
         )
     where = request.baseline
     if until_sure(where):
-        raise SpecError(f"{where} was made by a gate itself: as many runs as it took are no baseline", _MAKE_ONE)
+        raise SpecError(f"{where} was made by a gate itself, which chose how many runs to make", _MAKE_ONE)
     if any(run.source is not None for run in runs):
         raise SpecError(f"{where} was measured by another tool: iocast cannot repeat it", _MAKE_ONE)
     plan = runs[0].plan
     if plan.calibration or any(record.phase not in plan.phases for record in runs[0].measured):
-        raise SpecError(f'the rows of "{plan.name}" are chosen as it runs: they are no baseline', _MAKE_ONE)
+        raise SpecError(f'the rows of "{plan.name}" are chosen as it runs, and cannot be repeated', _MAKE_ONE)
     if len({(run.plan.target.path, run.plan.files, run.plan.phases) for run in runs}) > 1:
         raise SpecError(f"the runs of {where} are not of one job on one target", _MAKE_ONE)
     if len({run.plan.seed for run in runs}) < REPEATS:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from iocast import archive
-from iocast.archive.catalogue import DEEPEST, Catalogue, CatalogueEntry, group_kind, labels, runs_in
+from iocast.archive.catalogue import DEEPEST, Catalogue, CatalogueEntry, group_kind, labels
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
 from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
@@ -78,11 +78,11 @@ class Folders:
 
     def comparison(self, names: list[str]) -> str:
         """The comparison of some runs, or groups of repeats, as one HTML page. Raises IocastError."""
-        from iocast.diagnose.comparable import side
         from iocast.report.comparison_report import compare
+        from iocast.sessions.comparing import side_of
 
         folders = tuple(self._group(name) or self.folder(name) for name in names)
-        sides = [side(label, runs_in(each)) for label, each in zip(labels(folders), folders, strict=True)]
+        sides = [side_of(label, each) for label, each in zip(labels(folders), folders, strict=True)]
         return _html(compare(sides, charts=True))
 
     def group_page(self, name: str) -> str:

@@ -8,7 +8,7 @@ line only.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,15 @@ from iocast.errors import SpecError
 HERE = "iocast.toml"
 ON_THE_LINE_ONLY = ("destroy", "force", "beside-others", "output", "to", "files")
 _PREFIX = "IOCAST_"
+_SEE = "see iocast config"
 _YES = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+class Document(NamedTuple):
+    """A file of defaults and its settings; {} where there is no such file."""
+
+    file: str
+    settings: dict[str, Any]
 
 
 class SetDefault(NamedTuple):
@@ -37,38 +45,44 @@ def users_file() -> Path:
     return base / "iocast" / "config.toml"
 
 
-def set_defaults(command: click.Command, verb: str, verbs: Collection[str]) -> dict[str, SetDefault]:
-    """What is set for the options of a verb ("card", "load-db run"), by their long names, of all `verbs`.
+def read_documents(verbs: Collection[str]) -> tuple[Document, ...]:
+    """The files of defaults, those of the user before that of the directory, which goes before them.
 
-    Raises SpecError for a file that cannot be read, a section that is no verb, an option that the verb has not or that
-    stands on the command line only, and a value that is none.
+    Raises SpecError for a file that cannot be read or belongs to another user, and for a section that is none of the
+    `verbs`.
+    """
+    documents = tuple(Document(str(file), _settings_in(file)) for file in (users_file(), Path(HERE)))
+    for file, settings in documents:
+        for name, table in settings.items():
+            if isinstance(table, dict) and name not in verbs:
+                raise SpecError(f"{file}: iocast has no verb [{name}]{near(name, verbs)}", "iocast --help lists them")
+    return documents
+
+
+def set_defaults(command: click.Command, verb: str, documents: Iterable[Document]) -> dict[str, SetDefault]:
+    """What the files and the environment set for the options of a verb ("card", "load-db run"), by their long names.
+
+    Raises SpecError for an option that the verb does not have or that only the command line may give, and for a value
+    that the option cannot have.
     """
     options = named_options(command)
-    settings: dict[str, SetDefault] = {}
-    for file in (users_file(), Path(HERE)):
-        document = _document(file)
-        _check_sections(document, str(file), verbs)
-        for table, is_own in ((document, False), (_section(document, verb), True)):
-            for name, value in table.items():
-                if isinstance(value, dict):
-                    continue
-                option = options.get(name)
-                if option is None:
-                    if is_own:
-                        raise SpecError(f"{file}: {verb} has no option {name}{near(name, options)}", _SEE)
-                    continue
-                _check(name, f"{file}: {name}")
-                settings[name] = SetDefault(_value(option, value, f"{file}: {name}"), str(file))
+    defaults: dict[str, SetDefault] = {}
+    for file, settings in documents:
+        section = _section(settings, verb)
+        if unknown := [name for name, value in section.items() if name not in options and not isinstance(value, dict)]:
+            raise SpecError(f"{file}: {verb} has no option {unknown[0]}{near(unknown[0], options)}", _SEE)
+        for name, value in (*settings.items(), *section.items()):
+            if name in options and not isinstance(value, dict):
+                defaults[name] = SetDefault(_value(options[name], value, f"{file}: {name}"), file)
     for prefix in (_PREFIX, f"{_PREFIX}{_variable(verb)}_"):
         for name, option in options.items():
             text = os.environ.get(variable := prefix + _variable(name))
             if text is not None:
-                _check(name, variable)
-                settings[name] = SetDefault(_from_text(option, text, variable), variable)
-    return settings
-
-
-_SEE = "see iocast config"
+                defaults[name] = SetDefault(_from_text(option, text, variable), variable)
+    for name, default in defaults.items():
+        if name in ON_THE_LINE_ONLY:
+            raise SpecError(f"{default.source}: --{name} is given on the command line only", "remove it there")
+    return defaults
 
 
 def named_options(command: click.Command) -> dict[str, click.Option]:
@@ -80,12 +94,12 @@ def named_options(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def default_map(command: click.Command, verb: str, verbs: Collection[str]) -> dict[str, Any]:
+def default_map(command: click.Command, verb: str, documents: Sequence[Document]) -> dict[str, Any]:
     """What is set for a verb, as click takes it; of a group for each of its words."""
     if isinstance(command, click.Group):
-        return {name: default_map(each, f"{verb} {name}", verbs) for name, each in command.commands.items()}
+        return {name: default_map(each, f"{verb} {name}", documents) for name, each in command.commands.items()}
     options = named_options(command)
-    return {options[name].name or name: each.value for name, each in set_defaults(command, verb, verbs).items()}
+    return {options[name].name or name: each.value for name, each in set_defaults(command, verb, documents).items()}
 
 
 def is_anything_set() -> bool:
@@ -98,7 +112,7 @@ def _variable(name: str) -> str:
     return name.upper().replace("-", "_").replace(" ", "_")
 
 
-def _document(file: Path) -> dict[str, Any]:
+def _settings_in(file: Path) -> dict[str, Any]:
     """A file's settings; nothing where it is not there. Raises SpecError."""
     import tomllib
 
@@ -122,24 +136,13 @@ def _document(file: Path) -> dict[str, Any]:
         raise SpecError(f"{file}: {error}", 'for example time = "10s", or a section [card]') from None
 
 
-def _section(document: Mapping[str, Any], verb: str) -> Mapping[str, Any]:
+def _section(settings: Mapping[str, Any], verb: str) -> Mapping[str, Any]:
     """The table of a verb: [card], [load-db.run]."""
-    table = document
+    table = settings
     for word in verb.split():
         inner = table.get(word)
         table = inner if isinstance(inner, dict) else {}
     return table
-
-
-def _check_sections(document: Mapping[str, Any], file: str, verbs: Collection[str]) -> None:
-    for name, table in document.items():
-        if isinstance(table, dict) and name not in verbs:
-            raise SpecError(f"{file}: [{name}] is no verb{near(name, verbs)}", "iocast --help lists the verbs")
-
-
-def _check(name: str, where: str) -> None:
-    if name in ON_THE_LINE_ONLY:
-        raise SpecError(f"{where}: --{name} is given on the command line only", "remove it there")
 
 
 def _value(option: click.Option, value: Any, where: str) -> Any:
@@ -173,13 +176,15 @@ def all_commands(verbs: Iterable[tuple[str, click.Command]]) -> Iterator[tuple[s
             yield verb, command
 
 
-def all_set(commands: Mapping[str, click.Command]) -> Iterator[tuple[str, str, SetDefault]]:
+def all_set(
+    commands: Mapping[str, click.Command], documents: Sequence[Document]
+) -> Iterator[tuple[str, str, SetDefault]]:
     """Verb, option and what is set for it, of all these. Raises SpecError; for a name that no verb has, too."""
     known: set[str] = set()
     for verb, command in all_commands(commands.items()):
         known |= named_options(command).keys()
-        yield from ((verb, name, each) for name, each in sorted(set_defaults(command, verb, commands).items()))
-    for file in (users_file(), Path(HERE)):
-        for name, value in _document(file).items():
+        yield from ((verb, name, each) for name, each in sorted(set_defaults(command, verb, documents).items()))
+    for file, settings in documents:
+        for name, value in settings.items():
             if name not in known and not isinstance(value, dict):
                 raise SpecError(f"{file}: no verb has an option {name}{near(name, known)}", "iocast VERB --help")

@@ -132,8 +132,8 @@ def mount_namespace(process: Path) -> str:
 
 
 class RemotePlaces(NamedTuple):
-    """Where a look at a file may never come back, because its server is dead. Of local file systems that are mounted
-    below a remote one (an NFS home with a scratch disk, a root by NFS) it is no part.
+    """Where a look at a file may never come back, because its server is dead. A local file system that is mounted below
+    a remote one (a scratch disk in an NFS home, any disk of a host whose root is on NFS) is local all the same.
     """
 
     remote: dict[str, bool]  # by mount point, with a slash at its end; {} where nothing is remote

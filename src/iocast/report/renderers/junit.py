@@ -104,8 +104,8 @@ def _finding(finding: FindingDocument) -> _Test:
 
 def _figure(compared: Compared, group: str) -> _Test:
     name = f"{compared.phase} {words(compared.statistic)}" if compared.statistic else compared.phase
-    came_to = outcome(compared)
-    if came_to in ("undecided", "refused") or compared.relative is None:
+    judgement = outcome(compared)
+    if judgement in ("undecided", "refused") or compared.relative is None:
         return _Test(group, name, "skipped", compared.why_not or words(compared.verdict))
     says = f"{compared.relative:.1%} of the first side's performance"
-    return _Test(group, name, "failed" if came_to == "worse" else "passed", says)
+    return _Test(group, name, "failed" if judgement == "worse" else "passed", says)

@@ -172,7 +172,7 @@ class MyObjects:
         for pattern, right in self._on.rows(_RIGHTS):
             rights.setdefault(pattern, set()).add(right)
         everywhere = rights.pop("")
-        return min((everywhere | given >= _SEEING for given in rights.values()), default=everywhere >= _SEEING)
+        return all(everywhere | given >= _SEEING for given in rights.values() or [everywhere])
 
     @contextmanager
     def locked(self, tables: list[str]) -> Iterator[None]:

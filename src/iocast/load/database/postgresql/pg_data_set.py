@@ -247,7 +247,6 @@ class PgDataSet:
         notes = []
         whole = built_data_set.rows * built_data_set.tables * built_data_set.block_bytes
         for table in range(1, built_data_set.tables + 1):
-            on_build("vacuum", table, whole, whole)
             self._objects.require(f"t{table}")  # a vacuum takes its own lock, and may stand in no transaction
             sql = f"vacuum (freeze, analyze) {self._own}{SCHEMA}.t{table}"
             self._patiently(sql, lambda number=table: on_build("vacuum", number, whole, whole))  # type: ignore[misc]

@@ -63,11 +63,12 @@ _TIED = (
     " union select pg_describe_object(classid, objid, objsubid) || ' belongs to the schema' from pg_depend"
     f" where refclassid = 'pg_namespace'::regclass and refobjid = {_HERE} and deptype = 'a'"
 )
-# What runs when our tables are written to or vacuumed, and was not made by us. Ours call nothing that others could have
-# made, nor may others have the server's own functions called, which no dependence shows: some change what is others'. A
-# foreign key that refers to our tables carries our updates over; one of ours locks rows of others. Ours stand on the
-# schema alone (types and access methods of the server have no entry): on no type or domain of others, and are no part
-# of a table. What belongs to ours is an index, a default, a constraint or a type of their rows, and nothing else.
+# What would run when our tables are written to or vacuumed, or change with them, and was not made by us. Our tables
+# depend on the schema alone (types and access methods of the server have no entry): on no type or domain of others, and
+# none is a partition of another table. To them belong indexes, defaults, constraints and the types of their rows, and
+# no trigger, rule, policy or statistics object. These call nothing that others could have made, nor functions of the
+# server, which leave no entry and of which some change what is others'. A foreign key that refers to our tables
+# carries our updates over; one of ours locks rows of others.
 _HUNG = (
     "select obj_id.type || ' ' || obj_id.identity || ' is used by ' || objid::regclass from pg_depend,"
     " pg_identify_object(refclassid, refobjid, 0) obj_id where classid = 'pg_class'::regclass"
@@ -78,11 +79,6 @@ _HUNG = (
     " and classid not in ('pg_attrdef'::regclass, 'pg_constraint'::regclass, 'pg_type'::regclass,"
     " 'pg_publication_rel'::regclass) and not exists (select from pg_class"
     " where classid = 'pg_class'::regclass and oid = objid and relkind in ('i', 'I', 't'))"
-    " union "
-    "select pg_describe_object('pg_trigger'::regclass, oid, 0) from pg_trigger"
-    " where tgrelid = any(%(ours)s) and not tgisinternal"
-    " union select pg_describe_object('pg_rewrite'::regclass, oid, 0) from pg_rewrite where ev_class = any(%(ours)s)"
-    " union select pg_describe_object('pg_policy'::regclass, oid, 0) from pg_policy where polrelid = any(%(ours)s)"
     " union select pg_describe_object(part.classid, part.objid, 0) from pg_depend part"
     " join pg_depend called on (called.classid, called.objid) = (part.classid, part.objid)"
     " where part.refclassid = 'pg_class'::regclass and part.refobjid = any(%(ours)s)"
