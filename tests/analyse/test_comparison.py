@@ -14,10 +14,12 @@ from makers.model_vectors import vectors_of
 from msgspec.structs import replace
 
 from iocast.analyse.comparison import (
+    MARGIN,
     QUANTILES,
     Bounds,
     Ratio,
     ab_ratio,
+    accuracy,
     any_time_half,
     difference,
     fold,
@@ -550,6 +552,34 @@ def test_who_looks_after_each_round_is_wrong_no_more_often() -> None:
 
 def test_ten_percent_are_seen_within_eight_rounds() -> None:
     assert sum(_first_seen(math.log(1.1), 0.04, 8, seed) > 0 for seed in range(200)) >= 180
+
+
+def test_what_runs_know_of_a_figure_holds_as_often_as_it_says() -> None:
+    """95 of 100 of a fixed number of runs; and at least so many where one stops as soon as it is known to 10 %."""
+    fixed = sure = runs = 0
+    for seed in range(400):
+        drawn = random.Random(seed)
+        values = [math.exp(drawn.gauss(0, 0.06)) for _ in range(30)]
+        typical = math.exp(math.fsum(map(math.log, values[:5])) / 5)
+        share = accuracy(values[:5])
+        assert share is not None
+        fixed += 1 / (1 + share) <= typical <= 1 + share
+        for count in range(3, 31):
+            share = accuracy(values[:count], any_time=True)
+            if share is not None and share <= MARGIN:
+                sure += abs(math.fsum(map(math.log, values[:count])) / count) <= math.log1p(share)
+                runs += count
+                break
+    assert 370 <= fixed <= 390
+    assert sure >= 390
+    assert runs < 400 * 10, "runs that scatter by 6 % need few"
+
+
+def test_one_run_and_runs_with_nothing_in_common_know_nothing() -> None:
+    assert accuracy([100.0]) is None
+    assert accuracy([100.0, 101.0, 99.0], any_time=True) is None, "three are too few to stop at"
+    assert accuracy([10.0, 1000.0]) is None
+    assert accuracy([100.0, 100.0, 100.0]) == 0.0
 
 
 def test_pairs_until_sure_have_wider_intervals_and_none_while_they_are_few() -> None:

@@ -76,6 +76,25 @@ def test_ab_goes_on_until_it_is_sure(job: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_repeat_goes_on_until_its_figures_are_known(job: Path, tmp_path: Path) -> None:
+    """Three runs are too few to stop at; two such groups are compared by intervals that hold whenever one stops."""
+    folders = {}
+    for path in ("sim:hdd", "sim:nvme"):
+        words = ("repeat", "3", str(job), path, "--until-sure", "14", "--out", str(tmp_path / path[4:]))
+        done = iocast(*words, "--json", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        folders[path] = _only(tmp_path / path[4:])
+        assert folders[path].name.endswith("-until-sure")
+        for row in json.loads(done.stdout)["repeats"]:
+            assert 3 < row["runs"] <= 14
+            assert row["runs"] == len(list(folders[path].iterdir()))
+            shares = row["accuracy_share"], row["accuracy_p99_share"]
+            assert all(0 <= share <= 0.10 for share in shares if share is not None)
+    compared = iocast("compare", *map(str, folders.values()), cwd=tmp_path)
+    assert "they hold whenever one stops" in " ".join(compared.stdout.split())
+
+
+@pytest.mark.long
 def test_outcomes_that_fail_are_chosen(job: Path, tmp_path: Path) -> None:
     """A script learns from the exit code whether the storage became slower."""
     for path in ("sim:nvme", "sim:hdd"):

@@ -30,6 +30,7 @@ PAIRS_GAIN = 0.5
 SINGLE_RUN = Rule(confidence=0.99, least_intervals=3)
 EFFECT_VARIANCE = 4.0  # of the mean over the scatter, as any_time_half expects it: 1 to 16 see 10 % about as soon
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
+MOST_ACCURACY = math.log(2)  # "within a factor of two" or more is no accuracy
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
 
@@ -108,6 +109,23 @@ def any_time_half(values: Sequence[float], confidence: float) -> float | None:
         return None
     t_squared = (count - 1) * (limit - 1) / (1 - limit / wider)
     return math.sqrt(t_squared * _variance(values) / count)
+
+
+def accuracy(values: Sequence[float], *, any_time: bool = False) -> float | None:
+    """How well the typical value (the geometric mean) of one statistic is known over runs: 0.1 is within 10 %, as the
+    upper end of its 95 % interval over the value less one. None where the runs are too few.
+
+    With `any_time` their number was not fixed beforehand, and the interval is that of `any_time_half`. All values are
+    above 0. Source: models B5.
+    """
+    logs = [math.log(value) for value in values]
+    if any_time:
+        half = any_time_half(logs, 0.95)
+    elif len(logs) < 2:
+        half = None
+    else:
+        half = student_t_quantile(0.975, len(logs) - 1) * math.sqrt(_variance(logs) / len(logs))
+    return None if half is None or half >= MOST_ACCURACY else math.expm1(half)
 
 
 def _whenever(shift: float, ratios: Sequence[float], margin: float, figures: int) -> Ratio:

@@ -23,7 +23,7 @@ from iocast.text import shown
 
 DEEPEST = 4  # folders of groups of runs: out/ab-…/A/run
 LAST = "last"
-UNTIL_SURE = "-until-sure"  # the end of the name of a group of `ab --until-sure`
+UNTIL_SURE = "-until-sure"  # the end of the name of a group of `ab` or `repeat` with --until-sure
 _GROUP = re.compile(r"\d{4}-\d\d-\d\dT\d{6}-(repeat|ab|gate)-")  # how a folder of `repeat`, `ab` or `gate` is called
 
 # Whether a side of a comparison has as many runs as it took to be sure: "" no, "each" of each figure by itself, "all"
@@ -42,7 +42,8 @@ def until_sure(folder: str) -> UntilSure:
     place = os.path.abspath(folder)
     if "gate" in (group_kind(place), group_kind(os.path.dirname(place))):
         return "all"
-    return "each" if os.path.basename(os.path.dirname(place)).endswith(UNTIL_SURE) else ""
+    group = place if group_kind(place) == "repeat" else os.path.dirname(place)
+    return "each" if os.path.basename(group).endswith(UNTIL_SURE) else ""
 
 
 class CatalogueEntry(msgspec.Struct, frozen=True):

@@ -27,6 +27,7 @@ from iocast.model.results.comparison import (
     SidePrice,
     Unlike,
 )
+from iocast.report.card.row_labels import labels_among
 from iocast.report.charts import charts_at
 from iocast.report.charts.subjects import ComparedSides
 from iocast.report.prices import side_prices
@@ -284,6 +285,9 @@ def _next_steps(sides: Sequence[Side], result: Comparison) -> Iterator[str]:
         yield f"{text.counted(refused, 'row')} could not be compared: see the reason of each."
 
 
+LEAST_SAID = 0.001  # an accuracy below is no news
+
+
 def repeats(side: Side, *, charts: bool = False) -> Report:
     """The report of several runs of one job on one target: do they agree?"""
     rows = tuple(repeats_of(side))
@@ -291,7 +295,7 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
     drawn = charts_at("repeats", side) if charts else ()
     return Report(
         title=f"Repeats · {side.label}",
-        verdict=_repeats_verdict(rows, len(side.runs)),
+        verdict=" ".join(filter(None, (_repeats_verdict(rows, len(side.runs)), _accuracy_sentence(rows)))),
         sections=(section("repeats", tables=(table,), charts=drawn),),
         kind="repeats",
         subjects=_subjects((side,)),
@@ -302,7 +306,8 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
 def _repeats_verdict(rows: tuple[Repeats, ...], runs: int) -> str:
     bad = [row.phase for row in rows if row.verdict == "inconclusive"]
     if bad:
-        return f"The repeats of {', '.join(bad)} differ by more than {SCATTER:.0%}: find the cause before comparing."
+        names = ", ".join(labels_among([row.phase for row in rows], bad))
+        return f"The repeats of {names} differ by more than {SCATTER:.0%}: find the cause before comparing."
     if runs < 2:
         return "Repeatability needs at least two runs."
     agreeing = {1: "The only row repeats", 2: "Both rows repeat"}.get(len(rows), f"All {len(rows)} rows repeat")
@@ -312,6 +317,24 @@ def _repeats_verdict(rows: tuple[Repeats, ...], runs: int) -> str:
         f"{agreeing} over {runs} runs: the coefficient of variation is at most"
         f" {text.brief_percent(scatter)}, and no run is more than {text.brief_percent(furthest)} from the first."
     )
+
+
+def _accuracy_sentence(rows: tuple[Repeats, ...]) -> str:
+    """How well the worst row is known; silent about a figure that is not known at all in one."""
+    figures = {
+        "throughput": [(row.accuracy_share, row.phase) for row in rows if row.median_per_s],
+        "p99": [(row.accuracy_p99_share, row.phase) for row in rows if row.scatter_p99_share is not None],
+    }
+    parts: list[str] = []
+    for figure, shares in figures.items():
+        known = [(share, phase) for share, phase in shares if share is not None]
+        if known and len(known) == len(shares):
+            share, phase = max(known)
+            accuracy = text.brief_percent(max(share, LEAST_SAID)) + (f" ({phase})" if len(known) > 1 else "")
+            parts.append(f"{figure}{'' if parts else ' is accurate'} to ±{accuracy}")
+    if not parts:
+        return ""
+    return f"{'At worst ' if len(rows) > 1 else 'Its '}{' and '.join(parts)}."
 
 
 def _subjects(sides: Sequence[Side]) -> tuple[Subject, ...]:

@@ -12,6 +12,7 @@ from iocast.analyse.comparison import (
     Difference,
     Ratio,
     ab_ratio,
+    accuracy,
     difference,
     median_of,
     overlap,
@@ -278,7 +279,8 @@ def repeats_of(side: Side) -> Iterator[Repeats]:
     for name in names:
         records = tuple(r for run in side.runs for r in run.measured if r.phase.name == name)
         rates = values(records, THROUGHPUT)
-        scatter, scatter_p99, apart = variation(rates), variation(values(records, P99)), _apart(rates)
+        slow = values(records, P99)
+        scatter, scatter_p99, apart = variation(rates), variation(slow), _apart(rates)
         yield Repeats(
             side=side.label,
             phase=name,
@@ -288,8 +290,21 @@ def repeats_of(side: Side) -> Iterator[Repeats]:
             symmetric_share=abs(apart.symmetric) if apart else None,
             scatter_share=scatter,
             scatter_p99_share=scatter_p99,
+            accuracy_share=accuracy(rates, any_time=bool(side.until_sure)),
+            accuracy_p99_share=accuracy(slow, any_time=bool(side.until_sure)),
             verdict=agree(max(scatter or 0.0, scatter_p99 or 0.0), len(rates)),
         )
+
+
+def is_known(side: Side) -> bool:
+    """Whether throughput and p99 of every row are known to 10 %, where they are known at all, whenever one stops."""
+    rows: dict[str, list[PhaseRecord]] = {}
+    for run in side.runs:
+        for record in run.measured:
+            rows.setdefault(record.phase.name, []).append(record)
+    figures = [values(tuple(records), figure) for records in rows.values() for figure in JUDGED]
+    known = [accuracy(each, any_time=True) for each in figures if each]
+    return all(share is not None and share <= MARGIN for share in known)
 
 
 def agree(worst: float, runs: int) -> RepeatsCode:

@@ -29,7 +29,7 @@ from iocast.report.comparison_report import compare as report_of
 from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
 from iocast.results.compared_values import JUDGED, ratio_of
-from iocast.results.comparison import judged_pairs, outcome
+from iocast.results.comparison import is_known, judged_pairs, outcome
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
 from iocast.sessions.in_notebook import InNotebook
@@ -104,22 +104,26 @@ def outcomes_of(result: Struct | None) -> frozenset[str]:
 
 
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
-    """Runs the job several times; None when it was stopped. Raises IocastError."""
+    """Runs the job several times, or until its figures are known; None when it was stopped. Raises IocastError."""
     job, options = asked_job(request.job, request.options), request.options
     refuse_unfit(job, find_target(request.path, options.destroy), options)
-    with group_folder(options.out, f"repeat-{job.name.replace(' ', '-')}") as folder:
-        for number in range(1, request.times + 1):
-            listener.tell(RunBegun(number, request.times))
+    most = max(request.times, request.until_sure)
+    name = f"repeat-{job.name.replace(' ', '-')}{UNTIL_SURE if request.until_sure else ''}"
+    with group_folder(options.out, name) as folder:
+        for number in range(1, most + 1):
+            listener.tell(RunBegun(number, most))
             # Other offsets in each run, or a lucky choice of them would repeat as well.
             this = replace(options, seed=options.seed + number - 1, out=folder)
             if measured_run(job, find_target(request.path, options.destroy), this, listener).stopped:
                 return None
+            if request.times <= number < most and is_known(side_of("", folder)):
+                break
         return repeats_in(folder)
 
 
 def repeats_in(folder: str) -> Repeats:
     """The runs of one job in a folder. Raises ArchiveError."""
-    return Repeats(folder, side(os.path.basename(os.path.abspath(folder)), runs_in(folder)))
+    return Repeats(folder, side_of(os.path.basename(os.path.abspath(folder)), folder))
 
 
 def ab(request: AbRequest, listener: Listener) -> Comparison | None:

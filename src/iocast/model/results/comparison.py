@@ -130,6 +130,17 @@ class Repeats(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     scatter_p99_share: Annotated[
         Number | None, shown("CV of\np99", "tenth_share", explain="coefficient of variation of the p99")
     ] = None
+    accuracy_share: Annotated[
+        Number | None,
+        shown(
+            "IOPS\n±",
+            "tenth_share",
+            explain="how well the typical IOPS are known: half the 95% interval over runs",
+        ),
+    ] = None
+    accuracy_p99_share: Annotated[
+        Number | None, shown("p99\n±", "tenth_share", explain="how well the typical p99 is known")
+    ] = None
     verdict: Annotated[RepeatsCode, shown("verdict", "code")]
 
 

@@ -17,6 +17,15 @@ class RepeatRequest(Struct, frozen=True, kw_only=True):
     times: Annotated[int, argument(metavar="N"), Meta(ge=1, le=1000)]
     job: Annotated[Job | str, argument()]
     path: Annotated[str, argument()] = "."
+    until_sure: Annotated[
+        int,
+        option(
+            "After N runs, go on until throughput and p99 of every row are known to 10%, at most so many runs.",
+            "RUNS",
+            quiet=True,
+        ),
+        Meta(ge=0, le=1000),
+    ] = 0
     options: Annotated[RunOptions, part("size_bytes", "duration_ns", "seed", "destroy", "price", "out")] = RunOptions()
 
 
