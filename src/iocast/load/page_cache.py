@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from iocast.archive.writing.held_directories import held_path
 from iocast.errors import TargetError
 from iocast.load.os_refusals import refusal
 from iocast.load.work_files import WorkFile
+
+_PLAIN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def drop_cached(files: tuple[WorkFile, ...]) -> None:
@@ -17,14 +20,32 @@ def drop_cached(files: tuple[WorkFile, ...]) -> None:
     """
     for file in files:
         try:
-            descriptor = os.open(held_path(file.path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(descriptor)
+            _drop(os.open(held_path(file.path), _PLAIN))
         except OSError as error:
             raise refusal("cannot drop the page cache of", file.path, error) from error
+
+
+def drop_below(folder: str) -> None:
+    """Pages of all regular files below a folder, which no link leads out of; what is not yet written is written first.
+
+    Raises TargetError.
+    """
+    try:
+        for _, _, names, directory in os.fwalk(folder, follow_symlinks=False):
+            for name in names:
+                if stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                    _drop(os.open(name, _PLAIN | os.O_NOFOLLOW, dir_fd=directory))
+    except OSError as error:
+        raise refusal("cannot drop the page cache of files in", folder, error) from error
+
+
+def _drop(descriptor: int) -> None:
+    """The pages of one file, which is closed. Raises OSError."""
+    try:
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
 
 
 def drop_names() -> None:

@@ -22,7 +22,9 @@ def trial_report(run: Run, folder: str) -> Report:
     """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
     runs = _runs(run, folder)
     ruling, section = _judged(runs)
-    places = run.plan.target.path + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
+    server = run.plan.target.database
+    place = f"{server.product} {server.version}" if server else run.plan.target.path
+    places = place + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
     return Report(
         title=f"Experiment {run.plan.experiment} · {places}",
         verdict=_answer(ruling),

@@ -67,6 +67,8 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
     was measured. Raises IocastError."""
     trial, places = _trial(request), _places(request)
     listener.tell(TrialBegun(trial.NAME, questions()[trial.NAME]))
+    if hasattr(trial, "SERVER"):
+        return _with_server(trial, request, listener)
     first: Path | None = None
     stopped = False
     # Closed whatever happens: what it mounted is taken away before the image below it.
@@ -85,6 +87,20 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
                 stopped = True
                 break
     return None if first is None else _judge(first, request.page and not stopped, listener)
+
+
+def _with_server(trial: Trial, request: TrialRequest, listener: Listener) -> Answered | None:
+    """An experiment whose rows are those of a database that it makes. Raises IocastError."""
+    from iocast.sessions.database.cold_and_warm import cold_and_warm
+
+    (path,) = _places(request).paths
+    setup = _setup(trial, request, find_target(path))
+    done = cold_and_warm(setup, request.options, listener)
+    if done is None or done.folder is None:
+        return None
+    if done.error is not None and not done.run.measured:
+        raise done.error
+    return _judge(done.folder, request.page and not done.stopped, listener)
 
 
 def _judge(folder: Path, page: bool, listener: Listener) -> Answered:

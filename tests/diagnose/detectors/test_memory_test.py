@@ -107,6 +107,20 @@ def test_calls_quicker_than_any_block_io_were_answered_by_the_page_cache() -> No
     assert shares.page_cache == pytest.approx(0.3)
 
 
+def test_what_the_servers_processes_fetched_counts_where_others_read_from_the_device() -> None:
+    """The device's counters hold everybody's reads; the kernel's account of the server holds its own."""
+    told = loaded(STATEMENTS, STATEMENTS * 8192)
+    (record,) = told.phases
+    result = record.measurement.database
+    assert result is not None
+    for fetched_bytes, share in ((0, 0.0), (STATEMENTS // 4 * 8192, 0.25), (None, 1.0)):
+        measured = replace(record.measurement, database=replace(result, fetched_bytes=fetched_bytes))
+        (row,) = Facts(replace(told, phases=(replace(record, measurement=measured),))).rows
+        shares = memory_shares(row)
+        assert shares is not None
+        assert (shares.storage, shares.page_cache) == (pytest.approx(share), pytest.approx(1 - share))
+
+
 def test_what_is_not_known_is_blank() -> None:
     told = loaded(None, STATEMENTS * 8192, say="4,000 misses are counted for 1,000 blocks")
     (row,) = Facts(told).rows

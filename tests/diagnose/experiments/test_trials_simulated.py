@@ -13,6 +13,7 @@ from iocast.diagnose.experiments.named import (
     TRIALS,
     arm,
     cache,
+    cold_warm,
     concurrent_readers,
     dio_matrix,
     holes,
@@ -308,7 +309,7 @@ def test_a_run_that_was_cut_short_is_judged_by_what_there_is(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "trial", long_after(1, [t for t in TRIALS if t not in (request_size, lost_writes)]), ids=lambda t: t.NAME
+    "trial", long_after(1, [t for t in TRIALS if t not in (request_size, lost_writes, cold_warm)]), ids=lambda t: t.NAME
 )
 def test_no_experiment_falls_over_a_run_that_was_stopped(trial: object, tmp_path: Path) -> None:
     from msgspec.structs import replace

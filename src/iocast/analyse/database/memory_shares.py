@@ -5,10 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from iocast.analyse.database.server_layers import cached_calls_share
-from iocast.analyse.device_io import DeviceIo
 from iocast.analyse.facts import RowFacts, once
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
-from iocast.model.database.database_result import Statements
+from iocast.model.database.database_result import DatabaseResult
 
 
 class MemoryShares(Struct, frozen=True, kw_only=True):
@@ -23,8 +22,8 @@ class MemoryShares(Struct, frozen=True, kw_only=True):
 def memory_shares(row: RowFacts) -> MemoryShares | None:
     """None of rows that are no load of a database, that read nothing, or whose misses are not known.
 
-    What the device read beyond the load's misses, for others or by read-ahead, can make the share of the page cache
-    smaller than it is.
+    What was read beyond the load's misses, by read-ahead or, where the server's processes are not seen, for others, can
+    make the share of the page cache smaller than it is.
     """
     did, target = row.measurement.database, row.run.plan.target.database
     if did is None or target is None or isinstance(row.record.phase.database, CommitLoad):
@@ -35,21 +34,26 @@ def memory_shares(row: RowFacts) -> MemoryShares | None:
     missed = min(1.0, misses / blocks)
     if target.direct or not misses:
         return MemoryShares(engine=1 - missed, page_cache=0.0, storage=missed)
-    device = row.under_filesystem
-    if device is None or device.read_bytes is None:
+    delivered = _delivered(row, did, target.block_bytes)
+    if delivered is None:
         return MemoryShares(engine=1 - missed, page_cache=None, storage=None)
-    from_device = missed * min(1.0, _delivered(row, did.statements, device, target.block_bytes))
+    from_device = missed * min(1.0, delivered)
     return MemoryShares(engine=1 - missed, page_cache=missed - from_device, storage=from_device)
 
 
-def _delivered(row: RowFacts, did: Statements, device: DeviceIo, block_bytes: int) -> float:
-    """The device's part of the blocks that the engine read, at most: by its bytes; where each read is of one block,
-    which the kernel's read-ahead makes longer, also by its reads, and by the calls that took as long as a block I/O."""
-    missed = (did.table_misses or 0) + did.index_misses
-    shares = [(device.read_bytes or 0) / (missed * block_bytes)]
+def _delivered(row: RowFacts, did: DatabaseResult, block_bytes: int) -> float | None:
+    """The storage's part of the blocks that the engine read, at most: by the bytes that its processes fetched, or that
+    the device delivered to anybody; where each read is of one block, which the kernel's read-ahead makes longer, also
+    by the device's reads, and by the calls that took as long as a block I/O. None where neither was seen."""
+    statements, device = did.statements, row.under_filesystem
+    missed = (statements.table_misses or 0) + statements.index_misses
+    delivered = [None if device is None else device.read_bytes, did.fetched_bytes]
+    shares = [each / (missed * block_bytes) for each in delivered if each is not None]
+    if not shares:
+        return None
     work = row.record.phase.database
-    if not did.scans and isinstance(work, DatabaseLoad) and work.work_unit == 1:
-        shares += [] if device.reads is None else [device.reads / missed]
+    if not statements.scans and isinstance(work, DatabaseLoad) and work.work_unit == 1:
+        shares += [] if device is None or device.reads is None else [device.reads / missed]
         cached = cached_calls_share(row)
         shares += [] if cached is None else [1 - cached]
     return min(shares)

@@ -20,7 +20,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -58,15 +58,23 @@ class OwnServer(Struct, frozen=True, kw_only=True):
     user: str  # that it runs as
     direct_io: bool  # its data files are opened with O_DIRECT: the page cache answers nothing
     shared_buffers_bytes: int
+    start_again: Callable[[], None]  # with empty buffers, at the same URL; raises TargetError
 
 
 @contextmanager
 def own_server(
-    path: str, programs: ServerPrograms | None = None, *, room_bytes: int = 0, say: Say | None = None
+    path: str,
+    programs: ServerPrograms | None = None,
+    *,
+    room_bytes: int = 0,
+    shared_buffers_bytes: int = SHARED_BUFFERS_BYTES,
+    direct_io: bool = True,
+    say: Say | None = None,
 ) -> Iterator[OwnServer]:
     """While entered, a server runs in the directory `path`; afterwards nothing of it is left.
 
-    `room_bytes` will be needed besides the cluster. To be entered on a thread that lives as long: the kernel ends the
+    `room_bytes` will be needed besides the cluster. With `direct_io` its data files are opened with O_DIRECT where the
+    version and the file system can. To be entered on a thread that lives as long: the kernel ends the
     server with it. `say` is told what could not be removed; without it that is an error. Raises TargetError for a
     directory that will not do, DatabaseError where no server can be run.
     """
@@ -75,19 +83,20 @@ def own_server(
     place = made_place(path, user, CLUSTER_BYTES + room_bytes)
     try:
         _init_cluster(programs, place, user)
-        process, direct_io = _started(programs, place, user)
+        running = _Running(_Wanted(programs, place, user, _log(place), shared_buffers_bytes, direct_io))
         try:
             yield OwnServer(
                 url=f"postgresql://{ROLE}@/postgres?host={quote(_sockets(place), safe='')}&port={_PORT}",
                 programs=programs,
                 folder=str(place.path),
-                pid=process.pid,
+                pid=running.process.pid,
                 user=user.pw_name if user else pwd.getpwuid(os.geteuid()).pw_name,
-                direct_io=direct_io,
-                shared_buffers_bytes=SHARED_BUFFERS_BYTES,
+                direct_io=running.direct_io,
+                shared_buffers_bytes=shared_buffers_bytes,
+                start_again=running.start_again,
             )
         finally:
-            _stop(process)
+            running.end()
     except BaseException as error:
         if why := place.remove():
             _add(error, f"{place.path} {why}: {_way_out(path, why)}", say)
@@ -192,17 +201,53 @@ def _samples(programs: ServerPrograms, user: pwd.struct_passwd | None) -> Iterat
         raise TargetError(f"cannot make a room for initdb: {error.strerror}", "TMPDIR names another place") from error
 
 
-def _own_settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
+class _Wanted(NamedTuple):
+    """A server that is to be started, once or again."""
+
+    programs: ServerPrograms
+    place: OwnPlace
+    user: pwd.struct_passwd | None
+    log: int  # a descriptor
+    shared_buffers_bytes: int
+    direct_io: bool
+
+
+class _Running:
+    """A server at work: its process, and what it takes to start it again, which is let go at the end."""
+
+    def __init__(self, wanted: _Wanted) -> None:
+        self._wanted: _Wanted | None = wanted
+        try:
+            self.process, self.direct_io = _started(wanted)
+        except BaseException:
+            os.close(wanted.log)
+            raise
+
+    def start_again(self) -> None:
+        """With a checkpoint in between, and so with empty buffers. Raises TargetError."""
+        if self._wanted is not None:
+            _stop(self.process, signal.SIGINT)
+            self.process, self.direct_io = _started(self._wanted)
+
+    def end(self) -> None:
+        """Its descriptors are closed with it."""
+        _stop(self.process)
+        if self._wanted is not None:
+            os.close(self._wanted.log)
+        self._wanted = None
+
+
+def _own_settings(wanted: _Wanted, *, direct_io: bool) -> dict[str, str]:
     """What the server is told besides the defaults of the version: as words of its command line, which go before what
     any file in its folder says.
     """
     return {
         "listen_addresses": "",
-        "unix_socket_directories": _in_child(place.sockets),
+        "unix_socket_directories": _in_child(wanted.place.sockets),
         "unix_socket_permissions": "0700",
         "port": str(_PORT),  # only the name of the socket
         "max_connections": "100",
-        "shared_buffers": f"{SHARED_BUFFERS_BYTES >> 20}MB",
+        "shared_buffers": f"{wanted.shared_buffers_bytes >> 20}MB",
         "huge_pages": "off",
         "dynamic_shared_memory_type": "mmap",  # in the data directory, where it is removed with it
         "fsync": "on",
@@ -221,36 +266,36 @@ def _own_settings(place: OwnPlace, *, direct_io: bool) -> dict[str, str]:
     }
 
 
-def _started(
-    programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None
-) -> tuple[subprocess.Popen[bytes], bool]:
-    """The server, listening, and whether with O_DIRECT: without it where the file system refuses that."""
-    said = ""
+def _log(place: OwnPlace) -> int:
+    """The file that the server's words go to, open. Raises TargetError."""
     try:
-        log = os.fdopen(place.held.folder.create(LOG), "r+b")
+        return place.held.folder.create(LOG)
     except OSError as error:
         raise TargetError(f"cannot write in {place.path}: {error.strerror}", ELSEWHERE) from error
-    with log:
-        for direct_io in (True, False) if programs.major >= DIRECT_IO_SINCE else (False,):
-            log.truncate(0)
-            log.seek(0)
-            process = _server(programs, place, user, log.fileno(), direct_io=direct_io)
-            try:
-                place.note_server(process.pid)
-                if _listens(process, place):
-                    return process, direct_io
-            except BaseException:
-                _stop(process)
-                raise
+
+
+def _started(wanted: _Wanted) -> tuple[subprocess.Popen[bytes], bool]:
+    """The server, listening, and whether with O_DIRECT: without it where the file system refuses that."""
+    said, programs, place = "", wanted.programs, wanted.place
+    for direct_io in (True, False) if wanted.direct_io and programs.major >= DIRECT_IO_SINCE else (False,):
+        os.ftruncate(wanted.log, 0)
+        os.lseek(wanted.log, 0, os.SEEK_SET)
+        process = _server(wanted, direct_io=direct_io)
+        try:
+            place.note_server(process.pid)
+            if _listens(process, place):
+                return process, direct_io
+        except BaseException:
             _stop(process)
-            said = " ".join(os.pread(log.fileno(), _LONGEST_SAID, 0).decode(errors="replace").split()[-60:])
+            raise
+        _stop(process)
+        said = " ".join(os.pread(wanted.log, _LONGEST_SAID, 0).decode(errors="replace").split()[-60:])
     raise TargetError(f"PostgreSQL {programs.version} does not start in {place.path}: {said}", ELSEWHERE)
 
 
-def _server(
-    programs: ServerPrograms, place: OwnPlace, user: pwd.struct_passwd | None, log: int, *, direct_io: bool
-) -> subprocess.Popen[bytes]:
-    words = [f"--{name}={value}" for name, value in _own_settings(place, direct_io=direct_io).items()]
+def _server(wanted: _Wanted, *, direct_io: bool) -> subprocess.Popen[bytes]:
+    words = [f"--{name}={value}" for name, value in _own_settings(wanted, direct_io=direct_io).items()]
+    programs, place, user, log = wanted[:4]
     try:
         with starting():
             return subprocess.Popen(
@@ -293,10 +338,10 @@ def _ends_with_us() -> Callable[[], None]:
     return ask
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ends the server without a checkpoint: its data are removed with it."""
+def _stop(process: subprocess.Popen[bytes], by: signal.Signals = signal.SIGQUIT) -> None:
+    """Ends the server: without a checkpoint, as its data are removed with it; by SIGINT with one."""
     if process.poll() is None:
-        process.send_signal(signal.SIGQUIT)
+        process.send_signal(by)
         try:
             process.wait(timeout=20)
         except subprocess.TimeoutExpired:

@@ -24,6 +24,7 @@ from iocast.load.database.load_server import Counters, LoadServer, LoadSession, 
 from iocast.load.database.row_counts import RowCounts, counted, kinds_of
 from iocast.load.database.servers import connect
 from iocast.load.database.session_crew import SessionCrew
+from iocast.load.database.storage_reads import fetched_bytes, read_bytes_by_process
 from iocast.load.loaders.loader import MeasuredPhase, OnTick, PlannedGroup
 from iocast.load.work_files import Layout, WorkFile
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad
@@ -111,7 +112,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
         for session in sessions:  # plans are made before the first statement that counts
             session.begin(began)
             session.run(0)
-        before = server.counters()
+        before, fetched_before = server.counters(), read_bytes_by_process(row.server.pid)
         used = resource.getrusage(resource.RUSAGE_SELF)
         interval_ns, length_ns = row.plan.interval_ns, round((row.plan.length.seconds or 0) * 1e9)
         crew = SessionCrew(sessions, interval_ns, length_ns)
@@ -119,6 +120,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
         began, started_unix_ns = server.now(), unix_ns()
         crew.start(began)
         interrupted = _watch(crew, row, until, on_tick)
+        fetched = fetched_bytes(fetched_before, read_bytes_by_process(row.server.pid))
     finally:
         for session in sessions:
             session.close()
@@ -150,7 +152,7 @@ def _measured(row: _Row, server: LoadServer, until: StopRule | None, on_tick: On
         generator=Generator(threads=row.plan.users, user_ns=crew.ran_ns, queued_ns=crew.queued_ns),
         unsent_arrivals=_unsent(row, crew),
         commit=_commits(row, counts),
-        database=replace(result, statements=statements),
+        database=replace(result, statements=statements, fetched_bytes=fetched),
     )
     return MeasuredPhase(row.plan, measurement, IntervalStream(counts.intervals, interval_ns))
 

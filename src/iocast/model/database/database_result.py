@@ -72,4 +72,5 @@ class DatabaseResult(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     statements: Statements = Statements()
     below: LayerBelow | None = None
     commit: CommitPath | None = None
+    fetched_bytes: int | None = None  # from storage by the server's processes; None: not seen
     notes: tuple[str, ...] = ()

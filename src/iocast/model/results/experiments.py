@@ -171,6 +171,22 @@ class WorkingSetRow(_Row, frozen=True, kw_only=True, tag="working_set"):
     p99_ns: Annotated[Number, shown("p99", "duration", spare=1)]
 
 
+class CacheStateRow(_Row, frozen=True, kw_only=True, tag="cache_state"):
+    """The same statements with empty caches, or with full ones; shares are of the blocks that they asked for."""
+
+    test: Annotated[str, shown("caches")]
+    statements: Annotated[int, shown("statements", "count")]
+    mean_ns: Annotated[Number, shown("statement\nmean", "duration")]
+    p99_ns: Annotated[Number | None, shown("statement\np99", "duration")] = None
+    read_mean_ns: Annotated[
+        Number | None, shown("read\nmean", "duration", explain="by the engine's own clock, of what its buffers lacked")
+    ] = None
+    engine_cache_share: Annotated[Number | None, shown("engine\ncache", "share")] = None
+    page_cache_share: Annotated[Number | None, shown("page\ncache", "share")] = None
+    storage_share: Annotated[Number | None, shown("storage", "share")] = None
+    storage_blocks: Annotated[int | None, shown("blocks from\nstorage", "count")] = None
+
+
 ExperimentRow = (
     UsualRow
     | AtDeviceRow
@@ -184,6 +200,7 @@ ExperimentRow = (
     | NamesRow
     | StretchRow
     | RequestsRow
+    | CacheStateRow
     | WorkingSetRow
 )
 

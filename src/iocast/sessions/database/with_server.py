@@ -53,7 +53,7 @@ def plan_server(
         raise SpecError(f'--with "{server}" is not a server that iocast can start', "--with postgres, or postgres:DIR")
     if target.kind != "directory":
         raise TargetError(f"{request.path} is not a directory: a database needs one", "give a directory on the storage")
-    _require_driver()
+    require_driver()
     programs = find_programs(folder)  # before minutes of load, not after them
     job = with_twins(job)
     size_bytes = min(request.options.size_bytes or DATA_BYTES, DATA_BYTES)
@@ -76,7 +76,8 @@ def plan_server(
     return job, beside
 
 
-def _require_driver() -> None:
+def require_driver() -> None:
+    """Raises DatabaseError where PostgreSQL's driver is not installed."""
     from iocast.tools.database_address import needed_for
 
     with needed_for("PostgreSQL"):

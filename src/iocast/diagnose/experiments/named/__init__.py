@@ -7,6 +7,7 @@ from typing import Protocol
 from iocast.diagnose.experiments.named import (
     arm,
     cache,
+    cold_warm,
     concurrent_readers,
     dio_matrix,
     holes,
@@ -33,7 +34,7 @@ class Trial(Protocol):
     """A module that asks one question; its docstring is its manual page, the first line the question.
 
     One that wants several work files has `files(asked) -> int`, one that works in a tree of files
-    `tree(asked) -> Tree`; one that can make targets of its own has `IMAGES`.
+    `tree(asked) -> Tree`; one that can make targets of its own has `IMAGES`; one about a database `SERVER`.
     """
 
     NAME: str
@@ -65,6 +66,7 @@ TRIALS: tuple[Trial, ...] = (
     probe,
     lost_writes,
     metadata,
+    cold_warm,
 )
 
 
