@@ -21,7 +21,7 @@ CASES = [(path.name, path.read_bytes()) for path in FILES]  # the name of a log 
 TOOLS = (
     *("fioparse", "orion", "vdbench", "dstat", "collectl", "diskstats"),
     *("diskspd", "crystaldiskmark", "ioping", "ior", "iozone", "kbench", "mdtest", "sysbench", "pg_test_fsync"),
-    *("calibrate_io", "strace", "queue_table"),
+    *("elbencho", "calibrate_io", "strace", "queue_table"),
     *("ioh", "log2", "vscsi", "oracle_waits", "awr_miner", "ehm", "oracle_iostat", "oracle_event", "capture_spool"),
 )
 KINDS = {

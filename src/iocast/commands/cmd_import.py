@@ -16,9 +16,9 @@ from iocast.sessions.requests.run_options import RUNS
 def import_(files: tuple[str, ...], out: str, form: str) -> int:
     """Import result FILES of other tools (or folders of them) as run folders and show them.
 
-    fio, fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone, IOR, mdtest, kbench, iostat,
-    sar, dstat, collectl, /proc/diskstats, strace and LatencyMap are known. Files of one format become the rows of one
-    run. Figures missing from a file stay blank; unreadable lines are refused with file and line.
+    fio, fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping, iozone, IOR, mdtest, elbencho,
+    kbench, iostat, sar, dstat, collectl, /proc/diskstats, strace and LatencyMap are known. Files of one format become
+    the rows of one run. Figures missing from a file stay blank; unreadable lines are refused with file and line.
     """
     from iocast.sessions.import_results import import_results
 

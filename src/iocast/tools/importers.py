@@ -16,6 +16,7 @@ from iocast.tools import (
     crystaldiskmark,
     diskspd,
     dstat,
+    elbencho,
     ioh,
     ioping,
     ior,
@@ -100,12 +101,13 @@ IMPORTERS: tuple[Importer, ...] = (
     ior,
     mdtest,
     kbench,
+    elbencho,
 )
 
 KNOWN = (
     "fio (text, terse, JSON, logs), fioparse, ORION, CALIBRATE_IO, vdbench, diskspd, CrystalDiskMark, ioping,"
-    " iozone, IOR, mdtest, kbench, sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar, dstat,"
-    " collectl, /proc/diskstats, tables of queue depths, strace, latency records, ioh.sh, snapshots of"
+    " iozone, IOR, mdtest, elbencho, kbench, sysbench fileio, pg_test_fsync, pgio, SLOB's awr_info.sh, iostat, sar,"
+    " dstat, collectl, /proc/diskstats, tables of queue depths, strace, latency records, ioh.sh, snapshots of"
     " GV$IOSTAT_FILE and GV$EVENT_HISTOGRAM (also by ehm.sql), spools of iocast_capture.sql and printed histograms"
     " of latency (bcc, bpftrace, DTrace, SystemTap, vscsiStats, AWR, Statspack, AWR-Miner) are supported"
 )

@@ -100,6 +100,7 @@ SETTINGS: Final = _words(
 # The words of which iocast makes the names of its jobs, rows and studies.
 ROW_WORDS: Final = _words(
     "test tests job fio vdbench slob pgio diskspd crystaldiskmark iozone ioping ior mdtest kbench ehm awr miner"
+    " elbencho mkdirs rmdirs statdirs rmfiles"
     " strace iostat sar dstat collectl latency records waits histogram event system level io libaio psync vsync"
     " pvsync pvsync2"
     " posixaio mmap splice sg iocp asynchronous unknown simulated sim client server loop postgresql mysql mariadb"
