@@ -1,4 +1,4 @@
-"""elbencho's text, CSV and JSON of the same phases, made by elbencho 3.1-10 (without its service): they agree."""
+"""elbencho's text, CSV and JSON of the same phases, made by elbencho 3.1-10 (without its service), agree."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_a_csv_states_no_percentiles(fixtures: Path) -> None:
 def test_what_a_text_says_without_latencies_and_sizes(fixtures: Path) -> None:
     (run,) = importers.read((str(fixtures / "elbencho_more.txt"),))
     assert run.warnings == (
-        f"{fixtures / 'elbencho_more.txt'}: left out are phases without I/O to files, read back, or too short:"
-        " SYNC, DROPCACHE",
+        f"{fixtures / 'elbencho_more.txt'}: left out are phases that are no reads, writes or names of files alone,"
+        " or too short: SYNC, DROPCACHE",
     )
     assert run.source is not None
     assert run.source.notes == (elbencho.EDGES,)
@@ -268,25 +268,22 @@ def test_what_the_command_line_says(
     assert (", ".join(each.path for each in row.plan.files), row.plan.locality) == (path, order)
 
 
-def test_a_text_of_version_1_is_read_too(read_all: Reader) -> None:
-    """By hand, as the source of 1.9 prints it: lengths in ms, units in the headings."""
-    text = (
-        "OPERATION   RESULT TYPE         FIRST DONE  LAST DONE\n"
-        "=========== ================    ==========  =========\n"
-        "WRITE       Elapsed ms       :        1900       2000\n"
-        "            IOPS             :        1050       1024\n"
-        "            Throughput MiB/s :        1050       1024\n"
-        "            Total MiB        :        1995       2048\n"
-        "            IO latency us    : [ min=500 avg=970 max=12000 ]\n"
-        "            IO lat %ile us   : [ 1%<=609 50%<=1024 75%<=1218 99%<=4096 ]\n"
-        "            IO lat histo     : [ 609: 48, 1024: 1500, 4096: 500 ]\n"
-        "---\n"
+def test_a_text_of_version_1_is_read_too(fixtures: Path) -> None:
+    """Made by 1.9-1: lengths in ms, units in the headings, "Total files" before the number."""
+    (run,) = importers.read((str(fixtures / "elbencho_v1.txt"),))
+    assert [each.measurement.classes[0].op for each in run.phases] == [
+        *("write", "read", "mkdir", "write", "stat", "unlink", "rmdir"),
+    ]
+    rates = [each.ios_per_s for each in run.phases]
+    # STAT took less than 1 ms: 200 of 434,782 a second.
+    assert rates == [pytest.approx(each, abs=0.5) for each in (1_479, 4_195, 1_039, 32_226, 434_782, 45_454, 667)]
+    first, *_, last = run.phases
+    assert (first.measurement.ios, first.measurement.bytes) == (512, 32 << 20)
+    assert (times_of(first).min_ns, times_of(first).mean_ns, times_of(first).max_ns) == (
+        *(184 * US, 1_342 * US, 24_102 * US),
     )
-    (row,) = read_all(("x", text)).phases
-    assert (row.measurement.ios, row.measurement.bytes, row.measurement.elapsed_ns) == (2_048, 2_048 << 20, 2 * 10**9)
-    times = times_of(row)
-    assert (times.min_ns, times.mean_ns, times.max_ns) == (500 * US, 970 * US, 12_000 * US)
-    assert [each.weight for each in times.buckets] == [48, 1_500, 500]
+    assert sum(each.weight for each in times_of(first).buckets) == 512
+    assert times_of(last).mean_ns == 1_164 * US
 
 
 def test_users_are_the_threads_of_all_hosts(read_all: Reader, fixtures: Path) -> None:
@@ -294,3 +291,23 @@ def test_users_are_the_threads_of_all_hosts(read_all: Reader, fixtures: Path) ->
     assert read_all(("x", text + "\n")).phases[0].plan.users == 6
     limited = text.replace("--direct", "--limitwrite")
     assert "arrival" in read_all(("x", limited + "\n")).phases[0].unstated
+
+
+def test_mixes_that_count_reads_among_the_writes_are_left_out(read_all: Reader, fixtures: Path) -> None:
+    """As 1.9-1 printed one: of 21,071 IOPS 14,918 were reads, and the latency is of both."""
+    mix = (
+        "RWMIX70   Elapsed ms       :        194        194\n"
+        "          IOPS             :      21094      21071\n"
+        "          IOPS read        :      14913      14918\n"
+        "          Throughput MiB/s :        164        164\n"
+        "          Read MiB/s       :        116        116\n"
+        "          Total MiB        :         31         32\n"
+        "          Read MiB         :         22         22\n"
+        "          IO latency us    : [ min=33 avg=94 max=18233 ]\n"
+        "---\n"
+    )
+    run = read_all(("x", (fixtures / "elbencho_v1.txt").read_text() + mix))
+    assert len(run.phases) == 7
+    assert "RWMIX70" in run.warnings[0]
+    columns = (fixtures / "elbencho.csv").read_text().replace("rwmix read IO lat us", "IO lat of reads")
+    assert len(read_all(("x", columns)).phases) == 8

@@ -12,8 +12,8 @@ cut off, in buckets a quarter of a power of two wide: the edges here are the who
 Whether one I/O followed the other is left open where the mean is below 20us, or files are opened in between.
 What it cannot see: in a CSV, percentiles; in what it printed, without --resfile, the load; of a CSV or a text the bytes
 beyond whole MiB; percentiles where a latency was above 225 s, for which elbencho has no bucket.
-What is left out: phases without I/O (SYNC, DROPCACHE), those of object stores, HDFS and networks, and writes that are
-each read back (+r, --verifydirect), of which it times both together: a warning names them.
+What is left out: phases without I/O (SYNC, DROPCACHE), those of object stores, HDFS and networks, mixes before 2.0.7,
+which count reads among the writes, and writes that are each read back (+r, --verifydirect). A warning names them.
 What is refused: live statistics (--livecsv), a column that is missing, lines of several versions in one CSV, a figure
 that cannot be read.
 """
@@ -42,6 +42,7 @@ from iocast.tools.stated_rows import OpFigures, Row, run, stated
 EDGES = "elbencho's percentiles are the upper edges of its buckets: up to 19 % above what was measured."
 SEVERAL = "the files are of several forms: if they are of the same phases, each is counted twice; give the JSON alone"
 SAME_FILE = "give the file of --jsonfile, --csvfile or --resfile exactly as elbencho wrote it"
+OTHER_VERSION = "another version wrote this line: give the results of each in its own file"
 LIVE_HINT = "let elbencho write its results, too: --jsonfile, --csvfile or --resfile, and give that file"
 Form = Literal["text", "CSV", "JSON"]
 US, MS = 1_000, 1_000_000  # in ns
@@ -86,6 +87,7 @@ _LABELS = {
     **{"Elapsed time": "time ms [last]", "Elapsed ms": "time ms [last]"},
     **{"IOPS": "IOPS [last]", "IOPS write": "IOPS [last]", "IOPS read": f"{READS}IOPS [last]"},
     **{"Total MiB": "MiB [last]", "MiB write": "MiB [last]", "MiB read": f"{READS}MiB [last]"},
+    **{"Total files": "entries [last]", "Total dirs": "entries [last]"},  # of the first versions
     **{"IOs total": "IOs [last]", "IOs write": "IOs [last]", "IOs read": f"{READS}IOs [last]"},
 }
 _ENTRIES = {
@@ -97,8 +99,9 @@ _CONFIG = {
     **{"direct_io": "direct IO", "random_offsets": "random", "io_depth": "IO depth"},
     **{"version": "version", "command": "command"},
 }
-_WITH_VALUE = {"-t": "threads", "--threads": "threads", "-b": "block size", "--block": "block size"} | {
-    "--iodepth": "IO depth"
+_WITH_VALUE = {
+    **{"-t": "threads", "--threads": "threads"},
+    **{"-b": "block size", "--block": "block size", "--iodepth": "IO depth"},
 }
 # Options whose value may look like a path and is none of those that were measured.
 _FILES_OF_ITS_OWN = frozenset(
@@ -112,8 +115,6 @@ _LIMITS = {"--limitread", "--limitwrite", "--rwmixthrpct"}
 _ORDERS = {"--backward", "--strided"}
 _ELSEWHERE = {"-c", "--configfile"}  # options that are not in the command line
 _ON = {"1", "true"}
-_RATED = ("bytes", "entries")
-_COUNTS = ("entries", "IOs", "MiB")
 _COUNT = "the count of a bucket"
 LEAST_MEAN_NS = 20 * US  # below it, what is cut off from a time is too much of it
 
@@ -183,16 +184,16 @@ def _rows(path: str, phases: list[_Phase], warnings: list[str]) -> list[Row]:
     left_out: dict[str, None] = {}
     for phase in phases:
         row = _row(path, phase)
-        if row is None:
-            left_out[phase.cells["operation"][:20]] = None
-        else:
-            rows.append(row)
+        rows += [row] if row else []
+        left_out |= {} if row else {phase.cells["operation"][:20]: None}
     names = ", ".join([*left_out][:10])
     if not rows:
-        what = f"only {names}, no reads, writes or names of files" if names else "no phase that ended"
+        what = f"only {names}: no reads, writes or names of files alone" if names else "no phase that ended"
         raise refuse(path, 0, f"it has {what}", SAME_FILE)
     if names:
-        warnings.append(f"{path}: left out are phases without I/O to files, read back, or too short: {names}")
+        warnings.append(
+            f"{path}: left out are phases that are no reads, writes or names of files alone, or too short: {names}"
+        )
     return rows
 
 
@@ -207,10 +208,7 @@ def _csv(path: str, lines: list[str]) -> Iterator[_Phase]:
                 raise refuse(path, at, f'it has no column "{missing[0]}"', SAME_FILE)
         elif line.strip() and columns:
             if len(cells) != len(columns):
-                what = f"{len(cells)} values under {len(columns)} headings"
-                raise refuse(
-                    path, at, what, "another version wrote this line: give the results of each in its own file"
-                )
+                raise refuse(path, at, f"{len(cells)} values under {len(columns)} headings", OTHER_VERSION)
             yield _Phase("CSV", at, dict(zip(columns, cells, strict=True)))
 
 
@@ -311,7 +309,7 @@ class _Table:
         elif what == "LABEL":
             self._headed["label"] = value
         else:
-            self._headed |= {"command": value, **_of_command(_arguments(value))}
+            self._headed |= {"command": value, **_of_command(_ARGUMENT.findall(value))}
 
     def _end(self) -> None:
         if self.open:
@@ -333,6 +331,7 @@ class _Table:
                 if counted in ("Objects", "Buckets"):
                     self.open.cells["path type"] = counted
             if column:
+                self.open.cells[label] = last
                 self.open.cells.setdefault(column, last)  # with --dirstats, directories follow the files
 
     @staticmethod
@@ -383,10 +382,6 @@ def _milliseconds(path: str, at: int, text: str) -> str:
     return str(round((hours * 60 + minutes) * 60_000 + rest))
 
 
-def _arguments(command: str) -> list[str]:
-    return [match[1] for match in _ARGUMENT.finditer(command)]
-
-
 def _of_command(arguments: list[str]) -> dict[str, str]:
     """What the options of a command line say for sure, under the names of the columns."""
     cells = {"direct IO": "1"} if "--direct" in arguments else {}
@@ -414,8 +409,8 @@ def _paths(arguments: list[str]) -> str:
 def _row(path: str, phase: _Phase) -> Row | None:
     """The phase as a row; None where it has no I/O to compare."""
     cells, at = phase.cells, phase.line
-    kind, arguments = cells["operation"], _arguments(cells.get("command", ""))
-    if cells.get("path type", "") not in _KINDS or "--verifydirect" in arguments:
+    kind, arguments = cells["operation"], _ARGUMENT.findall(cells.get("command", ""))
+    if cells.get("path type", "") not in _KINDS or "--verifydirect" in arguments or not _is_apart(phase):
         return None
     elapsed_ns = _elapsed_ns(path, phase)
     sides = _SIDES.get("MIX" if _MIX.match(kind) else kind, ())
@@ -444,6 +439,15 @@ def _row(path: str, phase: _Phase) -> Row | None:
     )
 
 
+def _is_apart(phase: _Phase) -> bool:
+    """Whether the writes of a mix stand without its reads, as from 2.0.7 on."""
+    if not _MIX.match(phase.cells["operation"]) or phase.form == "JSON":
+        return True
+    if phase.form == "CSV":
+        return f"{READS}IO lat us [avg]" in phase.cells
+    return "IOPS write" in phase.cells or f"{READS}IOPS [last]" not in phase.cells
+
+
 def _back_to_back(phase: _Phase, arguments: list[str], ops: tuple[OpFigures, ...]) -> bool:
     """Whether each thread did one operation after the other, and the means are fine enough to check that."""
     if any(each.times.coarse and (each.times.coarse.mean_ns or LEAST_MEAN_NS) < LEAST_MEAN_NS for each in ops):
@@ -465,7 +469,8 @@ def _elapsed_ns(path: str, phase: _Phase) -> int:
     if stated_ms is None:
         raise refuse(path, phase.line, "it states no elapsed time", SAME_FILE)
     least_ns = bounded(path, phase.line, stated_ms * MS, "the elapsed time")
-    rates = [(_whole(path, phase, f"{name} [last]"), _whole(path, phase, f"{name}/s [last]")) for name in _RATED]
+    pairs = ((f"{name} [last]", f"{name}/s [last]") for name in ("bytes", "entries"))
+    rates = [(_whole(path, phase, count), _whole(path, phase, rate)) for count, rate in pairs]
     rates.append((_counted(path, phase, "", least_ns / 1e9), _whole(path, phase, "IOPS [last]")))
     exact_ns = next((count * 1e9 / rate for count, rate in rates if count and rate), 0.0)
     return round(min(max(exact_ns, least_ns), least_ns + MS - US))
@@ -480,7 +485,9 @@ def _bytes(path: str, phase: _Phase, prefix: str) -> tuple[int, int]:
 
 def _counted(path: str, phase: _Phase, prefix: str, seconds: float) -> int | None:
     """How many I/Os there were, where it is stated or the bytes or the histogram say it, and the rate agrees."""
-    rate, entries, ios, mib = (_whole(path, phase, f"{prefix}{name} [last]") for name in ("IOPS", *_COUNTS))
+    rate, entries, ios, mib = (
+        _whole(path, phase, f"{prefix}{name} [last]") for name in ("IOPS", "entries", "IOs", "MiB")
+    )
     if ios is not None or rate is None:
         return ios if ios is not None else entries if mib is not None else None  # of files of one block: no IOPS
     slack = 2 + seconds + rate / 1000  # a rate is cut to a whole number, a length to whole ms
