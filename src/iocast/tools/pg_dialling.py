@@ -8,7 +8,10 @@ from iocast.errors import DatabaseError, SpecError
 from iocast.tools.database_address import AskPassword, needed_for, parsed, unset
 
 CONNECT_TIMEOUT_S = 10
-_SERVERS_OWN = "-c search_path=pg_catalog"  # else the owner of the database says what our statements name
+# Else the owner of the database says what our statements name; and a mark, which a server has that got all of this.
+_MARK = "iocast.session"
+_SERVERS_OWN = f"-c search_path=pg_catalog -c quote_all_identifiers=off -c {_MARK}=own"
+_POOLER = "connect to the server itself: a pooler does not pass the settings on that make the session read-only"
 _KEY_LOG = "sslkeylogfile"  # to which libpq would append, whatever it is
 _KEY_LOG_SINCE = 180000
 _WAY_OUT = "give the password in PGPASSWORD, in ~/.pgpass or in a service file, or wait to be asked for it"
@@ -50,14 +53,28 @@ class PgDialling:
             secret = {} if known is None else {"password": known}
             try:
                 with unset("KRB5_TRACE"):
-                    return psycopg.connect(**{**conninfo, **settings, **secret}, autocommit=True)
+                    connection = psycopg.connect(**{**conninfo, **settings, **secret}, autocommit=True)
             except psycopg.OperationalError as error:
                 if known is not None:
                     del self._answers[self.redacted]
                 if attempt or known is not None or self._ask is None or not _wants_password(error):
                     raise _refused(self.redacted, error) from None
                 self._answers[self.redacted] = self._ask(f"password for {self.redacted}: ")
+            else:
+                self._require_settings(connection)
+                return connection
         raise AssertionError("unreachable")
+
+    def _require_settings(self, connection: Any) -> None:
+        """A pooler may drop all settings of the session and say nothing. SHOW calls no function, which others may have
+        named like the server's. Raises DatabaseError.
+        """
+        try:
+            connection.execute(f"show {_MARK}")
+        except pg_driver().Error:
+            connection.close()
+            why = "the settings of the session did not reach the server"
+            raise DatabaseError(f"cannot use {self.redacted}: {why}", _POOLER) from None
 
 
 def pg_driver() -> Any:
@@ -94,5 +111,5 @@ def _refused(redacted: str, error: Exception) -> DatabaseError:
     if "role" in said and "does not exist" in said:
         hint = "name the role in the URL: postgresql://user@host/database"
     if "startup parameter" in said:
-        hint = "connect to the server itself: a pooler does not pass the settings on that make the session read-only"
+        hint = _POOLER
     return DatabaseError(f"cannot connect to {redacted}: {said}", hint)

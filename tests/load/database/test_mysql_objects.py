@@ -399,3 +399,18 @@ def test_what_is_hidden_of_others_is_counted(running: Mariadb) -> None:
             each.close()
         loading.close()
         running.say("revoke process on *.* from loader@localhost")
+
+
+def test_a_database_of_the_same_name_in_another_case_is_another(server: Mariadb) -> None:
+    """Its procedure bears our comment, as one of a dump does: the drop looked at it, and failed each time."""
+    ((text,),) = [row[2:3] for row in server.rows("show create procedure iocast_load.load_1")]
+    server.say("create database IOCAST_LOAD", "use IOCAST_LOAD")
+    try:
+        comment = text[text.index("COMMENT '") :].partition("\n")[0]
+        server.say(f"create procedure IOCAST_LOAD.load_1() {comment} begin end")
+        dropped = drop(server, user="root")
+        assert dropped.left == ()
+        kept = server.rows("select routine_schema from information_schema.routines where routine_name = 'load_1'")
+        assert kept == [("IOCAST_LOAD",)]
+    finally:
+        server.say("drop database IOCAST_LOAD")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from makers.database_servers import NoServer, Postgres, build, drop, postgres
+from makers.pooler import pooler
 
-from iocast.errors import IocastError, TargetError
+from iocast.errors import DatabaseError, IocastError, TargetError
 from iocast.load.database.postgresql import pg_load, pg_objects
 from iocast.load.database.postgresql.pg_connection import PgConnection
 from iocast.model.database.database_load import CommitLoad, DatabaseLoad, DataSet
@@ -512,3 +515,44 @@ def test_names_in_our_statements_are_those_of_the_server(payroll: Postgres) -> N
     finally:
         payroll.say("alter database postgres reset search_path", "drop schema shade cascade")
     assert payroll.rows("select salary from public.payroll") == [(1,)]
+
+
+@pytest.mark.parametrize("kind", ["drops", "lends"])
+def test_through_a_pooler_nothing_is_built_and_no_function_of_others_runs(server: Postgres, kind: str) -> None:
+    """Without the settings of the session, names of ours would be those of whoever owns the database; and locks and
+    settings of a session that is lent are those of its next user, too."""
+    server.say(
+        "create schema if not exists evil",
+        "create table if not exists evil.victim (who text)",
+        "create or replace function evil.to_regnamespace(text) returns regnamespace language plpgsql as"
+        " $$ begin insert into evil.victim values (current_user); return pg_catalog.to_regnamespace($1); end $$",
+        "grant usage on schema evil to loader",
+        "grant insert on evil.victim to loader",
+        "alter database postgres set search_path = evil, pg_catalog",
+    )
+    try:
+        with tempfile.TemporaryDirectory() as room, pooler(server.folder, Path(room), **{kind: True}) as host:
+            url = f"postgresql://loader@/postgres?{host}"
+            with pytest.raises(IocastError, match=r"did not reach the server|but with a pooler") as refused:
+                pg_load.connect(url, building=True)
+            assert "the server" in refused.value.hint
+            if kind == "drops":
+                with pytest.raises(DatabaseError, match="settings of the session did not reach"):
+                    PgDialling(url, None).connect("iocast", "-c default_transaction_read_only=on")
+        assert server.rows("select count(*) from evil.victim") == [(0,)]
+        pg_load.connect(server.url("loader")).close()
+        assert server.rows("select count(*) from evil.victim") == [(0,)]
+    finally:
+        server.say("alter database postgres reset search_path", "drop schema evil cascade")
+
+
+def test_a_part_of_an_extension_is_named_and_stays(server: Postgres) -> None:
+    """The server says of it what it is, and nothing in detail."""
+    server.say("alter extension plpgsql add table iocast_load.t1")
+    try:
+        with pytest.raises(IocastError, match=r"extension|not ours|is not") as refused:
+            drop(server)
+        assert "t1" in refused.value.message
+        assert server.rows("select count(*) from iocast_load.t1") == [(256,)]
+    finally:
+        server.say("alter extension plpgsql drop table iocast_load.t1")

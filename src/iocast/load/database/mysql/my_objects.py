@@ -25,11 +25,11 @@ _TABLES = (
 )
 _ROUTINES = (
     "select routine_type, routine_name, routine_comment, 0 from information_schema.routines"
-    f" where routine_schema = '{DATABASE}' order by routine_name"
+    f" where binary routine_schema = '{DATABASE}' order by routine_name"
 )
 _EVENTS = (
     "select 'EVENT', event_name, event_comment, 0 from information_schema.events"
-    f" where event_schema = '{DATABASE}' order by event_name"
+    f" where binary event_schema = '{DATABASE}' order by event_name"
 )
 _COMMENT = (
     f"select table_comment from information_schema.tables where table_schema = '{DATABASE}' and table_name = %s"
@@ -69,7 +69,7 @@ _HUNG = (
 # The server knows routines by names without case and accents: it compares.
 _NAMED_ALIKE = (
     "select routine_name, routine_comment from information_schema.routines"
-    f" where routine_schema = '{DATABASE}' and routine_type = 'PROCEDURE' and routine_name in %s"
+    f" where binary routine_schema = '{DATABASE}' and routine_type = 'PROCEDURE' and routine_name in %s"
 )
 # Without these rights events and routines of others are not seen. Of several patterns that the database's name meets
 # the server takes one: each has to give them.

@@ -37,7 +37,19 @@ class PgConnection:
         self._psycopg = pg_driver()
         self.raw: Any = dialling.connect(NAME, " ".join(f"-c {each}" for each in settings))
         self.version = int(self.raw.info.server_version) // 10_000
+        self._refuse_shared()
         self.tried("set client_connection_check_interval = '1s'")  # a statement of a client that was killed ends soon
+
+    def _refuse_shared(self) -> None:
+        """Locks, settings and prepared statements are the session's: of one that a pooler shares out others have them,
+        too. Such a pooler says that the server's process is another than the one that answers.
+        """
+        if int(self.value("select pg_backend_pid()")) != int(self.raw.info.backend_pid):
+            self.raw.close()
+            raise LoadError(
+                "the connection is not with the server itself, but with a pooler, which lends it to others",
+                "give the URL of the server: a load needs sessions of its own",
+            )
 
     @property
     def local(self) -> bool:
@@ -116,8 +128,9 @@ class PgConnection:
             )
         if state == _DEPENDED_ON:
             diagnosis: Any = getattr(error, "diag", None)
+            detail = getattr(diagnosis, "message_detail", None) or said
             return LoadError(
-                f"objects of others depend on the data set: {'; '.join(diagnosis.message_detail.splitlines())}",
+                f"objects of others depend on the data set: {'; '.join(detail.splitlines())}",
                 "nothing was changed; drop these first, or let them no longer depend on it",
             )
         if state == _LOCKED:
