@@ -63,6 +63,7 @@ def test_values_are_read_as_on_the_command_line(place: Path) -> None:
         ("[plan]\ntiem = 1", 'plan has no option tiem; did you mean "time"?'),
         ("[plam]\ntime = 1", 'iocast has no verb [plam]; did you mean "plan"?'),
         ("time = true", "time is True"),
+        ('[plan.time]\nx = "1s"', "[plan.time] is a table, and time an option"),
         ("time = ", "iocast.toml: Invalid value"),
         ('time = "soon"', '--time: "soon"'),
     ],
@@ -71,6 +72,17 @@ def test_what_cannot_be_a_default(place: Path, text: str, says: str) -> None:
     (place / "iocast.toml").write_text(text)
     done = iocast("plan", "job.toml", "sim:nvme", cwd=place, XDG_CONFIG_HOME="/nowhere")
     assert (done.returncode, says in done.stderr) == (2 if says else 0, True), done.stderr
+
+
+def test_an_empty_variable_is_none(place: Path) -> None:
+    assert seconds(place, IOCAST_TIME="") == 1
+
+
+def test_a_common_name_means_the_same_for_all_verbs(place: Path) -> None:
+    """`watch blk` had a flag of that name, and a time in the file made `iocast config` fail."""
+    (place / "iocast.toml").write_text('time = "5s"\n')
+    done = iocast("config", cwd=place, XDG_CONFIG_HOME="/nowhere")
+    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_is_given_up_by_a_default(place: Path) -> None:

@@ -131,5 +131,6 @@ def _files(source: str) -> list[str]:
         paths = sorted(glob.glob(source))
     files = [path for path in paths if os.path.isfile(path)]
     if not files:
-        raise SourceError(f"{source}: no such file", "give a trace, a folder of traces or a pattern")
+        why = "no file in it" if os.path.isdir(source) else "no such file"
+        raise SourceError(f"{source}: {why}", "give a trace, a folder of traces or a pattern")
     return files

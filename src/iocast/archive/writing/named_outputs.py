@@ -58,6 +58,19 @@ def check_output(path: Path, option: str = "-o", *, force: bool = False) -> None
             raise _unwritable(path, errno.EACCES, option)
 
 
+# What names a directory, and a file that is no option of a verb which may replace it.
+_OF_DIRECTORIES, _NEVER_REPLACED = ("DIRECTORY", "--files"), ("DESTINATION",)
+
+
+def _elsewhere(option: str) -> str:
+    """The way out: another place."""
+    return f"name another {'directory' if option in _OF_DIRECTORIES else 'file'} with {option}"
+
+
+def _or_replace(option: str) -> str:
+    return ", or move it away" if option in _NEVER_REPLACED else ", or add --force to replace this one"
+
+
 def make_directory(path: Path, option: str) -> None:
     """A directory for outputs, made where it is missing. Raises ArchiveError."""
     hint = f"choose another directory with {option}"
@@ -103,7 +116,7 @@ def begin_output(path: Path, option: str = "-o", mode: int = COMMON) -> int:
         try:
             return os.open(path.name, flags | _SAFELY, mode, dir_fd=directory)
         except FileExistsError:
-            raise ArchiveError(f"{path} exists", f"name another file with {option}, or move it away") from None
+            raise ArchiveError(f"{path} exists", f"{_elsewhere(option)}, or move it away") from None
         except OSError as error:
             raise _unwritable(path, error.errno, option) from error
 
@@ -145,7 +158,7 @@ def growing_output(
     """
     with _directory(path, option) as directory:
         if _regular(directory, path, option, force) is not None and fresh:
-            raise ArchiveError(f"{path} exists", f"name another file with {option}, or move it away")
+            raise ArchiveError(f"{path} exists", f"{_elsewhere(option)}, or move it away")
         remove_leftovers(directory, path.name)
         try:
             file = Growing(directory, path.name, mode)
@@ -183,7 +196,7 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
             return None
         kind = stat.S_IFMT(former.st_mode)
         if kind in _KINDS:
-            raise ArchiveError(f"{path} is {_KINDS[kind]}", f"name another file with {option}")
+            raise ArchiveError(f"{path} is {_KINDS[kind]}", _elsewhere(option))
         if kind == stat.S_IFCHR and not force and not _is_terminal(former.st_rdev):
             raise ArchiveError(f"{path} is a device that keeps data", f"name a file with {option}, or add --force")
         whose = "ours" if force or kind != stat.S_IFREG else _whose(directory, path.name)
@@ -198,7 +211,7 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
         changed = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(former.st_mtime))
         raise ArchiveError(
             f"{path} {said} ({capacity(former.st_size)}, last change {changed})",
-            f"name another file with {option}, or add --force to replace this one",
+            f"{_elsewhere(option)}{_or_replace(option)}",
         )
     return former
 
@@ -206,7 +219,7 @@ def _former(directory: int, path: Path, option: str, force: bool) -> os.stat_res
 def _regular(directory: int, path: Path, option: str, force: bool) -> os.stat_result | None:
     former = _former(directory, path, option, force)
     if former is not None and not stat.S_ISREG(former.st_mode):
-        raise ArchiveError(f"{path} is not a regular file", f"name another file with {option}")
+        raise ArchiveError(f"{path} is not a regular file", _elsewhere(option))
     return former
 
 
@@ -284,8 +297,8 @@ def _stream(directory: int, path: Path, former: os.stat_result, data: bytes, opt
 
 
 def _made_meanwhile(path: Path, option: str) -> ArchiveError:
-    return ArchiveError(f"{path} was made by another program while iocast wrote", f"name another file with {option}")
+    return ArchiveError(f"{path} was made by another program while iocast wrote", _elsewhere(option))
 
 
 def _unwritable(path: Path, number: int | None, option: str) -> ArchiveError:
-    return ArchiveError(f"cannot write {path}: {os.strerror(number or errno.EIO)}", f"name another file with {option}")
+    return ArchiveError(f"cannot write {path}: {os.strerror(number or errno.EIO)}", _elsewhere(option))

@@ -15,7 +15,7 @@ from iocast.sessions.requests.blk import BlkRequest
 @click.option("--iolatency", is_flag=True, help="Print histograms in the format of perf-tools iolatency.")
 @click.option("--micro", is_flag=True, help="With --iolatency: use microseconds.")
 @click.option("--queue", is_flag=True, help="With --iolatency: include queue time (its -Q), not device time only.")
-@click.option("--time", "-T", "timed", is_flag=True, help="Print the local time above each interval.")
+@click.option("--timestamps", "-T", "timed", is_flag=True, help="Print the local time above each interval.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per interval.")
 def blk(request: BlkRequest, iolatency: bool, micro: bool, queue: bool, timed: bool, as_json: bool) -> int:
     """Trace requests of block devices: queue time in the kernel and service time of the device.

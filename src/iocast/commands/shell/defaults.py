@@ -71,13 +71,16 @@ def set_defaults(command: click.Command, verb: str, documents: Iterable[Document
         section = _section(settings, verb)
         if unknown := [name for name, value in section.items() if name not in options and not isinstance(value, dict)]:
             raise SpecError(f"{file}: {verb} has no option {unknown[0]}{near(unknown[0], options)}", _SEE)
+        if tables := [name for name, value in section.items() if name in options and isinstance(value, dict)]:
+            said = f"{file}: [{verb.replace(' ', '.')}.{tables[0]}] is a table, and {tables[0]} an option"
+            raise SpecError(said, f"below [{verb.replace(' ', '.')}]: {tables[0]} = VALUE")
         for name, value in (*settings.items(), *section.items()):
             if name in options and not isinstance(value, dict):
                 defaults[name] = SetDefault(_value(options[name], value, f"{file}: {name}"), file)
     for prefix in (_PREFIX, f"{_PREFIX}{_variable(verb)}_"):
         for name, option in options.items():
             text = os.environ.get(variable := prefix + _variable(name))
-            if text is not None:
+            if text:  # an empty variable is none, as everywhere
                 defaults[name] = SetDefault(_from_text(option, text, variable), variable)
     for name, default in defaults.items():
         if name in ON_THE_LINE_ONLY:
