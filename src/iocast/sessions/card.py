@@ -16,6 +16,7 @@ from iocast.model.run import Run
 from iocast.sessions.in_notebook import InNotebook
 
 if TYPE_CHECKING:
+    from iocast.archive.frames import Frame
     from iocast.report.card.judged import Judged
 
 
@@ -64,6 +65,29 @@ class Card(Struct, InNotebook, frozen=True):
     def diagnosis(self) -> Diagnosis | None:
         """What was tested by experiment; None where nothing was."""
         return self.judged.diagnosis
+
+    @property
+    def rows(self) -> Frame:
+        """The rows of results, with their intervals, as a table for Polars, pandas, pyarrow or DuckDB."""
+        from iocast.archive.frames import frame_of
+        from iocast.model.results.card import MeasuredRow
+        from iocast.results.measured_rows import measured_rows
+
+        return frame_of(measured_rows(self.judged.facts, self.examination), MeasuredRow)
+
+    @property
+    def intervals(self) -> Frame:
+        """What each operation did in each interval, with histograms, as a table. Raises ArchiveError if not saved."""
+        from iocast.archive.frames import interval_frame
+
+        return interval_frame(self.folder)
+
+    @property
+    def samples(self) -> Frame:
+        """What was observed: raw counters of all observers, as a table. Raises ArchiveError if not saved."""
+        from iocast.archive.frames import sample_frame
+
+        return sample_frame(self.folder)
 
     @property
     def bad_blocks(self) -> int:
