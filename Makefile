@@ -12,7 +12,7 @@ ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.b
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release packages standalone notebooks docs lock advisories clean
+.PHONY: help card setup test test-rust test-devices test-rest test-all fuzz safety asan lab matrix coverage forecast-coverage mutants lint format bench release packages standalone notebooks site docs lock advisories clean
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 
@@ -182,6 +182,9 @@ $(TOOLS)/.nfpm-$(NFPM):
 	@mkdir -p $(TOOLS)/bin
 	@GOBIN=$(CURDIR)/$(TOOLS)/bin go install github.com/goreleaser/nfpm/v2/cmd/nfpm@v$(NFPM)
 	@touch $@
+
+site: $(TOOLS)/.locked ## build the site of docs/ in target/site/html, and look for dead links
+	@$(BIN)/python scripts/site.py --zensical $(CURDIR)/$(TOOLS)/venv/bin/zensical
 
 notebooks: $(READY) ## run the notebooks of examples/, and write what their cells answer into them
 	$(BIN)/python scripts/notebooks.py

@@ -1,6 +1,6 @@
 """Runs the cells of the notebooks in examples/notebooks, and writes what they show into them: `make notebooks`.
 
-It does what a notebook's kernel does with cells of plain Python: one namespace, what is printed, and the value of a last
+It does what a kernel does with cells of plain Python: one namespace, what is printed, and the value of a last
 expression. A cell whose value is shown as a page gets no output here: Jupyter shows it when the cell is run.
 """
 
