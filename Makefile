@@ -53,7 +53,7 @@ help:
 	@echo "  make card AT=/mnt/db    another place        make PYTHON=python3.12 ...    another Python"
 
 # A wheel in dist/ needs no compiler: it is taken until the core is built, which `make setup` does.
-WHEEL := $(if $(wildcard $(CORE)),,$(lastword $(sort $(wildcard dist/iocast-*.whl))))
+WHEEL := $(if $(wildcard $(CORE)),,$(lastword $(sort $(wildcard dist/iocast-*_$(shell uname -m).whl))))
 
 card: $(if $(WHEEL),.venv/.wheel,$(CORE)) ## measure the storage under this folder and show its card
 	@$(BIN)/iocast card "$(AT)"
@@ -165,6 +165,7 @@ bench: $(RELEASED) ## compare the engine with its peers on this machine
 
 # Compiled for older C libraries by Zig's compiler, which tools.lock has. VERSION=1.0.0-rc.1 sets that version first.
 release: .venv/.packages $(TOOLS)/.locked ## make a release in dist/: wheel, sources, archives, packages, image, list of parts, digests
+	@rustup target add aarch64-unknown-linux-gnu >/dev/null 2>&1 || true # without it there is no wheel for ARM, and it says so
 	$(BIN)/python scripts/release.py --zig $(CURDIR)/$(TOOLS)/venv/bin $(if $(VERSION),--version '$(VERSION)')
 	@if command -v go >/dev/null; then $(MAKE) packages; else \
 		echo "note: packages of Debian and Red Hat are left out: nfpm, which makes them, is built by Go" >&2; fi

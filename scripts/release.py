@@ -31,6 +31,7 @@ import tars
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST_GLIBC = "manylinux_2_28"  # RHEL 8, Debian 10, Ubuntu 18.10 and all that is younger
+ALSO = "aarch64-unknown-linux-gnu"  # the wheel for ARM, where Rust's library for it is installed
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")  # those whose wheels of other packages are in the offline archive
 PLATFORMS = [f"--platform={name}_x86_64" for name in ("manylinux2014", "manylinux_2_17", OLDEST_GLIBC)]
 FILES = re.compile(r"iocast[-_]")  # of a release; SHA256SUMS names them
@@ -139,6 +140,10 @@ def release(into: Path, zig: str) -> None:
     bill = parts.bill(listed, version, epoch)
     (into / f"iocast-{version}.cdx.json").write_text(bill, "utf-8")
     wheel = build_wheel(into, zig, epoch, bill)
+    if zig and has_library(ALSO):
+        build_wheel(into, zig, epoch, bill, ALSO)
+    else:
+        print(f"no wheel for {ALSO}: it takes Zig, and `rustup target add {ALSO}`")
     build_sources(into, epoch)
     (into / f"iocast-{version}-licences.txt").write_text(parts.licences(listed, version), "utf-8")
     offline_archive(into, wheel, version, epoch)
@@ -159,24 +164,32 @@ def python_version(root: Path) -> str:
     return re.sub(r"-(rc|alpha|beta)\.", lambda kind: {"rc": "rc", "alpha": "a", "beta": "b"}[kind[1]], said)
 
 
-def build_wheel(into: Path, zig: str, epoch: int, bill: str) -> Path:
-    """The wheel, whose core has no debug lines; they lie beside it.
+def has_library(target: str) -> bool:
+    """Whether Rust's own library is there for another processor."""
+    words = ["rustc", "--print", "target-libdir", "--target", target]
+    return Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()).is_dir()
+
+
+def build_wheel(into: Path, zig: str, epoch: int, bill: str, target: str = parts.TARGET) -> Path:
+    """The wheel, whose core has no debug lines; they lie beside it, of this machine's kind of processor.
 
     Nothing in the core says which they are: Zig's own libraries tell debuggers where they were compiled, so that this
     file, and only this, differs from place to place.
     """
     with tempfile.TemporaryDirectory() as room:
         command = ["maturin", "build", "--release", "--locked", "--out", room, "--interpreter", "python3"]
-        command += ["--zig", "--target", parts.TARGET, "--compatibility", OLDEST_GLIBC] if zig else []
-        _run(command, _building(epoch, zig))
+        command += ["--zig", "--target", target, "--compatibility", OLDEST_GLIBC] if zig else []
+        foreign = target != parts.TARGET  # binutils of this machine cannot strip it: the linker does
+        _run(command, _building(epoch, zig, "-Cstrip=symbols" if foreign else ""))
         (made,) = Path(room).glob("*.whl")
         core = Path(room) / "_core.abi3.so"
         with zipfile.ZipFile(made) as wheel:
             core.write_bytes(wheel.read(CORE))
             bills = [name for name in wheel.namelist() if name.endswith(".cyclonedx.json")]
-        debug = into / f"iocast-{made.name.split('-')[1]}-core.debug"
-        subprocess.run(["objcopy", "--only-keep-debug", "--compress-debug-sections", core, debug], check=True)
-        subprocess.run(["strip", "--strip-unneeded", core], check=True)
+        if not foreign:
+            debug = into / f"iocast-{made.name.split('-')[1]}-core.debug"
+            subprocess.run(["objcopy", "--only-keep-debug", "--compress-debug-sections", core, debug], check=True)
+            subprocess.run(["strip", "--strip-unneeded", core], check=True)
         # The builder's own bill knows crates only, and says when and where it was made.
         rewrite_wheel(made, into / made.name, {CORE: core.read_bytes(), **dict.fromkeys(bills, bill.encode())})
     return into / made.name
@@ -257,11 +270,11 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
-def _building(epoch: int, zig: str = "") -> dict[str, str]:
+def _building(epoch: int, zig: str = "", flag: str = "") -> dict[str, str]:
     """An environment in which a build says nothing of where and when it ran."""
     cargo_home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     away = {str(ROOT): "/iocast", cargo_home: "/cargo"}
-    flags = " ".join(f"--remap-path-prefix={path}={name}" for path, name in away.items())
+    flags = " ".join([*(f"--remap-path-prefix={path}={name}" for path, name in away.items()), flag]).strip()
     c_flags = " ".join(f"-ffile-prefix-map={path}={name}" for path, name in away.items())
     found = [*([zig] if zig else []), str(Path(sys.executable).parent), os.environ["PATH"]]
     return {
