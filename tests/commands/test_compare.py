@@ -270,3 +270,16 @@ def test_a_path_wins_over_a_tag_and_that_is_said(tmp_path: Path) -> None:
     done = iocast("compare", "before", "before", cwd=tmp_path)
     assert "note: before is a path here and is taken; the run with the tag before is iocast-runs/" in done.stderr
     assert "is a path here" not in iocast("show", "last", cwd=tmp_path).stderr
+
+
+def test_a_limit_below_the_runs_that_are_made_first_is_refused(job: Path, tmp_path: Path) -> None:
+    done = iocast("repeat", "5", str(job), "sim:nvme", "--until-sure", "3", cwd=tmp_path)
+    assert (done.returncode, "--until-sure 3 is below the 5 runs" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.long
+def test_repeats_that_do_not_get_there_say_so(job: Path, tmp_path: Path) -> None:
+    words = ("repeat", "3", str(job), "sim:hdd", "--until-sure", "3")
+    done = iocast(*words, "--out", str(tmp_path / "o"), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "The 3 runs that were allowed do not know every figure to 10%." in " ".join(done.stdout.split())

@@ -38,6 +38,7 @@ from iocast.results.comparison import (
     SCATTER,
     compared,
     is_judged,
+    is_known,
     judged_pairs,
     most_moved_first,
     outcome,
@@ -285,6 +286,13 @@ def _next_steps(sides: Sequence[Side], result: Comparison) -> Iterator[str]:
         yield f"{text.counted(refused, 'row')} could not be compared: see the reason of each."
 
 
+def _end(side: Side) -> str:
+    """What is said of runs that went on until they should be sure, and were not."""
+    if not side.until_sure or is_known(side):
+        return ""
+    return f"The {len(side.runs)} runs that were allowed do not know every figure to {MARGIN:.0%}."
+
+
 LEAST_SAID = 0.001  # an accuracy below is no news
 
 
@@ -295,7 +303,7 @@ def repeats(side: Side, *, charts: bool = False) -> Report:
     drawn = charts_at("repeats", side) if charts else ()
     return Report(
         title=f"Repeats · {side.label}",
-        verdict=" ".join(filter(None, (_repeats_verdict(rows, len(side.runs)), _accuracy_sentence(rows)))),
+        verdict=" ".join(filter(None, (_repeats_verdict(rows, len(side.runs)), _accuracy_sentence(rows), _end(side)))),
         sections=(section("repeats", tables=(table,), charts=drawn),),
         kind="repeats",
         subjects=_subjects((side,)),

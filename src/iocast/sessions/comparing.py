@@ -106,6 +106,11 @@ def outcomes_of(result: Struct | None) -> frozenset[str]:
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
     """Runs the job several times, or until its figures are known; None when it was stopped. Raises IocastError."""
     job, options = asked_job(request.job, request.options), request.options
+    if 0 < request.until_sure < request.times:
+        raise SpecError(
+            f"--until-sure {request.until_sure} is below the {request.times} runs that are made first",
+            f"it is the most runs: for example iocast repeat {request.times} JOB --until-sure {4 * request.times}",
+        )
     refuse_unfit(job, find_target(request.path, options.destroy), options)
     most = max(request.times, request.until_sure)
     name = f"repeat-{job.name.replace(' ', '-')}{UNTIL_SURE if request.until_sure else ''}"

@@ -14,7 +14,7 @@ from iocast.model.finding import TrustComponent
 from iocast.model.run import PhaseRecord, Sample
 from iocast.model.simulated_device import SimulatedNoise
 from iocast.model.target import Layer, Target
-from iocast.model.workload import MixItem, Op, Poisson, Workload
+from iocast.model.workload import MixItem, Op, Poisson, Sequential, Workload
 
 replace = msgspec.structs.replace
 MIB = 1 << 20
@@ -313,6 +313,25 @@ def test_durable_writes_and_flushes_each_have_their_journal(flush: Op) -> None:
     enough = 32 * 1024 * 25_000
     assert _judge(replace(record, samples=_moved(record, more_bytes=enough))).evidence["foreign_share"] == 0
     assert _judge(replace(record, samples=_moved(record, more_bytes=1.1 * enough))).evidence["foreign_share"] > 0.05
+
+
+@pytest.mark.parametrize(("size_bytes", "direct", "grade"), [(2300, False, "B"), (4096, False, "D"), (2300, True, "D")])
+def test_pages_that_a_buffered_write_covers_in_part_are_read_first(size_bytes: int, direct: bool, grade: str) -> None:
+    """etcd's test: 2300 bytes one after the other into a file that is there, each with fdatasync."""
+    parts = (
+        card_runs.part("write", size_bytes, card_runs.histogram((40_000, 8_000))),
+        card_runs.part("fdatasync", 0, card_runs.histogram((400_000, 8_000))),
+    )
+    mix = (MixItem("write", size_bytes), MixItem("fdatasync", 0))
+    load = Workload(mix=mix, locality=Sequential(), direct=direct)
+    record = card_runs.record("etcd", load, card_runs.measurement(parts))
+    did = record.measurement
+    pages = 8_000 * 2300 // 4096
+    samples = card_runs.diskstats(
+        did.elapsed_ns, reads=pages, read_bytes=4096 * pages, writes=16_000, written_bytes=32 * 1024 * 8_000
+    )
+    judged = _judge(replace(record, samples=samples), replace(card_runs.TARGET, filesystem="ext4"))
+    assert (judged.grade in "AB") == (grade == "B")
 
 
 def test_late_writes_are_those_of_a_file_system() -> None:

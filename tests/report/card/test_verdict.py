@@ -231,6 +231,20 @@ def test_a_rate_that_a_row_without_trust_passes_is_no_peak() -> None:
     )
 
 
+def test_of_rows_at_one_load_the_fastest_is_the_peak() -> None:
+    """48 were "the highest of the rows that can be trusted", with 112 of the same load and trust below them."""
+    slow, fast = (
+        card_runs.reads(f"read {ios}", size_bytes=1 << 20, times=card_runs.lognormal(ios, 1e10 / ios, 0.1))
+        for ios in (480, 1120)
+    )
+    run = card_runs.run(slow, fast, target=card_runs.SIMULATED)
+    trust = {row.phase.name: Trust("C", ()) for row in run.measured}
+    rates = [each for each in figures(Facts(run), Examination(trust)) if each.kind == "rate"]
+    assert [(each.title, each.value, each.says) for each in rates] == [
+        ("Random 1M reads", fast.measurement.rate_per_s, "peak, at 1x1")
+    ]
+
+
 def test_a_scan_that_a_row_without_trust_passes_is_not_what_reads_reach() -> None:
     """774 MB/s were what "1M sequential reads reach", with 1,169 on a row that one failed I/O of 3,374 had cost its
     trust."""

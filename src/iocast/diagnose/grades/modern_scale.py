@@ -107,7 +107,7 @@ def commit(facts: Facts, examination: Examination) -> Graded:
     """p99 of one writer that makes each small append durable."""
     curve = pick.by_load(facts, pick.commits)
     if not curve.points:
-        why = "no row of one writer with small durable appends"
+        why = "no row of one writer with durable appends of 4 to 16 KiB"
         if any(record.phase.database is not None for record in facts.run.measured):
             why += "; commits of a database are not graded"
         return _no_row("commit", why, facts, pick.commits, examination)
@@ -319,7 +319,7 @@ def _of_p99(
     estimates = (row.quantile(op, q) for q in (HEADLINE_Q, TOO_FEW_Q) if enough_beyond(histogram.total, q))
     estimate = next((each for each in estimates if each.known), None)
     if estimate is None and histogram.coarse is not None:
-        return _without(code, f"the source of {record.phase.name} states no p99 or p95 of enough I/Os", record)
+        return _without(code, f"the source of {record.phase.name} states no exact p99 or p95 of enough I/Os", record)
     if estimate is None:
         return _without(code, f"{histogram.total} I/Os are too few for p99 or p95", record)
     letter = scale.letter(estimate.value_ns / MS)

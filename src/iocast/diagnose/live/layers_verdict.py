@@ -153,6 +153,11 @@ def _unknown(times: LayerTimes) -> tuple[str, str] | None:
         return f"Unknown: {unseen}", "the same I/O by calls that are watched shows a loss"
     used = times.layers.keys() if "read_call" not in times.layers else _USED  # I/O of devices alone may be others'
     if not any(times.count(layer) >= LEAST for layer in used):
+        blocks = times.count("bio_read") + times.count("bio_write")
+        if blocks >= LEAST:
+            why = "next to no call that waits for one: asynchronous I/O, or that of others"
+            says = f"Unknown: {blocks:,} block I/Os were seen, and {why}."
+            return says, "the process of that I/O, followed with --pid, shows a loss"
         few = f"Too little was seen to judge: fewer than {counted(LEAST, 'I/O')} in any layer."
         return few, "more I/O or a longer observation shows a loss"
     for part in times.parts or (times,):

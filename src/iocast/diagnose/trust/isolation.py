@@ -95,7 +95,7 @@ def _counted(place: Place) -> bool:
 
 def _foreign(row: RowFacts, place: Place) -> _Foreign:
     io, record = place.io, row.record
-    own_read, own_written = row.bytes_read, row.bytes_written
+    own_read, own_written = row.bytes_read + PAGE_BYTES * _pages_read_first(record), row.bytes_written
     read, written = io.read_bytes or 0, io.written_bytes or 0
     more_read = 0 if own_written and place.reads_multiply else max(0, read - own_read)
     more_written = 0 if own_written and place.writes_multiply else max(0, written - own_written)
@@ -144,6 +144,7 @@ def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowe
     if place.spread or place.split_bytes is None or io.reads is None or io.data_writes is None:
         return 0.0
     own_reads, own_writes = _own_requests(record, place, "read"), _own_requests(record, place, "write")
+    own_reads += _pages_read_first(record)
     more_reads = max(0.0, io.reads - own_reads)
     more_writes = max(0.0, io.data_writes - own_writes - allowed_bytes / PAGE_BYTES)
     if own_writes and place.writes_multiply:
@@ -151,6 +152,16 @@ def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowe
     if own_writes and place.reads_multiply:
         more_reads = 0.0
     return min(more_reads + more_writes, more_bytes / place.block_bytes)
+
+
+def _pages_read_first(record: PhaseRecord) -> int:
+    """The most pages that buffered writes read from the device: one that is written in part, and that nobody holds, is
+    read before. A write that is not of whole pages begins in one and ends in one."""
+    if record.phase.workload.direct:
+        return 0
+    return 2 * sum(
+        part.ios for part in record.measurement.classes if part.op == "write" and part.size_bytes % PAGE_BYTES
+    )
 
 
 def _own_requests(record: PhaseRecord, place: Place, op: Op) -> float:

@@ -90,6 +90,11 @@ def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:
     )
 
 
+def _headed(words: str) -> str:
+    """With a capital; "1M" keeps its own."""
+    return words[:1].upper() + words[1:]
+
+
 def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:
     rows = [each for each in records if only(each, "read") and is_random(each) and size_of(each)]
     if not rows:
@@ -97,9 +102,11 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
     alone = lone_read(rows)
     times = times_of(facts.row(alone), "read")
     what, _ = read_words(alone)
-    yield from _median(what.capitalize(), times, alone, state)
-    most = busiest(rows, alone)
-    least = least_load_at_peak(facts, rows, alone)
+    yield from _median(_headed(what), times, alone, state)
+    alike = [each for each in rows if kind(each) == kind(alone)]
+    alike = [each for each in alike if each.measurement.asked_depth == alone.measurement.asked_depth]
+    most = max([busiest(rows, alone), *alike], key=lambda each: each.measurement.rate_per_s)
+    least = least_load_at_peak(facts, rows, alone) if most not in alike else most
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"
@@ -108,7 +115,7 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
         what = f"Statements a second on random {text.size(size_of(most))}"
         yield Figure(what, round(most.measurement.rate_per_s), "count", where)
         return
-    yield Figure(f"{read_words(most)[0].capitalize()}s", most.measurement.rate_per_s, "rate", where)
+    yield Figure(f"{_headed(read_words(most)[0])}s", most.measurement.rate_per_s, "rate", where)
 
 
 def _scans(records: list[PhaseRecord], every: list[PhaseRecord], state: State) -> Iterator[Figure]:

@@ -26,7 +26,7 @@ def layer_table(rows: Sequence[LayerRow], width: int, traced_share: float = 1.0)
     Where only a share of the time was traced, means stand with how far they may be off.
     """
     if not rows:
-        yield line("No I/O of the layers in this interval, or they are not watched (key n: notes).", "dim")
+        yield line("No I/O of the layers in this interval, or they are not watched: see the notes.", "dim")
         return
     in_part = traced_share < 1
     figures_width = _FIGURES + _WITHIN * in_part
