@@ -48,6 +48,7 @@ def test_a_summary_is_named_and_the_way_out_is_a_trace(tmp_path: Path, says: str
         ("a.toml", b'[[phase]]\ntest = "r"\nop = "read"\n', "a job of iocast, not a result", "iocast run {}"),
         ("sa27", b"\x96\xd5\x75\x21" + bytes(60), "the binary file that `sar -o` writes", "sar -d -f {} > sar.txt"),
         ("sa28", b"\xd5\x96\x21\x75" + bytes(60), "the binary file that `sar -o` writes", "sar -d -f {} > sar.txt"),
+        ("db.parquet", b"PAR1\x15\x04" + bytes(9) + b"\xff", "a Parquet table, no result", "iocast profile {}"),
         ("f_lat.1.log.fz", b"\x78\x9c\x01\x02", "a compressed log of fio", "fio --inflate-log={} > "),
     ],
 )

@@ -18,6 +18,7 @@ from iocast.tools.line_problems import meant
 from iocast.tools.vdbench.parameter_file import looks_like_vdbench
 from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
+_PARQUET = b"PAR1"  # how such a table begins
 # As a newcomer meets them.
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "metadata", "survey", "virtualisation")
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
@@ -60,12 +61,16 @@ def _read_job(path: str, size_bytes: int | None) -> Job:
         said = f"no job file or preset called {path}{meant(path, names)}"
         raise SpecError(said, f"presets: {', '.join(names)}") from None
     except UnicodeDecodeError as error:
+        if error.object.startswith(_PARQUET):
+            raise SpecError(f"{path} is a Parquet table, not a job file", f"a trace: iocast replay {path}") from None
         said = f"{path} is not a job file: byte {error.start} is not UTF-8"
         raise SpecError(said, "job files are TOML text") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         hint = "give a preset, or a job file that is a regular file"
         raise SpecError(f"{path} cannot be read: {reason}", hint) from None
+    if text.lstrip().startswith("{"):
+        raise SpecError(f"{path} is JSON, not a job file", f"a result of another tool: iocast import {path}")
     if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
         return parse_fio_job(text, path, size_bytes=size_bytes)
     if path.lower().endswith((".vdb", ".parm")) or looks_like_vdbench(text):

@@ -26,6 +26,7 @@ GZIP = b"\x1f\x8b"
 _COLOURS = re.compile(r"\x1b\[[\d;]{0,20}[mK]")  # and ends of lines, as terminals are told
 WRONG_FILE = "give the file exactly as the tool wrote it"
 _SAR = (b"\x96\xd5", b"\xd5\x96")  # sysstat's magic number, of a machine of either byte order
+_PARQUET = b"PAR1"
 
 
 class Head(Struct, frozen=True):
@@ -97,6 +98,10 @@ def _decoded(path: str, raw: bytes) -> str:
     if path.endswith(".log.fz"):
         hint = f"let fio unpack it: fio --inflate-log={path} > {path.removesuffix('.fz')}"
         raise SourceError(f"{path} is a compressed log of fio", hint)
+    if raw.startswith(_PARQUET):
+        raise SourceError(
+            f"{path} is a Parquet table, no result", f"a trace: iocast profile {path}, iocast replay {path}"
+        )
     if b"\x00" in raw[:HEAD_CHARACTERS]:
         raise SourceError(f"{path} is not a text file", WRONG_FILE)
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -54,6 +54,9 @@ bs = "8k"
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"name = \xff")
+    table, result = tmp_path / "db.parquet", tmp_path / "fio.json"
+    table.write_bytes(b"PAR1\x15\x04\xff")
+    result.write_text('{"fio version": "fio-3.33"}')
     for path, message, hint in [
         (
             "card-quik",
@@ -62,6 +65,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ),
         (str(tmp_path), f"{tmp_path} is a directory, not a job file", "name the .toml file in it"),
         (str(binary), f"{binary} is not a job file: byte 7 is not UTF-8", "job files are TOML text"),
+        (str(table), f"{table} is a Parquet table, not a job file", f"a trace: iocast replay {table}"),
+        (str(result), f"{result} is JSON, not a job file", f"a result of another tool: iocast import {result}"),
         (
             "a\0b",
             "a\0b cannot be read: embedded null byte",
