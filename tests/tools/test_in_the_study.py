@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from makers import card_runs
 from makers.fio_outputs import FIO_1_50
 from msgspec.structs import replace
 
@@ -18,9 +19,10 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.finding import Examination
 from iocast.model.results.comparison import Comparison
-from iocast.model.run import Run
+from iocast.model.run import Run, Source
 from iocast.model.summary import summary_of
 from iocast.report.card import card_report
+from iocast.report.card.target_section import target_section
 from iocast.report.comparison_report import compare
 from iocast.report.renderers import RENDERERS, csv_table, json_report, terminal
 from iocast.report.renderers.classic import render_run
@@ -237,3 +239,15 @@ def test_bytes_that_are_not_stated_are_no_rate_of_0(fixtures: Path) -> None:
     (run,) = importers.read((str(fixtures / "logs" / "avg_iops.1.log"),))
     assert summary_of(run).best_bytes_per_s is None
     assert summary_of(run).best_rate_per_s == pytest.approx(15_490.3, rel=1e-4)
+
+
+def test_what_some_rows_leave_out_is_not_said_of_all() -> None:
+    """An AWR states how long it is; only its histograms of waits do not say of which time they are."""
+    left_out = {"a": ("sync",), "b": ("sync", "length")}
+    rows = [replace(card_runs.reads(name), unstated=unstated) for name, unstated in left_out.items()]
+    run = replace(card_runs.run(*rows), source=Source(tool="AWR", files=("awr.html",)))
+    section = target_section(run, ())
+    assert section.paragraphs[1:3] == (
+        "Not stated: synchronous or asynchronous writes.",
+        "Not stated of some rows: the duration.",
+    )

@@ -11,7 +11,7 @@ from iocast.model.finding import FailedDetector
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Section, Table
 from iocast.model.results.layers import LayerRow
-from iocast.model.run import Host, Maintenance, Run, Source
+from iocast.model.run import Host, Maintenance, PhaseRecord, Run, Source
 from iocast.model.target import Target
 from iocast.report.card.simulated_device_text import describe
 from iocast.report.database import database_text
@@ -55,10 +55,19 @@ def _source(run: Run, source: Source) -> Iterator[str]:
     machine = f"Machine {', '.join(parts)}." if parts else ""
     moment = "" if run.started_unix_ns else "Start time unknown."
     path = run.plan.target.path
-    omitted = dict.fromkeys(UNSTATED[name] for each in run.measured for name in each.unstated if name in UNSTATED)
-    if omitted:
-        yield f"Not stated: {', '.join(omitted)}."
+    yield from _unstated(run.measured)
     yield " ".join(filter(None, [f"Target: {path}." if path else "", machine, moment, engine_line(run)]))
+
+
+def _unstated(records: Sequence[PhaseRecord]) -> Iterator[str]:
+    """What no row says, and what some of them leave out."""
+    names = dict.fromkeys(name for each in records for name in each.unstated if name in UNSTATED)
+    in_all = [name for name in names if all(name in each.unstated for each in records)]
+    in_some = [name for name in names if name not in in_all]
+    if in_all:
+        yield f"Not stated: {', '.join(UNSTATED[name] for name in in_all)}."
+    if in_some:
+        yield f"Not stated of some rows: {', '.join(UNSTATED[name] for name in in_some)}."
 
 
 def blind_section(run: Run, failed: tuple[FailedDetector, ...] = ()) -> Section | None:
