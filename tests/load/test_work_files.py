@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,30 @@ def test_a_work_file_of_another_user_is_refused_before_the_first_row(
     monkeypatch.setattr(os, "access", lambda path, *_, **__: path != str(work))
     with pytest.raises(TargetError, match=f"cannot write to {work}: Permission denied"):
         load.lay_out(plan(work.parent, 2 * MIB, 1, phase("write")))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be another user")
+def test_a_work_file_of_another_user_is_told_as_his() -> None:
+    """It was said to be none of iocast's, and had to be moved away."""
+    with tempfile.TemporaryDirectory() as name:
+        room = Path(name)
+        room.chmod(0o777)
+        lay(plan(room))
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            os.setgroups([])
+            os.setresgid(1234, 1234, 1234)
+            os.setresuid(1234, 1234, 1234)
+            try:
+                lay(plan(room))
+            except TargetError as error:
+                os.write(write, error.message.encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        os.waitpid(child, 0)
+        with os.fdopen(read) as said:
+            assert said.read() == (
+                f"{room}/iocast-work.0.dat belongs to root, and may not be read and written by this user"
+            )

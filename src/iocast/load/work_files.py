@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import pwd
+import stat
 from pathlib import Path
 
 from msgspec import Struct
@@ -164,6 +166,14 @@ def _shared_bytes(path: str) -> int:
 
 
 def _not_ours(path: str) -> TargetError:
+    regular = stat.S_ISREG(os.lstat(path).st_mode)
+    if regular and not os.access(
+        path, os.R_OK | os.W_OK
+    ):  # whose it is cannot be seen: an iocast of that user may have made it
+        return TargetError(
+            f"{path} belongs to {_owner(path)}, and may not be read and written by this user",
+            "run as that user, or choose another directory",
+        )
     if is_changed_by_others(path):
         return TargetError(
             f"{path} {WRITTEN_BY_OTHERS}",
@@ -173,6 +183,14 @@ def _not_ours(path: str) -> TargetError:
         f"{path} exists and was not created by iocast",
         "move it away, or choose another directory: iocast writes only to files that it created",
     )
+
+
+def _owner(path: str) -> str:
+    number = os.lstat(path).st_uid
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
 
 
 def _foreign(target: Target) -> Layout:
