@@ -22,6 +22,15 @@ def test_a_replay_is_a_run_whose_verdict_begins_with_it(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["verdict"] == card["verdict"]
 
 
+def test_a_replay_shows_the_times_of_the_trace_beside_its_own(tmp_path: Path) -> None:
+    """Its screen said what not to use, and had no figure."""
+    trace = msr(tmp_path, every(2.0, 500, 1.5))
+    done = iocast("replay", trace, "sim:nvme", "--no-page", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = done.stdout
+    assert shown.index("Times in the trace and here") < shown.index("\nreplay ") < shown.index("\nNext")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -167,9 +167,8 @@ def _shared_bytes(path: str) -> int:
 
 def _not_ours(path: str) -> TargetError:
     regular = stat.S_ISREG(os.lstat(path).st_mode)
-    if regular and not os.access(
-        path, os.R_OK | os.W_OK
-    ):  # whose it is cannot be seen: an iocast of that user may have made it
+    # Whose it is cannot be seen: an iocast of that user may have made it.
+    if regular and not os.access(path, os.R_OK | os.W_OK):
         return TargetError(
             f"{path} belongs to {_owner(path)}, and may not be read and written by this user",
             "run as that user, or choose another directory",

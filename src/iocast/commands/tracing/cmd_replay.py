@@ -24,6 +24,6 @@ def replay(request: ReplayRequest, form: str) -> int:
     """
     from iocast.sessions.tracing.replay_trace import replay
 
-    listener = TerminalListener(form)
+    listener = TerminalListener("screen_with_rows" if form == "screen" else form)
     measured = replay(request, listener)
     return listener.exit_code or int(not measured.passed)

@@ -92,6 +92,9 @@ class Page:
                 self._section(each)
             elif each.code == "results" and rows:
                 self._short_results(each)
+            elif each.code == "replay" and rows:  # the first of its tables has the times of the trace, and those here
+                self._line()
+                self._table(each.tables[0])
         folder = report.subjects[0].folder if report.kind == "card" and report.subjects else ""
         more = (f"To see all figures: iocast report {shlex.quote(folder)}",) if folder else ()
         self._next(replace(report, next_steps=(*report.next_steps, *more)))
