@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Thread
+from unittest.mock import Mock
 from urllib.parse import quote
 
 import pytest
@@ -128,7 +129,12 @@ def test_keys_of_a_connection_go_to_no_file_that_a_url_or_a_service_names(monkey
     with pytest.raises(SpecError, match="must not name a file for the keys"):
         PgDialling("postgresql://u@localhost/db?sslkeylogfile=/etc/passwd", None)
     connected: list[dict[str, object]] = []
-    monkeypatch.setattr(psycopg, "connect", lambda **settings: connected.append(settings))
+
+    def connect(**settings: object) -> Mock:
+        connected.append(settings)
+        return Mock()
+
+    monkeypatch.setattr(psycopg, "connect", connect)
     monkeypatch.setattr(psycopg.pq, "version", lambda: 180000)
     PgDialling("postgresql:///db?service=prod", None).connect("test", "")
     monkeypatch.setattr(psycopg.pq, "version", lambda: 170000)  # does not know the option

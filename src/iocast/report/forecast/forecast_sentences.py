@@ -25,6 +25,7 @@ VERDICTS: dict[Verdict, str] = {
     "unknown": "UNKNOWN",
 }
 NS = 1e9
+SAME_RATE = 0.01  # of a row and the peak
 WIDE_BY_CHANCE = 0.15  # half an interval of a logarithm: above, longer rows would narrow it
 
 
@@ -68,7 +69,7 @@ def verdict_sentence(of: Answer) -> str:
 
 def _why(of: Answer) -> str:
     if of.verdict == "unknown":
-        return _unknown(of)
+        return _unknown(of) + _measured_there(of)
     if of.replayed is not None:
         return _as_measured(of, of.replayed)
     if of.reason == "overloaded":
@@ -241,6 +242,20 @@ def _unknown(of: Answer) -> str:
             return f"the mix was not measured; put together from reads and writes it is relied on up to {most} only."
         case _:
             return _contradicted(of)
+
+
+def _measured_there(of: Answer) -> str:
+    """What an open-loop row measured at the load that is asked for, where nothing can be foretold; else ""."""
+    question = of.question
+    for row in of.rows:
+        has = figure_of(row, question.q) if row.kept_up and not row.fell_behind else None
+        if has is not None and has.enough and abs(row.rate_per_s / question.peak_per_s - 1) <= SAME_RATE:
+            kept = "within" if (has.high_s or has.value_s) <= question.limit_s else "not surely within"
+            return (
+                f" One open-loop row at {iops(row.rate_per_s)} measured a {text.statistic(question.q)} of"
+                f" {_with_error(has)}, {kept} the SLO of {time(question.limit_s)}."
+            )
+    return ""
 
 
 def _contradicted(of: Answer) -> str:
