@@ -15,6 +15,7 @@ from iocast.forecast.measured_ladder import RequestedLoad
 from iocast.forecast.rate_profile import burst_profile
 from iocast.forecast.what_if import parse_change, what_if
 from iocast.model.report import Report
+from iocast.model.workload import Closed
 from iocast.report.charts import forecast_curve, forecast_utilisation
 from iocast.report.charts.forecast_curve import ForecastCurve
 from iocast.report.charts.forecast_utilisation import ForecastUtilisation
@@ -74,6 +75,17 @@ def test_the_verdict_comes_first_with_its_figures(facts: Facts) -> None:
 )
 def test_each_verdict_in_words(facts: Facts, change: dict[str, object], starts: str) -> None:
     assert said(answer(replace(ASK, **change), facts, {}, {})).startswith(starts)
+
+
+def test_unknown_says_what_was_measured_at_that_very_load(facts: Facts) -> None:
+    """It was told to be unknown, with the p99 of a row at 500 IOPS below it."""
+    refused = {row.name: "too short" for row in facts.rows if isinstance(row.workload.arrival, Closed)}
+    for rate, says in ((2400, "One open-loop row at 2,400 IOPS measured a p99 of"), (3000, "")):
+        sentence = verdict_sentence(answer(replace(ASK, rate_per_s=rate), facts, refused, {}, {}))
+        assert sentence.startswith("UNKNOWN: ")
+        assert says in sentence
+        assert ("One open-loop row" in sentence) == bool(says)
+        assert ("within the SLO of 8.00 ms." in sentence) == bool(says)
 
 
 def test_unknown_names_the_test_to_run(facts: Facts) -> None:
