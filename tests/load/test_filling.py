@@ -16,6 +16,7 @@ from iocast.errors import TargetError
 from iocast.load.extents import survey
 from iocast.load.filling import claimed, create, finish, spoil, trial_file
 from iocast.load.marks import Mark, made_here, read_mark, write_mark
+from iocast.load.page_cache import drop_below
 from iocast.load.work_files import WorkFile
 from iocast.observe.residency import by_mincore
 from iocast.sessions.target_finding import find_target
@@ -212,6 +213,23 @@ def test_the_page_cache_forgets_a_file(tmp_path: Path) -> None:
         pytest.skip("the file system is in memory")
     assert cached_bytes() == 0
     assert path.read_bytes() == data
+
+
+def test_the_page_cache_forgets_all_files_below_a_folder_and_none_that_a_link_names(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    inside, outside = tmp_path / "folder" / "inner" / "data", tmp_path / "data"
+    for path in (inside, outside):
+        path.write_bytes(os.urandom(MIB))
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    (tmp_path / "folder" / "link").symlink_to(outside)
+    os.mkfifo(tmp_path / "folder" / "pipe")
+    drop_below(str(tmp_path / "folder"))
+    if find_target(str(tmp_path)).filesystem in ("tmpfs", "ramfs"):
+        pytest.skip("the file system is in memory")
+    for path, is_dropped in ((inside, True), (outside, False)):
+        with path.open("rb") as file:
+            assert (by_mincore(file.fileno(), MIB).cached_bytes == 0) == is_dropped
 
 
 def test_a_file_that_took_the_place_of_a_trial_file_stays(tmp_path: Path) -> None:

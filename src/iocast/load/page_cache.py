@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 
@@ -33,8 +34,9 @@ def drop_below(folder: str) -> None:
     try:
         for _, _, names, directory in os.fwalk(folder, follow_symlinks=False):
             for name in names:
-                if stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-                    _drop(os.open(name, _PLAIN | os.O_NOFOLLOW, dir_fd=directory))
+                with contextlib.suppress(FileNotFoundError):  # whose it is may remove it meanwhile
+                    if stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                        _drop(os.open(name, _PLAIN | os.O_NOFOLLOW, dir_fd=directory))
     except OSError as error:
         raise refusal("cannot drop the page cache of files in", folder, error) from error
 

@@ -319,7 +319,7 @@ def _listens(process: subprocess.Popen[bytes], place: OwnPlace) -> bool:
     deadline = time.monotonic() + _READY_S
     while process.poll() is None and time.monotonic() < deadline:
         lines = pid_file(place.data)
-        if len(lines) >= 8 and lines[7].strip() == "ready":
+        if len(lines) >= 8 and lines[7].strip() == "ready" and lines[0].strip() == str(process.pid):
             return True
         time.sleep(0.02)
     return False
