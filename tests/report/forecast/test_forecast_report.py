@@ -94,6 +94,15 @@ def test_unknown_names_the_test_to_run(facts: Facts) -> None:
     assert steps == (f"To measure this mix on the storage: iocast forecast --measure /mnt/db {OPTIONS}",)
 
 
+def test_what_was_just_measured_is_not_the_next_step(facts: Facts) -> None:
+    refused = {row.name: "trust D" for row in facts.rows}
+    assert told(answer(ASK, facts, refused, {}), facts).next_steps == (
+        "To find out what is wrong with its rows: iocast diagnose --for runs/one",
+        "To measure it for longer on a quiet machine:"
+        f" iocast forecast --measure /mnt/db {OPTIONS} --time 60s --wait-quiet 5min",
+    )
+
+
 def test_what_has_no_open_rows_is_to_be_verified() -> None:
     facts = ladder_run(pool(8))
     steps = told(answer(ASK, facts, {}, {}), facts).next_steps

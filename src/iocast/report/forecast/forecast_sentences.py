@@ -373,6 +373,10 @@ def tests(of: Answer, path: str, folder: str, options: str) -> Iterator[str]:
         yield f"To measure what comes of it: iocast forecast --on {folder} {options} --verify {path}"
     elif of.reason == "hint_only":
         yield f"To measure it for longer: iocast forecast --measure {path} {options} --time 5m"
+    elif isinstance(of.ladder, Absent) and of.ladder.code == "refused_rows":  # it was measured: not the same again
+        yield f"To find out what is wrong with its rows: iocast diagnose --for {folder}"
+        longer = "--time 60s --wait-quiet 5min"
+        yield f"To measure it for longer on a quiet machine: iocast forecast --measure {path} {options} {longer}"
     elif of.verdict == "unknown" or (isinstance(of.ladder, MeasuredLadder) and of.ladder.composed):
         longer = " --time 5m" if of.reason == "few_ios" else ""
         yield f"To measure this mix on the storage: iocast forecast --measure {path} {options}{longer}"
