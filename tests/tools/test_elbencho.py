@@ -58,6 +58,16 @@ def test_each_form_states_the_same_phases(name: str, fixtures: Path) -> None:
     assert run.warnings == ()
 
 
+def test_each_form_states_the_same_load(fixtures: Path) -> None:
+    """A text lacked it, and its rows another trust: where no option asks for a depth, it is elbencho's own 1."""
+    loads = []
+    for name in FORMS:
+        (run,) = importers.read((str(fixtures / name),))
+        moved = [each for each in run.phases if {"read", "write"} & {part.op for part in each.measurement.classes}]
+        loads.append([(each.plan.users, each.plan.depth, {"users", "depth"} & {*each.unstated}) for each in moved])
+    assert loads == [[(2, 1, set()), (2, 1, set()), (2, 4, set()), (2, 1, set()), (2, 1, set())]] * 3
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_reads_and_writes_of_a_mix_are_told_apart(name: str, fixtures: Path) -> None:
     (run,) = importers.read((str(fixtures / name),))

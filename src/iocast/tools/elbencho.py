@@ -386,6 +386,7 @@ def _of_command(arguments: list[str]) -> dict[str, str]:
     """What the options of a command line say for sure, under the names of the columns."""
     cells = {"direct IO": "1"} if "--direct" in arguments else {}
     cells |= {"random": "1"} if "--rand" in arguments else {}
+    cells |= {} if _ELSEWHERE & {*arguments} else {"IO depth": "1"}  # where nothing asks for another
     for option, value in pairwise(arguments):
         if column := _WITH_VALUE.get(option):
             match = _SIZE.match(value)
