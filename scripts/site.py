@@ -12,14 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, SITE = ROOT / "docs", ROOT / "target" / "site"
 KEPT = (".md", ".png", ".svg", ".json")  # of docs/, what a site has
-LEFT_OUT = ("installed", "recipes", "matrix", "guide/tapes", "decisions/template.md")
+LEFT_OUT = ("installed", "recipes", "matrix", "guide/tapes")
 _LINK = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s]+)\)")
 _LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src")}
 
@@ -30,7 +30,7 @@ def pages() -> list[Path]:
     return sorted(path for path in files if not path.as_posix().startswith(LEFT_OUT))
 
 
-def site_text(page: Path, text: str, known: set[str]) -> str:
+def site_text(page: Path, text: str, known: Set[str]) -> str:
     """The text of a page with links to what is on the site."""
 
     def link(match: re.Match[str]) -> str:
@@ -46,13 +46,13 @@ def site_text(page: Path, text: str, known: set[str]) -> str:
 
 def copied(to: Path) -> None:
     """The documents as the site has them."""
-    known = {path.as_posix() for path in pages()}
-    for path in pages():
+    known = {path.as_posix(): path for path in pages()}
+    for path in known.values():
         place = to / path
         place.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":
             text = (DOCS / path).read_text(encoding="utf-8")
-            place.write_text(site_text(path, text, known), encoding="utf-8")
+            place.write_text(site_text(path, text, known.keys()), encoding="utf-8")
         else:
             shutil.copy2(DOCS / path, place)
 

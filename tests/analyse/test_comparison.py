@@ -555,7 +555,7 @@ def test_ten_percent_are_seen_within_eight_rounds() -> None:
 
 
 def test_what_runs_know_of_a_figure_holds_as_often_as_it_says() -> None:
-    """95 of 100 of a fixed number of runs; and at least so many where one stops as soon as it is known to 10 %."""
+    """In 95 of 100 series of a fixed length, and in at least as many that stop once the figure is known to 10 %."""
     fixed = sure = runs = 0
     for seed in range(400):
         drawn = random.Random(seed)

@@ -282,4 +282,4 @@ def test_repeats_that_do_not_get_there_say_so(job: Path, tmp_path: Path) -> None
     words = ("repeat", "3", str(job), "sim:hdd", "--until-sure", "3")
     done = iocast(*words, "--out", str(tmp_path / "o"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "The 3 runs that were allowed do not know every figure to 10%." in " ".join(done.stdout.split())
+    assert "After 3 runs, the limit, some figures are still not known to 10%." in " ".join(done.stdout.split())

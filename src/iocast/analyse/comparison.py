@@ -30,7 +30,7 @@ PAIRS_GAIN = 0.5
 SINGLE_RUN = Rule(confidence=0.99, least_intervals=3)
 EFFECT_VARIANCE = 4.0  # of the mean over the scatter, as any_time_half expects it: 1 to 16 see 10 % about as soon
 MARGIN = 0.10  # what counts as the same: B within -10 % and +11 % of A (models B5)
-MOST_ACCURACY = math.log(2)  # "within a factor of two" or more is no accuracy
+MOST_ACCURACY = math.log(2)  # an interval of a factor of two either way says nothing
 
 Verdict = Literal["equivalent", "different", "small_difference", "different_here", "inconclusive"]
 

@@ -92,7 +92,7 @@ def _sql_type(of: Any) -> str:
     if get_origin(of) is Annotated:
         return _sql_type(get_args(of)[0])
     kinds = [each for each in get_args(of) if each is not type(None)] if _is_union(of) else [of]
-    if float in kinds:  # a whole number too, and of a percentile two edges, which are no number
+    if float in kinds:  # whole numbers, too; the two edges of a percentile become null
         return "DOUBLE"
     (kind,) = kinds if len(kinds) == 1 else (str,)
     if get_origin(kind) is Annotated or _is_union(kind):

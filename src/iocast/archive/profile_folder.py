@@ -13,15 +13,13 @@ import msgspec
 
 from iocast.archive.file_names import EVENTS_FILE, PROFILE_FILE
 from iocast.archive.json_files import put, unwritable, versioned
-from iocast.archive.regular_file import first_bytes
+from iocast.archive.regular_file import PARQUET, first_bytes
 from iocast.archive.trace_tables import write_without_names
 from iocast.archive.writing.growing_folders import growing_folder
 from iocast.archive.writing.held_folder import HeldFolder, names_of_now
 from iocast.errors import ArchiveError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.profiling.profile import VERSION, Profile
-
-PARQUET = b"PAR1"  # how such a file begins
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from typing import IO
 LARGEST_DOCUMENT = 256 << 20  # bytes of a run.json: a phase of 256 users takes 30 kB
 LARGEST_SMALL = 1 << 20  # of what is small by its nature
 LARGEST_WRITTEN = 16 << 20  # of what a person wrote
+PARQUET = b"PAR1"  # how such a table begins
 GIVEN_BY_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # <(command): whoever writes there is known to
 _KINDS = {
     stat.S_IFDIR: "a directory",

@@ -8,7 +8,7 @@ from importlib import resources
 
 from msgspec.structs import replace
 
-from iocast.archive.regular_file import written_text
+from iocast.archive.regular_file import PARQUET, written_text
 from iocast.errors import SpecError
 from iocast.jobs.fio_job import parse_fio_job
 from iocast.jobs.toml.job_reading import parse_job
@@ -18,7 +18,6 @@ from iocast.tools.line_problems import meant
 from iocast.tools.vdbench.parameter_file import looks_like_vdbench
 from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 
-_PARQUET = b"PAR1"  # how such a table begins
 # As a newcomer meets them.
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "metadata", "survey", "virtualisation")
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
@@ -61,7 +60,7 @@ def _read_job(path: str, size_bytes: int | None) -> Job:
         said = f"no job file or preset called {path}{meant(path, names)}"
         raise SpecError(said, f"presets: {', '.join(names)}") from None
     except UnicodeDecodeError as error:
-        if error.object.startswith(_PARQUET):
+        if error.object.startswith(PARQUET):
             raise SpecError(f"{path} is a Parquet table, not a job file", f"a trace: iocast replay {path}") from None
         said = f"{path} is not a job file: byte {error.start} is not UTF-8"
         raise SpecError(said, "job files are TOML text") from None

@@ -166,11 +166,11 @@ def _shared_bytes(path: str) -> int:
 
 
 def _not_ours(path: str) -> TargetError:
-    regular = stat.S_ISREG(os.lstat(path).st_mode)
+    status = os.lstat(path)
     # Whose it is cannot be seen: an iocast of that user may have made it.
-    if regular and not os.access(path, os.R_OK | os.W_OK):
+    if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK | os.W_OK):
         return TargetError(
-            f"{path} belongs to {_owner(path)}, and may not be read and written by this user",
+            f"{path} belongs to {_user(status.st_uid)}, and may not be read and written by this user",
             "run as that user, or choose another directory",
         )
     if is_changed_by_others(path):
@@ -184,8 +184,7 @@ def _not_ours(path: str) -> TargetError:
     )
 
 
-def _owner(path: str) -> str:
-    number = os.lstat(path).st_uid
+def _user(number: int) -> str:
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:

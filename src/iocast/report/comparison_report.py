@@ -36,6 +36,7 @@ from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS, section, words
 from iocast.results.comparison import (
     SCATTER,
+    accuracies,
     compared,
     is_judged,
     is_known,
@@ -286,24 +287,25 @@ def _next_steps(sides: Sequence[Side], result: Comparison) -> Iterator[str]:
         yield f"{text.counted(refused, 'row')} could not be compared: see the reason of each."
 
 
-def _end(side: Side) -> str:
-    """What is said of runs that went on until they should be sure, and were not."""
-    if not side.until_sure or is_known(side):
+def _end(side: Side, rows: tuple[Repeats, ...]) -> str:
+    """What is said of runs that reached their limit before every figure was known."""
+    if not side.until_sure or is_known(rows):
         return ""
-    return f"The {len(side.runs)} runs that were allowed do not know every figure to {MARGIN:.0%}."
+    return f"After {len(side.runs)} runs, the limit, some figures are still not known to {MARGIN:.0%}."
 
 
-LEAST_SAID = 0.001  # an accuracy below is no news
+LEAST_SAID = 0.001  # a better accuracy is shown as this one
 
 
 def repeats(side: Side, *, charts: bool = False) -> Report:
     """The report of several runs of one job on one target: do they agree?"""
     rows = tuple(repeats_of(side))
+    sentences = _repeats_verdict(rows, len(side.runs)), _accuracy_sentence(rows), _end(side, rows)
     table = _repeats_table(rows, leave=("side",))  # the title says whose they are
     drawn = charts_at("repeats", side) if charts else ()
     return Report(
         title=f"Repeats · {side.label}",
-        verdict=" ".join(filter(None, (_repeats_verdict(rows, len(side.runs)), _accuracy_sentence(rows), _end(side)))),
+        verdict=" ".join(filter(None, sentences)),
         sections=(section("repeats", tables=(table,), charts=drawn),),
         kind="repeats",
         subjects=_subjects((side,)),
@@ -329,12 +331,8 @@ def _repeats_verdict(rows: tuple[Repeats, ...], runs: int) -> str:
 
 def _accuracy_sentence(rows: tuple[Repeats, ...]) -> str:
     """How well the worst row is known; silent about a figure that is not known at all in one."""
-    figures = {
-        "throughput": [(row.accuracy_share, row.phase) for row in rows if row.median_per_s],
-        "p99": [(row.accuracy_p99_share, row.phase) for row in rows if row.scatter_p99_share is not None],
-    }
     parts: list[str] = []
-    for figure, shares in figures.items():
+    for figure, shares in accuracies(rows).items():
         known = [(share, phase) for share, phase in shares if share is not None]
         if known and len(known) == len(shares):
             share, phase = max(known)

@@ -22,7 +22,7 @@ from iocast.analyse.comparison import (
 from iocast.analyse.comparison import shift as shifted
 from iocast.analyse.statistics import bucket_shares, published
 from iocast.diagnose.comparable import REPEATS, Pair, Side, pairs
-from iocast.model.codes import RepeatsCode
+from iocast.model.codes import RepeatsCode, StatisticCode
 from iocast.model.histogram import Histogram, merge
 from iocast.model.report import LATENCY_EDGES_NS
 from iocast.model.results.comparison import (
@@ -296,15 +296,18 @@ def repeats_of(side: Side) -> Iterator[Repeats]:
         )
 
 
-def is_known(side: Side) -> bool:
-    """Whether throughput and p99 of every row are known to 10 %, where they are known at all, whenever one stops."""
-    rows: dict[str, list[PhaseRecord]] = {}
-    for run in side.runs:
-        for record in run.measured:
-            rows.setdefault(record.phase.name, []).append(record)
-    figures = [values(tuple(records), figure) for records in rows.values() for figure in JUDGED]
-    known = [accuracy(each, any_time=True) for each in figures if each]
-    return all(share is not None and share <= MARGIN for share in known)
+def accuracies(rows: Sequence[Repeats]) -> dict[StatisticCode, list[tuple[float | None, str]]]:
+    """How well each figure of JUDGED is known in each row that has it, with the row; None: not at all."""
+    return {
+        "throughput": [(row.accuracy_share, row.phase) for row in rows if row.median_per_s],
+        "p99": [(row.accuracy_p99_share, row.phase) for row in rows if row.scatter_p99_share is not None],
+    }
+
+
+def is_known(rows: Sequence[Repeats]) -> bool:
+    """Whether throughput and p99 of every row are known to 10 %; False of fewer than two runs."""
+    shares = [share for figure in accuracies(rows).values() for share, _ in figure]
+    return bool(rows) and all(share is not None and share <= MARGIN for share in shares)
 
 
 def agree(worst: float, runs: int) -> RepeatsCode:

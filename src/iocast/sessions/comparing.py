@@ -29,7 +29,7 @@ from iocast.report.comparison_report import compare as report_of
 from iocast.report.comparison_report import repeats
 from iocast.report.forecast.calibration_repeats import calibration_repeats
 from iocast.results.compared_values import JUDGED, ratio_of
-from iocast.results.comparison import is_known, judged_pairs, outcome
+from iocast.results.comparison import is_known, judged_pairs, outcome, repeats_of
 from iocast.sessions.events import RunBegun
 from iocast.sessions.fitted_plan import asked_job, make_plan
 from iocast.sessions.in_notebook import InNotebook
@@ -121,9 +121,16 @@ def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
             this = replace(options, seed=options.seed + number - 1, out=folder)
             if measured_run(job, find_target(request.path, options.destroy), this, listener).stopped:
                 return None
-            if request.times <= number < most and is_known(side_of("", folder)):
+            if request.times <= number < most and is_known(tuple(repeats_of(_unexamined(folder)))):
                 break
         return repeats_in(folder)
+
+
+def _unexamined(folder: str) -> Side:
+    """The runs so far as a side without trust and findings, which cost more than the figures."""
+    from iocast.diagnose.comparable import Side
+
+    return Side("", runs_in(folder), {}, until_sure=until_sure(folder))
 
 
 def repeats_in(folder: str) -> Repeats:

@@ -109,13 +109,13 @@ def test_calls_quicker_than_any_block_io_were_answered_by_the_page_cache() -> No
 
 def test_what_the_servers_processes_fetched_counts_where_others_read_from_the_device() -> None:
     """The device's counters hold everybody's reads; the kernel's account of the server holds its own."""
-    told = loaded(STATEMENTS, STATEMENTS * 8192)
-    (record,) = told.phases
+    run_beside_others = loaded(STATEMENTS, STATEMENTS * 8192)
+    (record,) = run_beside_others.phases
     result = record.measurement.database
     assert result is not None
     for fetched_bytes, share in ((0, 0.0), (STATEMENTS // 4 * 8192, 0.25), (None, 1.0)):
         measured = replace(record.measurement, database=replace(result, fetched_bytes=fetched_bytes))
-        (row,) = Facts(replace(told, phases=(replace(record, measurement=measured),))).rows
+        (row,) = Facts(replace(run_beside_others, phases=(replace(record, measurement=measured),))).rows
         shares = memory_shares(row)
         assert shares is not None
         assert (shares.storage, shares.page_cache) == (pytest.approx(share), pytest.approx(1 - share))

@@ -430,8 +430,8 @@ def test_a_read_that_waits_for_its_process_is_no_time_of_the_file_system() -> No
 def test_calls_that_nobody_makes_are_too_few_whatever_others_do() -> None:
     others: Means = {"bio_read": 90, "driver_read": 85, "run_queue": 9}
     assert verdict(times(**others, read_call=(24, 3))).says == (
-        "Unknown: 1,000 block I/Os were seen, and next to no call that waits for one: asynchronous I/O, or that of"
-        " others."
+        "Unknown: 1,000 block I/Os were seen, but almost no call that waits for one: the I/O is asynchronous, or that"
+        " of other processes."
     )
 
 

@@ -58,7 +58,7 @@ def check_output(path: Path, option: str = "-o", *, force: bool = False) -> None
             raise _unwritable(path, errno.EACCES, option)
 
 
-# What names a directory, and a file that is no option of a verb which may replace it.
+# Options that name a directory, and arguments whose verb has no --force.
 _OF_DIRECTORIES, _NEVER_REPLACED = ("DIRECTORY", "--files"), ("DESTINATION",)
 
 

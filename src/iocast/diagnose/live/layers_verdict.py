@@ -155,8 +155,8 @@ def _unknown(times: LayerTimes) -> tuple[str, str] | None:
     if not any(times.count(layer) >= LEAST for layer in used):
         blocks = times.count("bio_read") + times.count("bio_write")
         if blocks >= LEAST:
-            why = "next to no call that waits for one: asynchronous I/O, or that of others"
-            says = f"Unknown: {blocks:,} block I/Os were seen, and {why}."
+            why = "almost no call that waits for one: the I/O is asynchronous, or that of other processes"
+            says = f"Unknown: {blocks:,} block I/Os were seen, but {why}."
             return says, "the process of that I/O, followed with --pid, shows a loss"
         few = f"Too little was seen to judge: fewer than {counted(LEAST, 'I/O')} in any layer."
         return few, "more I/O or a longer observation shows a loss"

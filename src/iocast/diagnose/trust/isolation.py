@@ -155,8 +155,8 @@ def _foreign_requests(record: PhaseRecord, place: Place, more_bytes: int, allowe
 
 
 def _pages_read_first(record: PhaseRecord) -> int:
-    """The most pages that buffered writes read from the device: one that is written in part, and that nobody holds, is
-    read before. A write that is not of whole pages begins in one and ends in one."""
+    """At most so many pages are read for buffered writes: a page that is written in part and is not cached is read
+    first, and a write that is no multiple of a page has one at each end."""
     if record.phase.workload.direct:
         return 0
     return 2 * sum(

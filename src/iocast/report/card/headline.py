@@ -103,10 +103,10 @@ def _random_reads(facts: Facts, records: list[PhaseRecord], every: list[PhaseRec
     times = times_of(facts.row(alone), "read")
     what, _ = read_words(alone)
     yield from _median(_headed(what), times, alone, state)
-    alike = [each for each in rows if kind(each) == kind(alone)]
-    alike = [each for each in alike if each.measurement.asked_depth == alone.measurement.asked_depth]
-    most = max([busiest(rows, alone), *alike], key=lambda each: each.measurement.rate_per_s)
-    least = least_load_at_peak(facts, rows, alone) if most not in alike else most
+    depth = alone.measurement.asked_depth
+    same_load = [each for each in rows if kind(each) == kind(alone) and each.measurement.asked_depth == depth]
+    most = max([busiest(rows, alone), *same_load], key=lambda each: each.measurement.rate_per_s)
+    least = least_load_at_peak(facts, rows, alone) if most not in same_load else most
     top = max(each.measurement.rate_per_s for each in every if kind(each) == kind(most))
     peak = "peak" if most.measurement.rate_per_s >= top else "highest of the rows that can be trusted"
     where = f"{peak}, at {who(most)}{state(most)}"

@@ -245,11 +245,11 @@ def _unknown(of: Answer) -> str:
 
 
 def _measured_there(of: Answer) -> str:
-    """What an open-loop row measured at the load that is asked for, where nothing can be foretold; else ""."""
+    """What an open-loop row measured at the requested load, for an answer without a forecast; "" without such a row."""
     question = of.question
     for row in of.rows:
         has = figure_of(row, question.q) if row.kept_up and not row.fell_behind else None
-        if has is not None and has.enough and abs(row.rate_per_s / question.peak_per_s - 1) <= SAME_RATE:
+        if has is not None and abs(row.rate_per_s / question.peak_per_s - 1) <= SAME_RATE:
             kept = "within" if (has.high_s or has.value_s) <= question.limit_s else "not surely within"
             return (
                 f" One open-loop row at {iops(row.rate_per_s)} measured a {text.statistic(question.q)} of"

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iocast.archive.file_names import EVENTS_FILE
-from iocast.archive.profile_folder import PARQUET
-from iocast.archive.regular_file import first_bytes
+from iocast.archive.regular_file import PARQUET, first_bytes
 from iocast.archive.writing.private_rooms import temporary_room
 from iocast.errors import SourceError
 

@@ -68,7 +68,7 @@ def _state(row: RowFacts) -> CacheStateRow | None:
     if did is None:
         return None
     below, blocks, shares, service = did.below, did.statements.table_blocks, memory_shares(row), row.service()
-    known = shares is not None and shares.storage is not None
+    storage = shares.storage if shares else None
     return CacheStateRow(
         test=row.record.phase.test,
         statements=row.measurement.ios,
@@ -77,8 +77,8 @@ def _state(row: RowFacts) -> CacheStateRow | None:
         read_mean_ns=below.time_ns / below.reads if below is not None and below.time_ns and below.reads else None,
         engine_cache_share=shares.engine if shares else None,
         page_cache_share=shares.page_cache if shares else None,
-        storage_share=shares.storage if shares else None,
-        storage_blocks=round(shares.storage * blocks) if known and shares and shares.storage is not None else None,
+        storage_share=storage,
+        storage_blocks=None if storage is None else round(storage * blocks),
     )
 
 
