@@ -23,6 +23,7 @@ def script() -> ModuleType:
     return module
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_its_cells_answer(path: Path, script: ModuleType) -> None:
     notebook = json.loads(path.read_text(encoding="utf-8"))
