@@ -7,7 +7,8 @@ TIMES ?= 20
 # Programs that only some tests use, as COMMAND:DEBIAN-PACKAGE. Absent ones are installed (as root) or skipped.
 TEST_NEEDS := fio:fio iostat:sysstat tmux:tmux mkfs.ext4:e2fsprogs losetup:mount setpriv:util-linux
 ALL_NEEDS := $(TEST_NEEDS) sfdisk:fdisk dmsetup:dmsetup mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs mkfs.vfat:dosfstools \
-	chromium:chromium pg_ctlcluster:postgresql mariadbd:mariadb-server promtool:prometheus
+	chromium:chromium pg_ctlcluster:postgresql mariadbd:mariadb-server promtool:prometheus \
+	sshd:openssh-server ssh:openssh-client ip:iproute2
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help

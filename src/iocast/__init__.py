@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from iocast.model.database.database_load import DatabaseLoad
     from iocast.model.finding import Examination
+    from iocast.model.hosts import Share
     from iocast.model.job import Job
     from iocast.model.plan import Remap, ReplayMode
     from iocast.model.run import Run
@@ -75,6 +76,8 @@ def card(
     destroy: str = "",
     out: str = _RUNS,
     label: str | None = None,
+    hosts: str = "",
+    share: Share = "own",
     through: str = "",
     listener: Listener | None = None,
 ) -> Card:
@@ -84,6 +87,8 @@ def card(
     as `iocast card --with` does.
 
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
+    hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
+    share: With hosts: each its own files, its slice of one device, or the same bytes.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.
@@ -106,12 +111,16 @@ def run(
     destroy: str = "",
     out: str = _RUNS,
     label: str | None = None,
+    hosts: str = "",
+    share: Share = "own",
     listener: Listener | None = None,
 ) -> Card:
     """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does.
 
     job: The name of a preset, the path of a job file, or a Job.
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
+    hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
+    share: With hosts: each its own files, its slice of one device, or the same bytes.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.

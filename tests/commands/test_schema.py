@@ -49,7 +49,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
 }
 ANSWERED = [(verb, words) for verb, calls in CALLS.items() for words in calls]
 # Those that need more than a moment: root, a server, or a file that was written with verify.
-ELSEWHERE = {"serve", "capture", "load-db", "import", "top", "watch", "verify"}
+ELSEWHERE = {"serve", "capture", "load-db", "import", "top", "watch", "verify", "hosts"}
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from iocast.model.histogram import merge
-from iocast.model.measurement import ClassResult, Measurement
+from iocast.model.added_measurements import added
+from iocast.model.measurement import Measurement
 from iocast.model.plan import FileRegion
 from iocast.model.run import PhaseRecord
 from iocast.model.workload import MixItem, Sync, Workload
@@ -29,7 +29,7 @@ def added_up(group: tuple[PhaseRecord, ...]) -> AddedUp:
     regions = {(region.path, region.start_bytes): region for each in group for region in each.plan.files}
     return AddedUp(
         workload=_all_workloads([each.phase.workload for each in group]),
-        measurement=_all_measurements([each.measurement for each in group]),
+        measurement=added([each.measurement for each in group]),
         files=tuple(regions.values()),
         direct=all(each.plan.direct for each in group),
     )
@@ -56,33 +56,4 @@ def _all_workloads(loads: list[Workload]) -> Workload:
         direct=all(load.direct for load in loads),
         sync=durable[0] if durable else "none",
         fsync_every=max(load.fsync_every for load in loads),
-    )
-
-
-def _all_measurements(parts: list[Measurement]) -> Measurement:
-    classes: dict[tuple[str, int], list[ClassResult]] = {}
-    for each in (each for part in parts for each in part.classes):
-        classes.setdefault((each.op, each.size_bytes), []).append(each)
-    return replace(
-        parts[0],
-        elapsed_ns=max(part.elapsed_ns for part in parts),
-        asked_depth=sum(part.asked_depth for part in parts),
-        depth_mean=sum(part.depth_mean for part in parts),
-        in_flight_ns=sum(part.in_flight_ns for part in parts),
-        ios=sum(part.ios for part in parts),
-        bytes=sum(part.bytes for part in parts),
-        classes=tuple(_all_of_class(each) for each in classes.values()),
-        errors=tuple(error for part in parts for error in part.errors),
-        users=tuple(user for part in parts for user in part.users),
-    )
-
-
-def _all_of_class(parts: list[ClassResult]) -> ClassResult:
-    return replace(
-        parts[0],
-        ios=sum(part.ios for part in parts),
-        bytes=sum(part.bytes for part in parts),
-        short_ios=sum(part.short_ios for part in parts),
-        response=merge(part.response for part in parts),
-        service=merge(part.service for part in parts),
     )

@@ -6,13 +6,14 @@ import contextlib
 import os
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from iocast import metrics
 from iocast.archive.file_names import INTERVALS, RUN_FILE, SAMPLES, UNDER_WAY_FILE
-from iocast.archive.interval_tables import INTERVAL_COLUMNS, save_intervals
+from iocast.archive.interval_tables import INTERVAL_COLUMNS, Part, save_added_intervals, save_intervals
 from iocast.archive.json_files import put_readable
 from iocast.archive.opening import load
 from iocast.archive.own_files import open_run_folder
@@ -172,6 +173,10 @@ class RunFolder:
             save_intervals(self.held, number, self._identity(), name, intervals)
         if samples:
             save_samples(self.held, number, self._identity(), name, samples)
+
+    def save_added(self, number: int, name: str, interval_ns: int, parts: Sequence[Part]) -> None:
+        """Writes the series of a phase that several loads made at once, of theirs. Raises ArchiveError."""
+        save_added_intervals(self.held, number, self._identity(), name, interval_ns, parts)
 
     def save_reel(self, number: int, phase: str) -> None:
         """Makes a reel of a tape, which was written moment by moment, the table of that phase. Raises ArchiveError."""

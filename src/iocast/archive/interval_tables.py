@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -19,6 +19,7 @@ from iocast.archive.parquet import (
     Identity,
     ParquetRequest,
     database,
+    reason,
     rows_of_phases,
     unreadable,
     write,
@@ -59,6 +60,63 @@ INTERVAL_COLUMNS = (
 def save_intervals(folder: HeldFolder, number: int, whose: Identity, phase: str, intervals: ArrowStream) -> None:
     """Writes the table of one phase. Raises ArchiveError."""
     write(folder, f"{INTERVALS}/{number:03}.parquet", INTERVAL_COLUMNS, "rows", whose, phase, intervals)
+
+
+class Part(NamedTuple):
+    """A table of one of several loads that ran at once, and what of it counts, on its own clock from its start."""
+
+    file: Path
+    from_ns: int = 0
+    to_ns: int | None = None
+
+
+# The intervals of several loads on the clock of the first that all share; buckets are added one by one.
+_ADDED = """(
+WITH own AS MATERIALIZED (
+    SELECT r.* REPLACE (interval - w.from_ns // {interval_ns} AS interval, start_ns - w.from_ns AS start_ns)
+    FROM rows r JOIN (VALUES {windows}) w(phase, from_ns, to_ns) USING (phase)
+    WHERE start_ns >= w.from_ns AND start_ns < w.to_ns),
+sums AS (SELECT interval, op, size_bytes, min(start_ns) AS start_ns, {sums} FROM own GROUP BY ALL),
+{buckets}
+SELECT * REPLACE ({filled}) FROM sums {joined})"""
+_TIMES = ("response", "service")
+_ADDED_UP = ("ios", "bytes", "errors", *(f"{each}_{total}" for each in _TIMES for total in ("sum_ns", "sum_squares")))
+_BUCKETS_OF = """{0}s AS (
+    SELECT interval, op, size_bytes, list(bucket ORDER BY bucket) AS {0}_index, list(held ORDER BY bucket) AS {0}_count
+    FROM (SELECT interval, op, size_bytes, bucket, sum(held)::BIGINT AS held
+          FROM (SELECT interval, op, size_bytes, unnest({0}_index) AS bucket, unnest({0}_count) AS held FROM own)
+          GROUP BY ALL)
+    GROUP BY ALL)"""
+
+
+def save_added_intervals(
+    folder: HeldFolder, number: int, whose: Identity, phase: str, interval_ns: int, parts: Sequence[Part]
+) -> None:
+    """Writes the table of one phase that several loads made at once: their intervals, added up. Raises ArchiveError."""
+    from iocast._core import CoreError, Tables
+
+    ends = [2**62 if part.to_ns is None else part.to_ns for part in parts]
+    sums = [f"sum({name}) AS {name}" for name in _ADDED_UP]
+    for each in _TIMES:  # an interval in which only failures ended has no times
+        sums.append(f"coalesce(min({each}_min_ns) FILTER (ios > 0), 0) AS {each}_min_ns")
+        sums.append(f"max({each}_max_ns) AS {each}_max_ns")
+    lists = [f"{each}_{part}" for each in _TIMES for part in ("index", "count")]
+    source = _ADDED.format(
+        interval_ns=interval_ns,
+        windows=", ".join(
+            f"({at}, {part.from_ns}, {end})" for at, (part, end) in enumerate(zip(parts, ends, strict=True))
+        ),
+        sums=", ".join(sums),
+        buckets=", ".join(_BUCKETS_OF.format(each) for each in _TIMES),
+        filled=", ".join(f"coalesce({name}, []) AS {name}" for name in lists),
+        joined=" ".join(f"LEFT JOIN {each}s USING (interval, op, size_bytes)" for each in _TIMES),
+    )
+    files, columns = [str(part.file) for part in parts], [column.name for column in INTERVAL_COLUMNS]
+    try:
+        tables = Tables(files, columns, list(range(len(parts))))
+    except CoreError as error:
+        raise unreadable(parts[0].file, reason(error), "its time series") from error
+    write(folder, f"{INTERVALS}/{number:03}.parquet", INTERVAL_COLUMNS, source, whose, phase, tables)
 
 
 # Each operation of each interval; and how many of its I/Os took at most as long as each quantile of the phase.

@@ -12,6 +12,7 @@ from iocast.archive.json_files import BROKEN, converted, decoded, not_understood
 from iocast.archive.migrations import migrated_run
 from iocast.errors import ArchiveError
 from iocast.model.calibration_request import CalibrationRequest
+from iocast.model.hosts import HostPart
 from iocast.model.plan import EngineName, Phase, Plan, Polling, WorkFiles
 from iocast.model.run import SCHEMA_VERSION, Blind, Host, Maintenance, PhaseRecord, Run, Series, Source, Tape
 from iocast.model.target import Target
@@ -58,6 +59,7 @@ class _Document(Struct, frozen=True, kw_only=True):
     source: Source | None = None
     tape: Tape | None = None
     maintenance: tuple[Maintenance, ...] = ()
+    parts: tuple[HostPart, ...] = ()  # of a run that several hosts made at once; then `hosts` has them as one
 
 
 class _Version(Struct):
@@ -92,6 +94,7 @@ def document_of(run: Run) -> _Document:
         source=run.source,
         tape=run.tape,
         maintenance=run.maintenance,
+        parts=run.hosts,
     )
 
 
@@ -130,6 +133,7 @@ def _run_of(document: _Document, path: Path) -> Run:
         source=document.source,
         tape=document.tape,
         maintenance=document.maintenance,
+        hosts=document.parts,
     )
 
 

@@ -16,14 +16,16 @@ from iocast.model.histogram import Histogram
 from iocast.model.measurement import ClassResult, Course, Generator, Measurement, SlowIo
 from iocast.model.run import PhaseRecord, Sample
 
+_NEVER_NS = 2**62
 _SUMS = (
     "SELECT op, size_bytes::BIGINT, sum(ios)::BIGINT, sum(bytes)::BIGINT, sum({0}_sum_ns)::HUGEINT,"
     " sum({0}_sum_squares)::DOUBLE, min({0}_min_ns)::BIGINT, max({0}_max_ns)::BIGINT"
-    " FROM intervals WHERE start_ns >= ? AND ios > 0 GROUP BY ALL ORDER BY ALL"
+    " FROM intervals WHERE start_ns >= ? AND start_ns < ? AND ios > 0 GROUP BY ALL ORDER BY ALL"
 )
 _BUCKETS = (
     "SELECT op, size_bytes::BIGINT, bucket::BIGINT, sum(held)::BIGINT FROM (SELECT op, size_bytes,"
-    " unnest({0}_index) AS bucket, unnest({0}_count) AS held FROM intervals WHERE start_ns >= ? AND ios > 0)"
+    " unnest({0}_index) AS bucket, unnest({0}_count) AS held FROM intervals"
+    " WHERE start_ns >= ? AND start_ns < ? AND ios > 0)"
     " GROUP BY ALL ORDER BY ALL"
 )
 
@@ -34,39 +36,49 @@ def warm_up_of(record: PhaseRecord) -> int:
 
 
 def without_warm_up(did: Measurement, intervals: ArrowStream, warm_up_ns: int) -> Measurement:
-    """What a phase did from `warm_up_ns` on, which is the start of an interval.
+    """What a phase did from `warm_up_ns` on, which is the start of an interval."""
+    return within(did, intervals, warm_up_ns)
+
+
+def within(did: Measurement, intervals: ArrowStream, from_ns: int, to_ns: int | None = None) -> Measurement:
+    """What a phase did from the start of one interval to that of another, or to its end.
 
     What is kept for each interval is exact: I/Os, bytes, both histograms. Processor time is shared out by time; the
     times of commits, of which only the whole is known, are left out.
     """
-    responses, services = _histograms(intervals, "response", warm_up_ns), _histograms(intervals, "service", warm_up_ns)
+    responses = _histograms(intervals, "response", from_ns, to_ns)
+    services = _histograms(intervals, "service", from_ns, to_ns)
     short = {(part.op, part.size_bytes): part.short_ios for part in did.classes}
     classes = tuple(
         ClassResult(key[0], key[1], ios, moved, min(ios, short.get(key, 0)), response, services[key][2])
         for key, (ios, moved, response) in responses.items()
     )
-    before_ns = sum(part.service.sum_ns for part in did.classes) - sum(part.service.sum_ns for part in classes)
-    left = max(0.0, 1 - warm_up_ns / did.elapsed_ns)
-    issuing_ns = did.issuing_ns - warm_up_ns
+    elapsed_ns = (did.elapsed_ns if to_ns is None else min(to_ns, did.elapsed_ns)) - from_ns
+    issuing_ns = (did.issuing_ns if to_ns is None else min(to_ns, did.issuing_ns)) - from_ns
+    outside_ns = sum(part.service.sum_ns for part in did.classes) - sum(part.service.sum_ns for part in classes)
     open_loop = did.asked_rate_per_s is not None
-    outstanding = (did.depth_mean * did.issuing_ns - before_ns) / issuing_ns if open_loop else did.depth_mean
-    in_flight_ns = did.in_flight_ns - (before_ns if open_loop else did.depth_mean * warm_up_ns)
+    outstanding = (did.depth_mean * did.issuing_ns - outside_ns) / issuing_ns if open_loop else did.depth_mean
+    left_out_ns = outside_ns if open_loop else did.depth_mean * (did.issuing_ns - issuing_ns)
+    in_flight_ns = did.in_flight_ns - left_out_ns
+    if to_ns is not None and not open_loop:  # and what was still to come back at the end
+        in_flight_ns = did.depth_mean * issuing_ns
+    left = max(0.0, min(1.0, elapsed_ns / did.elapsed_ns))
     return replace(
         did,
-        started_unix_ns=did.started_unix_ns + warm_up_ns,
-        elapsed_ns=did.elapsed_ns - warm_up_ns,
+        started_unix_ns=did.started_unix_ns + from_ns,
+        elapsed_ns=elapsed_ns,
         issuing_ns=issuing_ns,
         depth_mean=outstanding,
         in_flight_ns=in_flight_ns,
         ios=sum(part.ios for part in classes),
         bytes=sum(part.bytes for part in classes),
         classes=classes,
-        slow=tuple(_later(did.slow, warm_up_ns)),
-        left_behind=tuple(_later(did.left_behind, warm_up_ns)),
-        users=tuple(replace(user, last_ns=max(0, user.last_ns - warm_up_ns)) for user in did.users),
+        slow=tuple(_between(did.slow, from_ns, to_ns)),
+        left_behind=tuple(_between(did.left_behind, from_ns, to_ns)),
+        users=tuple(replace(user, last_ns=max(0, min(user.last_ns - from_ns, elapsed_ns))) for user in did.users),
         cpu_user_ns=round(did.cpu_user_ns * left),
         cpu_system_ns=round(did.cpu_system_ns * left),
-        generator=_generator(did.generator, warm_up_ns, left),
+        generator=_generator(did.generator, from_ns, to_ns, left),
         commit=Histogram(),
     )
 
@@ -86,11 +98,14 @@ def course_after(course: Course, warm_up_ns: int) -> Course:
     return tuple(replace(each, start_ns=each.start_ns - warm_up_ns) for each in later) if warm_up_ns else course
 
 
-def _histograms(intervals: ArrowStream, which: str, from_ns: int) -> dict[tuple[Any, int], tuple[int, int, Histogram]]:
-    """I/Os, bytes and times of each operation and size, from a moment on."""
+def _histograms(
+    intervals: ArrowStream, which: str, from_ns: int, to_ns: int | None
+) -> dict[tuple[Any, int], tuple[int, int, Histogram]]:
+    """I/Os, bytes and times of each operation and size, between two moments."""
+    moments = [from_ns, _NEVER_NS if to_ns is None else to_ns]
     with database().cursor() as connection:
-        sums = connection.execute(_SUMS.format(which), [from_ns]).fetchall()
-        rows = connection.execute(_BUCKETS.format(which), [from_ns]).fetchall()
+        sums = connection.execute(_SUMS.format(which), moments).fetchall()
+        rows = connection.execute(_BUCKETS.format(which), moments).fetchall()
     buckets = {key: [row[2:] for row in alike] for key, alike in groupby(rows, key=lambda row: (row[0], row[1]))}
     histograms = {}
     for op, size, ios, moved, sum_ns, squares, least, most in sums:
@@ -99,16 +114,18 @@ def _histograms(intervals: ArrowStream, which: str, from_ns: int) -> dict[tuple[
     return histograms
 
 
-def _later(slow: Iterable[SlowIo], warm_up_ns: int) -> Iterator[SlowIo]:
-    return (replace(io, time_ns=io.time_ns - warm_up_ns) for io in slow if io.time_ns >= warm_up_ns)
+def _between(slow: Iterable[SlowIo], from_ns: int, to_ns: int | None) -> Iterator[SlowIo]:
+    end_ns = _NEVER_NS if to_ns is None else to_ns
+    return (replace(io, time_ns=io.time_ns - from_ns) for io in slow if from_ns <= io.time_ns < end_ns)
 
 
-def _generator(generator: Generator, warm_up_ns: int, left: float) -> Generator:
-    later = (each for each in generator.absences if each.start_ns >= warm_up_ns)
+def _generator(generator: Generator, from_ns: int, to_ns: int | None, left: float) -> Generator:
+    end_ns = _NEVER_NS if to_ns is None else to_ns
+    inside = (each for each in generator.absences if from_ns <= each.start_ns < end_ns)
     return replace(
         generator,
         user_ns=round(generator.user_ns * left),
         system_ns=round(generator.system_ns * left),
         queued_ns=round(generator.queued_ns * left),
-        absences=tuple(replace(each, start_ns=each.start_ns - warm_up_ns) for each in later),
+        absences=tuple(replace(each, start_ns=each.start_ns - from_ns) for each in inside),
     )

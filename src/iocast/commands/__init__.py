@@ -57,6 +57,7 @@ VERBS = {
     "schema": "Print the JSON Schema of what a verb prints with --json.",
     "completion": "Print the script with which a shell completes iocast's verbs, options and files.",
     "config": "Show the defaults of options that files and the environment set, and where each comes from.",
+    "hosts": "Check hosts before a run on all of them at once.",
     "clean": "Remove the work files that iocast created.",
 }
 
@@ -67,6 +68,7 @@ _ROOMS = {
     "tracing": ("capture", "replay"),
     "live": ("top", "watch"),
     "database": ("load-db",),
+    "hosts": ("hosts",),
 }
 
 # First words of a verb that have options of their own, and where their commands are (MODULE:NAME).

@@ -33,8 +33,8 @@ def card(request: MeasureRequest, form: str, into: Into | None) -> int:
     file, an existing file (read-only), a block device (read-only without --destroy), or a simulated device such as
     `sim:hdd`.
     """
-    from iocast.sessions.measure import measure
+    from iocast.sessions.hosts.where_asked import measure_where_asked
 
     listener = TerminalListener(form, into)
-    measured = measure(request, listener)
-    return listener.exit_code or int(not measured.passed)
+    measured = measure_where_asked(request, listener)
+    return listener.exit_code or int(measured is not None and not measured.passed)

@@ -21,8 +21,8 @@ def run(request: MeasureRequest, form: str, into: Into | None) -> int:
     Jobs that write are refused on files that iocast did not create and on block devices that --destroy does not name.
     `iocast plan JOB PATH` shows what a job would do.
     """
-    from iocast.sessions.measure import measure
+    from iocast.sessions.hosts.where_asked import measure_where_asked
 
     listener = TerminalListener("screen_with_rows" if form == "screen" else form, into)
-    measured = measure(request, listener)
-    return listener.exit_code or int(not measured.passed)
+    measured = measure_where_asked(request, listener)
+    return listener.exit_code or int(measured is not None and not measured.passed)

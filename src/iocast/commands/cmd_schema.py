@@ -69,6 +69,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "top": ("iocast.model.results.live:LiveInterval",),
     "watch": ("iocast.model.results.live:Line", "iocast.model.results.live:TracedInterval"),
     "verify": ("verification",),
+    "hosts": ("iocast.model.results.answers:HostsChecked",),
     "clean": ("iocast.model.results.answers:Cleaned",),
     "schema": ("iocast.model.results.answers:Schema",),
     "config": ("iocast.model.results.answers:Defaults",),

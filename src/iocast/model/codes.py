@@ -97,7 +97,9 @@ SeverityCode = Literal["note", "warn", "severe", "void"]
 StateCode = Literal["suggested", "counted", "confirmed", "rejected"]
 
 # The questions asked of each row before anyone asks how fast it is.
-TrustCode = Literal["integrity", "steady", "precision", "representative", "load_achieved", "isolation", "anomalies"]
+TrustCode = Literal[
+    "integrity", "steady", "precision", "representative", "load_achieved", "isolation", "anomalies", "hosts"
+]
 
 # What a letter is for. Those of 2012 have a letter for each `StatisticCode`.
 AspectCode = Literal[
@@ -262,6 +264,7 @@ SectionCode = Literal[
     "target",
     "source",
     "results",
+    "hosts",
     "beside_database",
     "database",
     "matrix",

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from iocast.model.block_times import BlockTimes
+from iocast.model.hosts import HostPart
 from iocast.model.measurement import Measurement
 from iocast.model.plan import Phase, PhasePlan, Plan
 from iocast.model.verification import Verification
@@ -223,6 +224,7 @@ class Run(Struct, frozen=True, kw_only=True, dict=True):
     tape: Tape | None = None  # of a live watch: its phases hold samples and no load
     maintenance: tuple[Maintenance, ...] = ()  # that was under way before the first row
     run_id: str = ""  # the same for ever, and no other run's; "" until it is saved
+    hosts: tuple[HostPart, ...] = ()  # of a run that several hosts made at once: then it is the sum of theirs
 
     def beside(self, record: PhaseRecord) -> tuple[PhaseRecord, ...]:
         """All phases that ran at the same time as one, itself among them."""

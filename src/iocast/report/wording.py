@@ -30,6 +30,7 @@ SECTIONS: dict[SectionCode, str] = {
     "target": "Target",
     "source": "Source",
     "results": "Results",
+    "hosts": "Hosts",
     "matrix": "Data points",
     "database": "Below the database",
     "beside_database": "As a database sees it",
@@ -221,6 +222,7 @@ TRUST: dict[TrustCode, str] = {
     "load_achieved": "load achieved",
     "isolation": "isolation",
     "anomalies": "anomalies",
+    "hosts": "hosts",
 }
 
 COMPARISONS: dict[ComparisonCode, str] = {

@@ -31,6 +31,7 @@ from iocast.model.run import PhaseRecord, Run
 from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS, Op
 from iocast.results.database_rows import database_commits, database_loads
+from iocast.results.host_shares import host_shares
 from iocast.results.measured_rows import measured_rows
 from iocast.results.observed_devices import observed_devices
 from iocast.results.replayed import replays
@@ -57,6 +58,7 @@ def card_result(
     read_back = verified(run.verifications[-1]) if run.verifications else None
     return Card(
         rows=measured_rows(facts, examination) if run.measured else (),
+        hosts=host_shares(run),
         trust=tuple(_reasons(run, examination)),
         findings=tuple(_findings(examination.findings, untestable)),
         failed_detectors=tuple(FailedDetectorDocument(**asdict(each)) for each in failed),

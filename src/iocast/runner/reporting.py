@@ -1,11 +1,13 @@
-"""Reporting: whom the runner tells how far the work is."""
+"""Reporting: whom the runner tells how far the work is, and with whom it goes on."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Protocol
 
+from iocast.load import Loader
 from iocast.model.plan import Phase
-from iocast.model.run import PhaseRecord
+from iocast.model.run import PhaseRecord, Run
 
 
 class Progress(Protocol):
@@ -23,3 +25,13 @@ class Progress(Protocol):
 
     def close(self) -> None:
         """No more phases; called once, however the work ended."""
+
+
+class Member(Protocol):
+    """What makes a run one of several that are made at once on many hosts."""
+
+    def loader(self, loader: Loader) -> Loader:
+        """The loader of this run, waiting for those of the others."""
+
+    def begun(self, run: Run, folder: Path) -> None:
+        """The run has a folder, and measures nothing yet."""

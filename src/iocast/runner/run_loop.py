@@ -30,7 +30,7 @@ from iocast.observe.memory_left import memory_left
 from iocast.observe.target.overwriting import held, refuse_used_files, unseen_users
 from iocast.runner.observing import Beside, Observing, server_observers
 from iocast.runner.refilling import WorkFiles
-from iocast.runner.reporting import Progress
+from iocast.runner.reporting import Member, Progress
 from iocast.runner.saving import Performed, Saving, Status
 from iocast.runner.scripts.until_steady import Judge, UntilSteady
 from iocast.runner.tree_keeping import TreeFiles
@@ -45,7 +45,7 @@ class Work(Struct, frozen=True):
     `script` chooses the groups; without one those of the plan are run in order. What it writes must be in the plan,
     whose phases are checked before. `judge` says when a phase that is to run until it is steady has done so; without
     one it runs its longest time. `background` is what the storage did for itself before; `beside`, entered, is sampled
-    as well while load runs.
+    as well while load runs. `member`: this is one of several runs that begin their phases together.
     """
 
     plan: Plan
@@ -55,6 +55,7 @@ class Work(Struct, frozen=True):
     judge: Judge | None = None
     background: Background | None = None
     beside: Beside | None = None
+    member: Member | None = None
 
 
 def run(work: Work, progress: Progress, stopped: Callable[[], bool]) -> Performed:
@@ -69,6 +70,8 @@ def run(work: Work, progress: Progress, stopped: Callable[[], bool]) -> Performe
     if (left := memory_left()) is not None:
         check_memory(plan, *left)
     loader = loader_of(plan)
+    if work.member is not None:
+        loader = work.member.loader(loader)
     follow_wall_clock()
     started_unix_ns = unix_ns()
     background, beside = work.background, work.beside
@@ -97,6 +100,8 @@ def run(work: Work, progress: Progress, stopped: Callable[[], bool]) -> Performe
         begun = replace(begun, warnings=(*begun.warnings, *_users_of(layout, writing)))
         loader.check(layout)
         saving = Saving(RunFolder.create(work.out, begun, private=beside is not None), begun)
+        if work.member is not None:
+            work.member.begun(saving.run, saving.folder.path)
         loop = _Loop(work, loader, script, saving, progress, stopped, recheck, opened)
         error = None
         try:

@@ -60,6 +60,21 @@ class Stopped(Struct, frozen=True):
     cut_short: int = 0  # of those measured
 
 
+class HostsSaid(Struct, frozen=True):
+    """A line that some of the hosts of a run said of what they do."""
+
+    hosts: tuple[str, ...]
+    of: int  # hosts of the run
+    line: str
+
+
+class HostLost(Struct, frozen=True):
+    """A host from which nothing more comes: the run ends on all."""
+
+    host: str
+    why: str
+
+
 class CardReady(Struct, frozen=True):
     """A run was judged; `report` is its card without charts."""
 
@@ -336,10 +351,22 @@ class DataSetDropped(Struct, frozen=True):
 InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decided | Diagnosed
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyReady
 WorkEvent = Planned | QuietAwaited | QuietEnded | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
+HostEvent = HostsSaid | HostLost
 StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = WatchBegun | LiveBegun | TapeSaved
 DatabaseEvent = BuildStep | BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardReady | AnswerReady  # what was asked for
-Event = WorkEvent | StudyEvent | InquiryEvent | TrialEvent | FileEvent | CaptureEvent | LiveEvent | DatabaseEvent | Made
+Happened = (
+    WorkEvent
+    | HostEvent
+    | StudyEvent
+    | InquiryEvent
+    | TrialEvent
+    | FileEvent
+    | CaptureEvent
+    | LiveEvent
+    | DatabaseEvent
+)
+Event = Happened | Made

@@ -18,9 +18,10 @@ from iocast.sessions.forecasting.calibrate import Calibrated, calibrate
 from iocast.sessions.forecasting.forecast import Forecasted, forecast
 from iocast.sessions.forecasting.matrix import run_matrix
 from iocast.sessions.forecasting.size_devices import Sizing, size
+from iocast.sessions.hosts.where_asked import measure_where_asked
 from iocast.sessions.inquire import diagnose
 from iocast.sessions.listener import Listener, Quiet
-from iocast.sessions.measure import MeasuredJob, measure
+from iocast.sessions.measure import MeasuredJob
 from iocast.sessions.named_experiment import Answered, experiment
 from iocast.sessions.requests.calibrate import CalibrateRequest
 from iocast.sessions.requests.capture import CaptureRequest
@@ -46,7 +47,10 @@ Given = Mapping[str, Any]  # what a function was called with, by the names of it
 
 def measured(given: Given) -> Card:
     """The card of a job on a path. Raises IocastError."""
-    return _card_of(measure(request_of(MeasureRequest, given), _listener(given)), given["path"])
+    done = measure_where_asked(request_of(MeasureRequest, given), _listener(given))
+    if done is None:
+        raise LoadError("this is not the first of the processes that MPI started", "only the first one has the card")
+    return _card_of(done, given["path"])
 
 
 def database_loaded(given: Given) -> Card:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from iocast.archive.writing import private_rooms
 from iocast.archive.writing.held_folder import HeldFolder, make_folder
-from iocast.archive.writing.private_rooms import private_room
+from iocast.archive.writing.private_rooms import private_room, sweep_rooms, temporary_room
 from iocast.errors import ArchiveError
 
 
@@ -65,3 +68,24 @@ def test_what_is_put_in_its_place_while_it_is_made_is_refused(
     with pytest.raises(ArchiveError, match="cannot make a folder in"), private_room(tmp_path, ".room-"):
         pass
     assert len(list(tmp_path.glob("*/kept"))) >= 1
+
+
+def test_a_room_whose_process_was_killed_is_removed_by_the_next_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = (
+        "import os, signal; from iocast.archive.writing.private_rooms import temporary_room\n"
+        "with temporary_room('.room-') as room:\n"
+        "    (room.place / 'below').mkdir(); (room.place / 'below' / 'file').write_bytes(b'x')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    (dead,) = tmp_path.iterdir()
+    foreign = tmp_path / ".room-0123456789abcdef"  # of such a name, but iocast did not make it
+    foreign.mkdir()
+    with temporary_room(".room-") as alive:
+        sweep_rooms(".room-")
+        assert not dead.exists()
+        assert alive.path.exists()
+        assert foreign.exists()

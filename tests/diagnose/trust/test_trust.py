@@ -269,7 +269,7 @@ def test_a_simulated_row_may_earn_a_b_as_any_closed_storage() -> None:
 
 def test_every_threshold_names_its_source_and_orders_its_letters() -> None:
     table = [value for value in vars(thresholds).values() if isinstance(value, thresholds.Thresholds)]
-    assert len(table) == 6
+    assert len(table) == 9
     for each in table:
         limits = [each.a, each.b, each.c, each.d]
         assert limits == sorted(limits, reverse=each.falling)

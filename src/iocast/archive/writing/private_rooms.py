@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base
+from iocast.archive.writing.file_identity import belongs_to
+from iocast.archive.writing.held_folder import HeldFolder, make_folder, open_base, open_folder
 from iocast.errors import ArchiveError
 
 _FOR_A_WHILE = ("TMPDIR", "TEMP", "TMP")  # variables that name the directory of temporary files
@@ -46,6 +48,20 @@ def temporary_room(prefix: str) -> Iterator[HeldFolder]:
     """A room where temporary files belong. Raises ArchiveError."""
     with private_room(_for_a_while(), prefix) as room:
         yield room
+
+
+def sweep_rooms(prefix: str) -> None:
+    """Removes the rooms where temporary files belong whose process, of this user, was killed: their lock is free."""
+    room_name = re.compile(re.escape(prefix) + r"[0-9a-f]{16}")
+    with contextlib.suppress(OSError, ArchiveError):
+        above = open_folder(Path(_for_a_while()), links=True)
+        for name in filter(room_name.fullmatch, above.names()):
+            with contextlib.suppress(OSError, ArchiveError):
+                room = above.folder(name)
+                if room.is_proven and belongs_to(os.fstat(room.descriptor), room.place, (os.geteuid(),)):
+                    room.claim()
+                    room.empty()
+                    above.remove_folder(name, room)
 
 
 def unguessable(prefix: str) -> str:

@@ -73,16 +73,7 @@ def _write_card(event: events.CardReady, form: str, into: Into) -> None:
         raise
 
 
-def lines(
-    event: events.WorkEvent
-    | events.StudyEvent
-    | events.InquiryEvent
-    | events.TrialEvent
-    | events.FileEvent
-    | events.CaptureEvent
-    | events.LiveEvent
-    | events.DatabaseEvent,
-) -> Iterator[str]:
+def lines(event: events.Happened) -> Iterator[str]:
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
 
@@ -94,6 +85,8 @@ def lines(
         case events.Stopped(measured, planned, _, cut):
             how = f"kept, {cut} of them cut short" if cut else "finished and kept"
             yield f"stopped: {measured} of {planned} rows {how}"
+        case events.HostsSaid() | events.HostLost():
+            yield _hosts(event)
         case events.RunBegun(number, of, side, path):
             yield f"round {number} of {of}: {side}, {path}" if side else f"run {number} of {of}"
         case events.FloorMissed(name, floor, grades):
@@ -143,6 +136,21 @@ def lines(
             yield from copy_lines(event)
         case _:
             yield from _inquiry(event)
+
+
+def lines_of(event: events.Event) -> Iterator[str]:
+    """The same of any event: what was asked for has no words."""
+    if not isinstance(event, events.CardReady | events.AnswerReady):
+        yield from lines(event)
+
+
+def _hosts(event: events.HostEvent) -> str:
+    match event:
+        case events.HostsSaid(hosts, of, line):
+            who = f"all {of} hosts" if len(hosts) == of > 1 else ", ".join(hosts)
+            return f"{who}: {line}"
+        case events.HostLost(host, why):
+            return f"{host} is lost: {why}; the run ends on all hosts"
 
 
 def _live(event: events.LiveEvent) -> Iterator[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from iocast.analyse.facts import RowFacts
 from iocast.diagnose.thresholds import worst
-from iocast.diagnose.trust import components, imported, isolation, representative, steadiness
+from iocast.diagnose.trust import components, host_parts, imported, isolation, representative, steadiness
 from iocast.model.finding import Finding, Trust
 
 
@@ -31,6 +31,7 @@ def judge(row: RowFacts, findings: tuple[Finding, ...]) -> Trust:
             components.load_achieved(row),
             isolation.isolation(row),
             components.anomalies(record, findings),
+            *((host_parts.host_parts(row),) if row.run.hosts else ()),
         )
     void = [f for f in findings if f.severity == "void" and f.certain and f.phase in (record.phase.name, "")]
     grade = worst(*(part.grade for part in parts))

@@ -72,7 +72,7 @@ class CommitLoad(Struct, frozen=True, kw_only=True, tag="commit", tag_field="kin
 DatabaseWork = DatabaseLoad | CommitLoad
 
 
-class LoadRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LoadRamp(Struct, frozen=True, kw_only=True, tag="load", forbid_unknown_fields=True):
     """A load at rising numbers of sessions: one row each."""
 
     load: DatabaseLoad = DatabaseLoad()
@@ -85,7 +85,7 @@ class LoadRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     beside_others: bool = False  # although sessions of others are active, or may be; of a job file
 
 
-class CommitRamp(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CommitRamp(Struct, frozen=True, kw_only=True, tag="commit", forbid_unknown_fields=True):
     """The commit test at rising numbers of sessions, each with the floor beside it."""
 
     sessions: tuple[int, ...] = (1, 4, 8)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Struct
 
 from iocast.model.plan import Plan
+from iocast.model.results.shown import shown, shown_below
 
 Plans = tuple[Plan, ...]  # `iocast experiment --plan`: one for each target
 
@@ -94,3 +95,25 @@ class Schema(Struct, frozen=True, kw_only=True, rename={"draft": "$schema"}):
     draft: str
     title: str
     definitions: dict[str, Any]
+
+
+class CheckedHost(Struct, frozen=True, kw_only=True):
+    """One host of `iocast hosts check`; null is what it could not say."""
+
+    host: Annotated[str, shown("host")]
+    path: Annotated[str, shown("path")]
+    version: Annotated[str | None, shown("iocast")] = None
+    engine: Annotated[str | None, shown("engine")] = None
+    filesystem: Annotated[str | None, shown("file\nsystem", spare=2)] = None
+    free_bytes: Annotated[int | None, shown("free", "bytes", spare=1)] = None
+    storage: Annotated[str | None, shown("storage", explain="its own, or that of another host")] = None
+    clock_ns: Annotated[int | None, shown("clock", "duration", explain="ahead of that of the first", spare=3)] = None
+    clock_error_ns: Annotated[int | None, shown("±", "duration", spare=4)] = None
+    problem: Annotated[str | None, shown("problem")] = None
+    mend: Annotated[str | None, shown_below()] = None
+
+
+class HostsChecked(Struct, frozen=True, kw_only=True):
+    """`iocast hosts check`."""
+
+    hosts: tuple[CheckedHost, ...]

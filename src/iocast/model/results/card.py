@@ -150,6 +150,24 @@ class FailedDetectorDocument(Struct, frozen=True, kw_only=True, forbid_unknown_f
     step: Literal["detect", "confirm"]
 
 
+class HostShareRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What one of many hosts did in a row of their sum."""
+
+    phase: Annotated[str, shown("row", once=True)]
+    host: Annotated[str, shown("host")]
+    share: Annotated[Number | None, shown("share", "share", explain="of the I/Os of all hosts")] = None
+    throughput_bytes_per_s: Annotated[Number | None, shown("MB/s", "bytes_per_s", explain="decimal megabytes")] = None
+    response_mean_ns: Annotated[Number | None, shown("mean", "duration", explain="mean response time", spare=3)] = None
+    response_p50_ns: Annotated[Number | None, shown("p50", "duration", explain="median response time", spare=2)] = None
+    response_p99_ns: Annotated[Number | None, shown("p99", "duration", explain="1% of the I/Os took longer")] = None
+    rate_per_s: Annotated[Number | None, shown("IOPS", "rate")] = None
+    began_ns: Annotated[Number | None, shown("began", "duration", explain="after the first host", spare=1)] = None
+    outside_ios: Annotated[
+        int | None, shown("outside", "count", explain="I/Os outside the time in which all hosts ran", spare=4)
+    ] = None
+    trust: Annotated[Grade | None, shown("trust", "grade", explain="of the host alone")] = None
+
+
 class GradeRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A letter, or why there is none."""
 
@@ -242,6 +260,7 @@ class Card(Verified, frozen=True, kw_only=True):
 
     calibration: CalibrationResult | None = None  # of a run that is one
     rows: tuple[MeasuredRow, ...] = ()
+    hosts: tuple[HostShareRow, ...] = ()  # of a run of many hosts, whose sum `rows` are
     data_points: tuple[DataPointRow, ...] = ()
     trust: tuple[TrustReason, ...] = ()
     findings: tuple[FindingDocument, ...] = ()

@@ -20,7 +20,7 @@ from iocast.model.results.card import BoundRow, ErrorRow, GradeRow, SlowRow, Tru
 from iocast.model.run import Run
 from iocast.model.tree import totals
 from iocast.report import layers_section
-from iocast.report.card import observed_devices, replay_section, time_section, verification_section
+from iocast.report.card import hosts_section, observed_devices, replay_section, time_section, verification_section
 from iocast.report.card.conclusions import conclusions
 from iocast.report.card.findings_section import findings_section
 from iocast.report.card.headline import badges, figures
@@ -76,6 +76,7 @@ def card(
         target_section(run, result.layers, void),
         replay_section.section(run, result.replays),
         section("results", tables=(results(facts, result.rows),)) if run.measured else None,
+        hosts_section.section(run, result.hosts),
         database_section.section(facts, result.database_loads, result.database_commits),
         time_section.section(facts, result.whereabouts),
         layers_section.section(facts, result.row_layers),
@@ -175,8 +176,17 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(sum(run.plan.files.each_bytes))
         them = "them" if run.plan.files.count > 1 else "it"
-        place = shlex.quote(run.plan.target.path)
-        yield f"{kept} kept for the next run ({size}). To remove {them}: iocast clean {place}"
+        place = " ".join(dict.fromkeys(shlex.quote(path) for path in _paths(run)))
+        yield f"{kept} kept for the next run ({size}). To remove {them}{_where(run)}: iocast clean {place}"
+
+
+def _paths(run: Run) -> list[str]:
+    """Where its work files are, on the hosts that have them."""
+    return [part.path for part in run.hosts] or [run.plan.target.path]
+
+
+def _where(run: Run) -> str:
+    return ", on each host" if run.hosts else ""
 
 
 def _remedies(findings: Iterable[Finding]) -> Iterator[str]:

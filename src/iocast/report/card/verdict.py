@@ -33,6 +33,7 @@ ASPECTS: dict[TrustCode, str] = {
     "load_achieved": "load achieved",
     "isolation": "other I/O",
     "anomalies": "anomalies",
+    "hosts": "hosts",
 }
 
 Judged = list[tuple[PhaseRecord, Trust]]

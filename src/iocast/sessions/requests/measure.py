@@ -9,6 +9,7 @@ from msgspec import Struct
 from iocast.errors import SpecError
 from iocast.model.anonymity.pseudonyms import Pseudonyms
 from iocast.model.grading import LEVEL_KEPT, GradeRequest, Letter, Scale, letter_rank
+from iocast.model.hosts import Share
 from iocast.model.job import Job
 from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
@@ -31,6 +32,17 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
             spelt="--with",
         ),
     ] = ""
+    hosts: Annotated[
+        str,
+        option(
+            "Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.",
+            "NODES",
+        ),
+    ] = ""
+    share: Annotated[
+        Share,
+        option("With --hosts: each its own files, its slice of one device, or the same bytes.", quiet=True),
+    ] = "own"
     options: Annotated[
         RunOptions,
         part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "label", "wait_quiet_ns", "beside"),

@@ -1,0 +1,1 @@
+"""hosts: checks hosts, and is what runs on each of them."""
