@@ -78,6 +78,7 @@ def card(
     label: str | None = None,
     hosts: str = "",
     share: Share = "own",
+    ramp: Sequence[int] = (),
     through: str = "",
     listener: Listener | None = None,
 ) -> Card:
@@ -89,6 +90,7 @@ def card(
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
     hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
     share: With hosts: each its own files, its slice of one device, or the same bytes.
+    ramp: With hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.
@@ -113,6 +115,7 @@ def run(
     label: str | None = None,
     hosts: str = "",
     share: Share = "own",
+    ramp: Sequence[int] = (),
     listener: Listener | None = None,
 ) -> Card:
     """Runs a job (a preset's name, the path of a job file, or a Job) on a path and judges it, as `iocast run` does.
@@ -121,6 +124,7 @@ def run(
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
     hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
     share: With hosts: each its own files, its slice of one device, or the same bytes.
+    ramp: With hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.

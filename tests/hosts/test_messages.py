@@ -100,7 +100,7 @@ def test_a_phase_is_added_up_when_the_last_host_that_is_left_has_ended_it(tmp_pa
     places = [HostPlace("db1", "/u01"), HostPlace("db2", "/u01")]
     assembly = Assembly(str(tmp_path / "runs"), places, QuietProgress())
     record = card_runs.reads()
-    run = replace(card_runs.run(record), status="running", phases=())
+    run = replace(card_runs.run(record, replace(record)), status="running", phases=())
     for number in range(2):
         assembly.hear(number, replace(HELLO, number=number, machine=f"m{number}"))
         assembly.hear(number, Begun(run=run))

@@ -22,6 +22,7 @@ from iocast.hosts.messages import Begun, Ended, Hello, Message, Moved, PhaseBegu
 from iocast.hosts.node_sets import HostPlace, folded, names_of
 from iocast.hosts.sums import HostPhase, Window, host_row, of_all, summed, windows
 from iocast.model.hosts import HostPart, HostRow
+from iocast.model.plan import Phase
 from iocast.model.run import Blind, Run
 from iocast.model.target import Layer
 from iocast.runner import Progress
@@ -95,8 +96,7 @@ class Assembly:
                 self._begin()
             case PhaseBegun():
                 host.phase, host.waits = message, False
-                if number == 0:
-                    self._progress.begin(message.phase, message.number, message.total, message.seconds_left)
+                self._begin_next(host)
             case Waiting():
                 host.waits = True
             case Moved():
@@ -113,6 +113,12 @@ class Assembly:
             case Ended():
                 host.ended = message
                 self._sum()
+
+    def _begin_next(self, host: Heard) -> None:
+        """Shows the phase that the first host begins, once that before it was added up."""
+        if host is self.hosts[0] and host.phase is not None and len(host.phases) == self._summed:
+            begun, host.phase = host.phase, None
+            self._progress.begin(begun.phase, begun.number, begun.total, begun.seconds_left)
 
     def lose(self, host: Heard, why: str) -> None:
         """A host from which nothing more comes. Raises ArchiveError."""
@@ -188,20 +194,39 @@ class Assembly:
             self._progress.tick(*progress)
 
     def _sum(self) -> None:
-        """Adds up what all hosts that are left have done."""
-        while self.folder is not None:
-            number = self._summed
-            waiting = [host for host in self.hosts if len(host.phases) <= number]
-            if any(host.on for host in waiting) or len(waiting) == len(self.hosts):
+        """Adds up what all hosts that are left have done, in the order of the plan."""
+        while self.folder is not None and self.run is not None and self._summed < len(self._planned):
+            who = self._who(self._summed)
+            ended = {host.name: host.phases[at] for host, at in who if len(host.phases) > at}
+            if any(host.on for host, _ in who if host.name not in ended) or (not ended and self._may_come):
                 return
             self._summed += 1
-            self._add([host for host in self.hosts if host not in waiting], number)
+            if ended:
+                self._add([(host, ended[host.name]) for host, _ in who if host.name in ended])
+            self._begin_next(self.hosts[0])
 
-    def _add(self, hosts: list[Heard], number: int) -> None:
+    @property
+    def _may_come(self) -> bool:
+        return any(host.on for host in self.hosts)
+
+    @property
+    def _planned(self) -> tuple[Phase, ...]:
+        """The phases that hosts make together."""
+        run = self.hosts[0].run
+        return tuple(phase for phase in run.plan.phases if phase.role in _ROLES) if run else ()
+
+    def _who(self, number: int) -> list[tuple[Heard, int]]:
+        """The hosts that make a phase, and the how manieth of its own phases it is for each."""
+        planned, every = self._planned, len(self.hosts)
+        makers = self.hosts[: planned[number].hosts or every]
+        return [
+            (host, sum((phase.hosts or every) > rank for phase in planned[:number])) for rank, host in enumerate(makers)
+        ]
+
+    def _add(self, every: list[tuple[Heard, PhaseEnded]]) -> None:
         """One phase of all the hosts that made it. Raises ArchiveError."""
         assert self.run is not None
         assert self.folder is not None
-        every = [(host, host.phases[number]) for host in hosts]
         whole = [
             HostPhase(host.name, host.machine, _layers(host), ended.record, ended.started_ns) for host, ended in every
         ]
@@ -214,7 +239,7 @@ class Assembly:
         inside = [_within(each, window, table) for each, window, table in zip(whole, cut, tables, strict=True)]
         record = summed(inside)
         began_ns = min(each.started_ns for each in whole)
-        for host, each, before in zip(hosts, inside, whole, strict=True):
+        for (host, _), each, before in zip(every, inside, whole, strict=True):
             self._rows[host.name].append(host_row(each, before.record.measurement, began_ns))
         at = len(self.run.phases)
         self.folder.save_phase(at, record.phase.name, None, record.samples)

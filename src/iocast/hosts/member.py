@@ -54,6 +54,8 @@ class RankMember:
     def begin(self, phase: Phase, number: int, total: int, seconds_left: float | None) -> None:
         """A phase begins."""
         self._beside.begin(phase, number, total, seconds_left)
+        if self._together is not None:
+            self._together.count = phase.hosts or self._ranks.size
         self._channel.tell(PhaseBegun(number=number, total=total, phase=phase, seconds_left=seconds_left))
 
     def tick(self, elapsed_ns: int, ios: int, bytes_moved: int, errors: int) -> None:

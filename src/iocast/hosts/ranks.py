@@ -19,7 +19,7 @@ from iocast.load import Layout, Loader, MeasuredPhase, OnTick, PlannedGroup, Wor
 from iocast.model.plan import Phase, PhasePlan
 
 if TYPE_CHECKING:
-    from mpi4py.MPI import Comm, Request
+    from mpi4py.MPI import Intracomm, Request
 
 ROUND_TRIPS = 24  # for the distance between two clocks
 _NAP_S = 0.0005
@@ -40,7 +40,7 @@ class Left(LoadError):
 class Ranks:
     """This rank among all of them."""
 
-    def __init__(self, comm: Comm, stopped: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, comm: Intracomm, stopped: Callable[[], bool] = lambda: False) -> None:
         self._comm = comm
         self.stopped = stopped  # asked while it waits
         self.number: int = comm.rank
@@ -80,6 +80,15 @@ class Ranks:
         buffer = bytearray(size) if data is None else bytearray(data)
         self._wait(self._comm.Ibcast([buffer, MPI.BYTE], root=root))
         return bytes(buffer)
+
+    def first(self, count: int) -> Ranks:
+        """The first `count` ranks, of which this is one. Raises LoadError where the others cannot be reached."""
+        if count >= self.size:
+            return self
+        group = self._comm.Get_group().Incl(range(count))
+        fewer = Ranks(self._comm.Create_group(group, tag=count))
+        fewer.stopped = self.stopped
+        return fewer
 
     def together(self) -> int:
         """Waits for all, and for the instant of a common start; that instant on the clock of this rank, ns.
@@ -167,6 +176,8 @@ class Together:
     def __init__(self, loader: Loader, ranks: Ranks, waiting: Callable[[], None]) -> None:
         self.real_time, self.step_ns = loader.real_time, loader.step_ns
         self._loader, self._ranks, self._waiting = loader, ranks, waiting
+        self._groups = {ranks.size: ranks}
+        self.count = ranks.size  # of the first ranks, which make the next group
         self.last = Instant(0, 0)
 
     def lay_out(self) -> Layout:
@@ -186,8 +197,9 @@ class Together:
         if group.plans[0].role in ("fill", "verify"):
             return self._loader.measure(group, on_tick)
         self._waiting()
-        self._ranks.together()
-        ahead_ns, error_ns = self._ranks.offset
+        ranks = self._groups.setdefault(self.count, self._ranks.first(self.count))
+        ranks.together()
+        ahead_ns, error_ns = ranks.offset
         wall_ahead_ns = unix_ns() - time.monotonic_ns()
         measured = self._loader.measure(group, on_tick)
         started_ns = measured[0].measurement.started_unix_ns - wall_ahead_ns + ahead_ns

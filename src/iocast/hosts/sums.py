@@ -19,6 +19,7 @@ from iocast.model.plan import FileRegion, Phase, PhasePlan, Plan
 from iocast.model.run import Host, PhaseRecord, Run, Sample, Series
 from iocast.model.target import Layer
 from iocast.model.workload import Arrival, Bursts, Constant, Poisson, Workload
+from iocast.text import counted
 
 ADDED = (metrics.DISKSTATS, metrics.CPU)  # observers whose counters are counts, which add up
 _MOST_SLOW = 64
@@ -73,9 +74,20 @@ def summed(parts: Sequence[HostPhase]) -> PhaseRecord:
 
 def summed_plan(plan: Plan, count: int, path: str) -> Plan:
     """What all hosts are asked for together: every phase with the users of all, and so many times the work files."""
-    phases = tuple(_of_all(phase, count) for phase in plan.phases)
+    phases = tuple(_of_all(phase, phase.hosts or count) for phase in plan.phases)
     files = replace(plan.files, count=plan.files.count * count, sizes=plan.files.sizes * count)
     return replace(plan, phases=phases, files=files, target=replace(plan.target, path=path))
+
+
+def ramped(plan: Plan, counts: Sequence[int], number: int) -> Plan:
+    """The plan of rank `number` where all phases are made by so many of the first hosts, one count after the other."""
+    phases = tuple(
+        replace(phase, name=f"{phase.name}, {counted(count, 'host')}", hosts=count)
+        for count in counts
+        if count > number
+        for phase in plan.phases
+    )
+    return replace(plan, phases=phases)
 
 
 def _of_all(phase: Phase, count: int) -> Phase:

@@ -97,6 +97,7 @@ class Phase(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     database: DatabaseLoad | CommitLoad | None = None  # its I/Os are statements; users are sessions
     tree: Tree | None = None  # the tree that it works in, where that is another than the plan's
     on_files: tuple[int, ...] = ()  # the work files that it works on, by number; (): all
+    hosts: int | None = None  # of a run on many hosts: how many of them make it, from the first on; None: all
 
 
 def groups_of(phases: tuple[Phase, ...]) -> tuple[tuple[Phase, ...], ...]:

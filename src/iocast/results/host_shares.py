@@ -5,17 +5,19 @@ from __future__ import annotations
 from typing import cast
 
 from iocast.model.finding import Grade
+from iocast.model.plan import Phase
 from iocast.model.results.card import HostShareRow
 from iocast.model.run import Run
 
 
 def host_shares(run: Run) -> tuple[HostShareRow, ...]:
     """Every row of every host; () for a run of one host."""
-    return tuple(each for record in run.measured for each in _of_row(run, record.phase.name))
+    return tuple(each for record in run.measured for each in _of_row(run, record.phase))
 
 
-def _of_row(run: Run, phase: str) -> list[HostShareRow]:
-    did = [(part, part.row(phase)) for part in run.hosts]
+def _of_row(run: Run, planned: Phase) -> list[HostShareRow]:
+    phase = planned.name
+    did = [(part, part.row(phase)) for part in run.hosts[: planned.hosts or len(run.hosts)]]
     ios = sum(row.ios for _, row in did if row is not None)
     return [
         HostShareRow(phase=phase, host=part.name)

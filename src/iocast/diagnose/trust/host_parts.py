@@ -18,7 +18,7 @@ CODE: TrustCode = "hosts"
 
 def host_parts(row: RowFacts) -> TrustComponent:
     """The worst of what is to be said of the hosts of a row."""
-    parts = row.run.hosts
+    parts = row.run.hosts[: row.record.phase.hosts or len(row.run.hosts)]
     did = [(part, one) for part in parts if (one := part.row(row.name)) is not None]
     every = list(_components(row, parts, did))
     return min(every, key=lambda part: -GRADES.index(part.grade), default=TrustComponent(CODE, "A", "all hosts agree"))

@@ -21,6 +21,7 @@ from iocast.hosts.member import Heartbeat, RankMember
 from iocast.hosts.messages import Channel, Checked, Ended, Hello, Moved, PipeWriter, Said
 from iocast.hosts.node_sets import names_of
 from iocast.hosts.ranks import Left, Ranks
+from iocast.hosts.sums import ramped
 from iocast.model.job import Job
 from iocast.model.plan import Plan
 from iocast.observe.host import describe_host
@@ -190,8 +191,10 @@ class RankSession:
         work = plan(job, target, options, self._listener)
         if asked_for.share == "slices":
             work = replace(work, plan=sliced(work.plan, self._ranks.number, self._ranks.size))
-        work = replace(work, judge=None, member=self._member)
-        return work, claim_of(name, work.plan, work.layout, _digest(work.plan))
+        claim = claim_of(name, work.plan, work.layout, _digest(work.plan))
+        if asked_for.ramp:
+            work = replace(work, plan=ramped(work.plan, asked_for.ramp, self._ranks.number))
+        return replace(work, judge=None, member=self._member), claim
 
 
 def _digest(plan: Plan) -> str:

@@ -25,8 +25,8 @@ def measure_inside(request: MeasureRequest, listener: Listener) -> MeasuredJob |
     None. Raises IocastError."""
     job = asked_job(request.job, request.options)
     refuse_unfit(job)
-    refuse_options(request)
     ranks = Ranks.of_this_launch()
+    refuse_options(request, ranks.size)
     listener = listener if ranks.number == 0 else Quiet()
     own = HostPlace(describe_host().name).at(request.path or job.directory or ".")
     places = tuple(_place.decode(each) for each in ranks.gathered(msgspec.json.encode(own)))
@@ -34,6 +34,7 @@ def measure_inside(request: MeasureRequest, listener: Listener) -> MeasuredJob |
         job=job,
         places=places,
         share=request.share,
+        ramp=request.ramp,
         seed=request.options.seed,
         destroy=request.options.destroy,
         price=request.options.price,

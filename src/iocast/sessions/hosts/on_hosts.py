@@ -44,13 +44,14 @@ def measure_on_hosts(request: MeasureRequest, listener: Listener) -> MeasuredJob
     """A job on many hosts at once. Raises IocastError."""
     job = asked_job(request.job, request.options)
     refuse_unfit(job)
-    refuse_options(request)
     places = _places(request, job)
+    refuse_options(request, len(places))
     program = find_launcher()
     asked_for = RankRequest(
         job=job,
         places=places,
         share=request.share,
+        ramp=request.ramp,
         seed=request.options.seed,
         destroy=request.options.destroy,
         price=request.options.price,
@@ -73,8 +74,10 @@ def measure_on_hosts(request: MeasureRequest, listener: Listener) -> MeasuredJob
     return tell_run(assembly, request, listener, stopped)
 
 
-def refuse_options(request: MeasureRequest) -> None:
-    """Raises SpecError for what works on one host only."""
+def refuse_options(request: MeasureRequest, hosts: int) -> None:
+    """Raises SpecError for what works on one host only, and for more hosts than there are."""
+    if request.ramp and request.ramp[-1] > hosts:
+        raise SpecError(f"--ramp goes to {request.ramp[-1]} hosts, and there are {hosts}", "give at most as many")
     one = {
         "--diagnose": request.diagnosing,
         "--with": bool(request.server),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from iocast.errors import SpecError
 from iocast.hosts.launched_ranks import is_one_of_several
 from iocast.sessions.listener import Listener
 from iocast.sessions.measure import MeasuredJob, measure
@@ -18,4 +19,6 @@ def measure_where_asked(request: MeasureRequest, listener: Listener) -> Measured
         from iocast.sessions.hosts.inside import measure_inside
 
         return measure_inside(request, listener)
+    if request.ramp or request.share != "own":
+        raise SpecError("--share and --ramp say how many hosts work together", "give --hosts as well")
     return measure(request, listener)

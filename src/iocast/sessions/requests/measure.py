@@ -15,6 +15,13 @@ from iocast.sessions.requests.option import argument, option, part
 from iocast.sessions.requests.run_options import Page, RunOptions
 
 
+def _ramp(text: str, _name: str) -> tuple[int, ...]:
+    counts = [each.strip() for each in text.split(",")]
+    if not all(each.isascii() and each.isdecimal() and 0 < len(each) < 5 and int(each) for each in counts):
+        raise ValueError(f'"{text}" is no list of numbers of hosts, such as 1,2,4')
+    return tuple(sorted({int(each) for each in counts}))
+
+
 class MeasureRequest(Struct, frozen=True, kw_only=True):
     """A job (a preset's name, the path of a job file, or a Job) on a path, and what is made of its run."""
 
@@ -43,6 +50,12 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
         Share,
         option("With --hosts: each its own files, its slice of one device, or the same bytes.", quiet=True),
     ] = "own"
+    ramp: Annotated[
+        tuple[int, ...],
+        option(
+            "With --hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.", "COUNTS", read=_ramp
+        ),
+    ] = ()
     options: Annotated[
         RunOptions,
         part("size_bytes", "duration_ns", "seed", "destroy", "price", "out", "label", "wait_quiet_ns", "beside"),

@@ -16,6 +16,7 @@ class RankRequest(Struct, frozen=True, kw_only=True, tag="run"):
     job: Job
     places: tuple[HostPlace, ...]  # of the ranks, in their order
     share: Share = "own"
+    ramp: tuple[int, ...] = ()  # all rows by so many of the first hosts, one count after the other; (): by all
     seed: int = 1
     destroy: str = ""
     price: float | None = None
