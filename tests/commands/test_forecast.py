@@ -68,3 +68,19 @@ def test_refusals(place: Path) -> None:
         assert done.returncode == 2, words
         assert done.stderr.startswith(error), done.stderr
         assert "hint: " in done.stderr
+
+
+def test_rows_too_short_to_be_used_are_refused_before_they_are_measured(tmp_path: Path) -> None:
+    short = iocast("forecast", "--measure", pool(8), *ASKED, "--time", "2999ms", cwd=tmp_path)
+    assert (short.returncode, short.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert short.stderr.startswith("error: --time 2999ms is too short for a forecast: a row needs 3 intervals of 1s\n")
+    assert "hint: give --time 3s or more" in short.stderr
+
+
+@pytest.mark.long
+def test_the_least_time_that_a_refusal_names_is_enough(tmp_path: Path) -> None:
+    least = iocast("forecast", "--measure", pool(8), *ASKED, "--time", "3s", cwd=tmp_path)
+    assert least.returncode == 0, least.stderr
+    assert "too short: fewer than three whole intervals" not in least.stdout
+    verified = iocast("forecast", "--on", "last", *ASKED, "--verify", pool(8), "--time", "2s", cwd=tmp_path)
+    assert "error: --time 2s is too short" in verified.stderr, verified.stderr

@@ -20,7 +20,7 @@ def test_rates_beyond_what_was_demonstrated_are_left_out(
     tmp_path: Path, rate_per_s: float, rates: tuple[int, ...]
 ) -> None:
     asked = Question(rate_per_s=rate_per_s, load=RequestedLoad(size_bytes=8192), q=0.99, limit_s=0.1)
-    folder = measure_ladder(pool(4), asked, Limits(2.0, None, 1, str(tmp_path)), Recording())
+    folder = measure_ladder(pool(4), asked, Limits(3.0, None, 1, str(tmp_path)), Recording())
     assert folder is not None
     names = [record.phase.name for record in archive.load(folder).measured]
     assert names[8:] == [f"randread 8k {rate}/s" for rate in rates]

@@ -28,7 +28,7 @@ from iocast.model.workload import Closed, Uniform, Zipf
 
 SAME_MIX = 0.05  # [J] of the share of reads: nearer mixes are taken for the same
 FULL = 2.0  # times the saturation load: every server has an I/O waiting
-SHORT = Rule(least_intervals=3)
+SHORT = Rule(least_intervals=3)  # of a row that a ladder can use
 
 
 def find_ladder(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from iocast.errors import SpecError
 from iocast.forecast.answer import Answer, Question
 from iocast.forecast.flow_equivalent import HIGHEST_LOAD
+from iocast.forecast.ladder_search import SHORT
 from iocast.forecast.measured_ladder import MeasuredLadder, RequestedLoad
 from iocast.model.job import FileSize, Job
 from iocast.model.plan import Length, Phase
@@ -21,11 +22,13 @@ from iocast.sessions.listener import Listener
 from iocast.sessions.requests.run_options import RunOptions
 from iocast.sessions.run_card import keep_judgement
 from iocast.sessions.target_finding import find_target
-from iocast.units import size_text
+from iocast.units import duration_text, size_text
 
 LOADS = (1, 2, 4, 8, 16, 32, 64, 128)
 FILE_BYTES = 2 << 30
 PEAKS = (1.0, 1.2)  # of the asked rate
+INTERVAL_NS = 1_000_000_000  # how fine the course of a row is kept
+LEAST_SECONDS = SHORT.least_intervals * INTERVAL_NS / 1e9
 OPEN_DEPTH = 1024  # outstanding I/Os that an open loop may reach
 
 
@@ -104,7 +107,18 @@ def _phase(
 
 
 def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, listener: Listener) -> str | None:
-    job = Job(name=name, phases=phases, file_size=FileSize(size_bytes=limits.file_bytes or FILE_BYTES))
+    if limits.seconds < LEAST_SECONDS:
+        raise SpecError(
+            f"--time {duration_text(round(limits.seconds * 1e9))} is too short for a forecast: a row needs"
+            f" {SHORT.least_intervals} intervals of {duration_text(INTERVAL_NS)}",
+            f"give --time {LEAST_SECONDS:g}s or more; 30s, the default, also shows whether a row is steady",
+        )
+    job = Job(
+        name=name,
+        phases=phases,
+        file_size=FileSize(size_bytes=limits.file_bytes or FILE_BYTES),
+        interval_ns=INTERVAL_NS,
+    )
     options = RunOptions(
         size_bytes=limits.file_bytes, seed=limits.seed, out=limits.out, wait_quiet_ns=limits.wait_quiet_ns
     )
