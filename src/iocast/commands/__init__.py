@@ -218,7 +218,7 @@ def run_command_line(arguments: list[str] | None = None) -> int:
     except click.ClickException as mistake:
         from iocast.commands.shell.mistakes import in_words
 
-        return _refused(*in_words(mistake))
+        return _refused(*in_words(mistake, arguments))
     except IocastError as error:
         return _refused(error.message, error.hint)
     except (KeyboardInterrupt, click.Abort):

@@ -22,6 +22,8 @@ from iocast.tools.vdbench.vdbench_reading import parse_vdbench_job
 _ORDER = ("card-quick", "card-standard", "card-full", "hailey", "database", "metadata", "survey", "virtualisation")
 # They measure what the target allows: without O_DIRECT where it is refused, without writes where it is only read.
 _FITS_TARGET = frozenset({"card-quick", "card-standard", "card-full", "survey"})
+_FIO, _VDBENCH = (".fio", ".ini"), (".vdb", ".parm")
+_SUFFIXES = (".toml", *_FIO, *_VDBENCH)
 
 
 def presets() -> dict[str, str]:
@@ -38,6 +40,11 @@ def load_job(path: str, size_bytes: int | None = None) -> Job:
             f"{MOST_WORK_FILES:,} at most; give fewer and larger ones",
         )
     return job
+
+
+def is_job(path: str) -> bool:
+    """True for the name of a preset, and for a file that is called as job files are."""
+    return path in _preset_names() or (path.lower().endswith(_SUFFIXES) and os.path.isfile(path))
 
 
 def _read_job(path: str, size_bytes: int | None) -> Job:
@@ -70,9 +77,9 @@ def _read_job(path: str, size_bytes: int | None) -> Job:
         raise SpecError(f"{path} cannot be read: {reason}", hint) from None
     if text.lstrip().startswith("{"):
         raise SpecError(f"{path} is JSON, not a job file", f"a result of another tool: iocast import {path}")
-    if path.lower().endswith((".fio", ".ini")) or looks_like_fio(text):
+    if path.lower().endswith(_FIO) or looks_like_fio(text):
         return parse_fio_job(text, path, size_bytes=size_bytes)
-    if path.lower().endswith((".vdb", ".parm")) or looks_like_vdbench(text):
+    if path.lower().endswith(_VDBENCH) or looks_like_vdbench(text):
         return parse_vdbench_job(text, path)
     return parse_job(text, path)
 

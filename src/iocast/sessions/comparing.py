@@ -105,7 +105,7 @@ def outcomes_of(result: Struct | None) -> frozenset[str]:
 
 def repeat(request: RepeatRequest, listener: Listener) -> Repeats | None:
     """Runs the job several times, or until its figures are known; None when it was stopped. Raises IocastError."""
-    job, options = asked_job(request.job, request.options), request.options
+    job, options = asked_job(request.job, request.options, request.path), request.options
     if 0 < request.until_sure < request.times:
         raise SpecError(
             f"--until-sure {request.until_sure} is below the {request.times} runs that are made first",
@@ -149,7 +149,7 @@ def in_turns(
 ) -> Comparison | None:
     """Runs the job on both targets, in an order drawn for each round, until there are `enough` of them; None when
     stopped. `name` is that of the folder, with {} for the job's. Raises IocastError."""
-    job, options = asked_job(request.job, request.options), request.options
+    job, options = asked_job(request.job, request.options, request.target_b), request.options
     targets = dict(zip(SIDES, (request.target_a, request.target_b), strict=True))
     _refuse_unknown(request)
     for path in targets.values():  # both, before the first is measured

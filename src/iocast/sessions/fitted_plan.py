@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import jobs
 from iocast.errors import SpecError, TargetError
-from iocast.jobs.library import load_job
+from iocast.jobs.library import is_job, load_job
 from iocast.jobs.shared_starts import shared_starts
 from iocast.load.database.servers import connect
 from iocast.load.work_files import permission_of, size_that_fits, work_paths
@@ -38,9 +39,10 @@ class Fitted(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
 
 
-def asked_job(job: Job | str, options: RunOptions) -> Job:
-    """The job with the size of its work files and the time of its rows changed. Raises SpecError."""
-    job = load_job(job, options.size_bytes) if isinstance(job, str) else job
+def asked_job(job: Job | str, options: RunOptions, path: str = "") -> Job:
+    """The job with the size of its work files and the time of its rows changed. Raises SpecError, which says so where
+    the job was given as the `path`."""
+    job = _load(job, options, path) if isinstance(job, str) else job
     if options.size_bytes is not None:
         job = replace(job, file_size=FileSize(size_bytes=options.size_bytes), file_sizes=())
     if options.duration_ns is not None:
@@ -48,6 +50,15 @@ def asked_job(job: Job | str, options: RunOptions) -> Job:
         phases = tuple(_with_time(phase, seconds) for phase in job.phases)
         job = replace(job, phases=phases, database=tuple(_with_length(ramp, seconds) for ramp in job.database))
     return job
+
+
+def _load(job: str, options: RunOptions, path: str) -> Job:
+    try:
+        return load_job(job, options.size_bytes)
+    except SpecError as error:
+        if is_job(path) and not is_job(job):
+            raise SpecError(error.message, f"the job comes before the path: {shlex.join((path, job))}") from None
+        raise
 
 
 def where(job: Job, path: str) -> tuple[Job, str]:

@@ -40,7 +40,7 @@ Beside = Callable[[Card], Section | None]
 
 def measure(request: MeasureRequest, listener: Listener) -> MeasuredJob:
     """A job on a path, with a database beside it where one is asked for. Raises IocastError."""
-    job, path = where(asked_job(request.job, request.options), request.path)
+    job, path = where(asked_job(request.job, request.options, request.path), request.path)
     target = find_target(path, request.options.destroy)
     if not request.server:
         return measure_job(job, target, request, listener)

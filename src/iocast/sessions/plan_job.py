@@ -61,7 +61,7 @@ def simulated_make_seconds(plan: Plan, tree: Tree, layout: Layout) -> float:
 def plan_job(request: PlanRequest) -> Proposed:
     """The plan of a job on a path; nothing at all is tried there. Raises IocastError."""
     options = request.options
-    wanted, path = where(asked_job(request.job, options), request.path)
+    wanted, path = where(asked_job(request.job, options, request.path), request.path)
     target = find_target(path, options.destroy)
     return Proposed(wanted, make_plan(wanted, target, options.seed, dry=True))
 
