@@ -19,13 +19,13 @@ from msgspec.structs import replace
 
 from iocast import load
 from iocast.commands.shell.progress import LiveProgress, PlainProgress, live_line, progress
-from iocast.commands.shell.terminal_listener import lines
+from iocast.commands.shell.terminal_listener import TerminalListener, lines
 from iocast.jobs import load_job, parse_target
 from iocast.jobs import plan as make_plan
 from iocast.model.measurement import ErrorCount
 from iocast.model.plan import Phase, Plan
 from iocast.model.run import PhaseRecord
-from iocast.sessions.events import Stopped
+from iocast.sessions.events import BuildStep, DatabaseNoted, Stopped
 
 
 @given(
@@ -199,3 +199,35 @@ def test_colours_are_for_terminals(terminal: Terminal, setting: str, coloured: b
 def test_a_row_that_was_cut_short_is_not_counted_as_finished() -> None:
     assert list(lines(Stopped(2, 2, cut_short=1))) == ["stopped: 2 of 2 rows kept, 1 of them cut short"]
     assert list(lines(Stopped(1, 2))) == ["stopped: 1 of 2 rows finished and kept"]
+
+
+def test_a_build_in_a_file_has_one_line_a_step_and_one_a_minute(capsys: pytest.CaptureFixture[str]) -> None:
+    """A session tells a step five times a second, whichever verb builds."""
+    listener, size = TerminalListener(), 150 << 20
+    for fifth in range(750):
+        listener.tell(BuildStep("fill", 1, fifth * size // 750, size, fifth / 5, 0))
+    for step in ("index", "vacuum", "checkpoint"):
+        for fifth in range(750, 760):
+            listener.tell(BuildStep(step, 1, size, size, fifth / 5, 0))
+    listener.tell(DatabaseNoted("its caches are empty"))
+    assert capsys.readouterr().err.splitlines() == [
+        "filling table 1: 0% of 150.0 MiB",
+        "filling table 1: 40% of 150.0 MiB, about 90.0 s left",
+        "filling table 1: 80% of 150.0 MiB, about 30.0 s left",
+        "building the index of table 1",
+        "vacuum and analyze of table 1",
+        "checkpoint",
+        "note: its caches are empty",
+    ]
+
+
+def test_a_build_on_a_terminal_is_one_line_that_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = Screen()
+    monkeypatch.setattr(sys, "stderr", out)
+    monkeypatch.setenv("TERM", "xterm")
+    listener = TerminalListener()
+    listener.tell(BuildStep("index", 1, 1 << 20, 1 << 20, 1.0, 0))
+    listener.tell(BuildStep("checkpoint", 0, 1 << 20, 1 << 20, 1.1, 0))
+    assert out.getvalue() == "\rbuilding the index of table 1\x1b[K\rcheckpoint\x1b[K"
+    listener.tell(DatabaseNoted("done"))
+    assert out.getvalue().endswith("\rcheckpoint\x1b[K\r\x1b[Knote: done\n")

@@ -356,7 +356,7 @@ StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = WatchBegun | LiveBegun | TapeSaved
-DatabaseEvent = BuildStep | BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
+DatabaseNews = BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardReady | AnswerReady  # what was asked for
 Happened = (
     WorkEvent
@@ -367,6 +367,6 @@ Happened = (
     | FileEvent
     | CaptureEvent
     | LiveEvent
-    | DatabaseEvent
+    | DatabaseNews
 )
-Event = Happened | Made
+Event = Happened | BuildStep | Made

@@ -19,11 +19,12 @@ from iocast.jobs.library import load_job
 from iocast.model.job import FileSize, Job
 from iocast.sessions import fitted_plan
 from iocast.sessions import measure as session
-from iocast.sessions.database.with_server import with_twins
+from iocast.sessions.database.with_server import plan_server, with_twins
 from iocast.sessions.events import CardReady
 from iocast.sessions.measure import MeasuredJob
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.run_options import RunOptions
+from iocast.sessions.target_finding import find_target
 
 pytestmark = pytest.mark.slow
 
@@ -110,6 +111,15 @@ def test_a_server_that_does_not_start_leaves_the_card(
         measure(place, tmp_path, listener=listener)
     assert "CardReady" in listener.names
     assert not [name for name in os.listdir(place) if not name.startswith("iocast-work")]
+
+
+def test_what_comes_after_the_card_is_announced_with_its_time(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the first row: five rows of three seconds, a server, and as many bytes as it has to build."""
+    options = RunOptions(size_bytes=320 << 20)
+    request = MeasureRequest(job=small(), path=place, server="postgres", options=options)
+    job, _ = plan_server(small(), find_target(place), request, Recording())
+    (note,) = job.notes
+    assert "builds 320.0 MiB of data and measures 5 more rows: another 22 s to 2 min" in note
 
 
 def test_what_is_none_is_refused_before_anything_is_measured(place: str, tmp_path: Path) -> None:

@@ -75,10 +75,9 @@ def build(
     **allowed: bool,
 ) -> int:
     """Build the data set in the database at URL, or go on where an interrupted build ended."""
-    from iocast.commands.database.build_listener import BuildListener
     from iocast.sessions.database import build_data_set as session
 
-    listener = BuildListener()
+    listener = TerminalListener()
     data_set = data_set_of(conf, size, tables, filling, seed)
     built = session.build(session.BuildRequest(url=url, ask=ask, data_set=data_set, **allowed), listener)
     if as_json and built is not None:

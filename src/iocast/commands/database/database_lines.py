@@ -18,11 +18,9 @@ STEPS = {
 _PART_FOR_TIME = 0.02  # sooner the time left jumps about
 
 
-def database_lines(event: events.DatabaseEvent) -> Iterator[str]:
+def database_lines(event: events.DatabaseNews) -> Iterator[str]:
     """An event in words."""
     match event:
-        case events.BuildStep():
-            yield step_line(event)
         case events.BuildStopped(done_bytes, of_bytes):
             part = done_bytes / of_bytes if of_bytes else 0.0
             yield f"stopped at {part:.0%} of {capacity(of_bytes)}: the same command goes on from there"
@@ -57,10 +55,13 @@ def _fits(server: DatabaseServer) -> str:
 
 def step_line(event: events.BuildStep) -> str:
     """How far it is, and how long the rest takes."""
+    says = STEPS.get(event.step, event.step).format(event.table)
+    if event.step != "fill":
+        return says  # how far the server is with it, it does not say
     part = event.done_bytes / event.of_bytes if event.of_bytes else 0.0
-    says = f"{STEPS.get(event.step, event.step).format(event.table)}: {part:.0%} of {capacity(event.of_bytes)}"
+    says += f": {part:.0%} of {capacity(event.of_bytes)}"
     written = event.done_bytes - event.begun_bytes
-    if event.step == "fill" and written > _PART_FOR_TIME * event.of_bytes:
+    if written > _PART_FOR_TIME * event.of_bytes:
         left_ns = round(event.elapsed_s / written * (event.of_bytes - event.done_bytes) * 1e9)
         says += f", about {duration(left_ns)} left"
     return says

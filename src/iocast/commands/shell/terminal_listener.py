@@ -17,6 +17,7 @@ from iocast.sessions import events
 from iocast.units import duration_text
 
 if TYPE_CHECKING:
+    from iocast.commands.database.build_progress import BuildProgress
     from iocast.sessions.listener import Progress
 
 MIB = 1 << 20
@@ -30,6 +31,7 @@ class TerminalListener:
         self.exit_code = 0  # of the signal that stopped the work
         self._form = form
         self._into = into
+        self._build: BuildProgress | None = None  # of a data set, while it is being built
 
     @contextmanager
     def working(self) -> Iterator[Callable[[], bool]]:
@@ -52,7 +54,12 @@ class TerminalListener:
             self._tell(event)
 
     def _tell(self, event: events.Event) -> None:
+        if self._build is not None and not isinstance(event, events.BuildStep):
+            self._build.clear()
+            self._build = None
         match event:
+            case events.BuildStep():
+                self._show_build(event)
             case events.CardReady() if self._into is not None:
                 _write_card(event, self._form, self._into)
             case events.CardReady():
@@ -62,6 +69,13 @@ class TerminalListener:
             case _:
                 for line in lines(event):
                     say(line)
+
+    def _show_build(self, step: events.BuildStep) -> None:
+        if self._build is None:
+            from iocast.commands.database.build_progress import BuildProgress
+
+            self._build = BuildProgress()
+        self._build.show(step)
 
 
 def _write_card(event: events.CardReady, form: str, into: Into) -> None:
@@ -107,8 +121,7 @@ def lines(event: events.Happened) -> Iterator[str]:
         case events.WatchBegun() | events.LiveBegun() | events.TapeSaved():
             yield from _live(event)
         case (
-            events.BuildStep()
-            | events.BuildStopped()
+            events.BuildStopped()
             | events.BuildEnded()
             | events.DatabaseNoted()
             | events.DataSetDropped()
@@ -139,8 +152,8 @@ def lines(event: events.Happened) -> Iterator[str]:
 
 
 def lines_of(event: events.Event) -> Iterator[str]:
-    """The same of any event: what was asked for has no words."""
-    if not isinstance(event, events.CardReady | events.AnswerReady):
+    """The same of any event: what was asked for has no words, and progress is none of them."""
+    if not isinstance(event, events.CardReady | events.AnswerReady | events.BuildStep):
         yield from lines(event)
 
 

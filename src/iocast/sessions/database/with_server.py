@@ -23,7 +23,7 @@ from iocast.sessions.job_run import run_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.run_card import judge, keep_summary, shown_folder
-from iocast.text import capacity
+from iocast.text import about, capacity
 
 if TYPE_CHECKING:
     from iocast.databases.postgresql.own_server import OwnServer
@@ -36,6 +36,10 @@ READS: Final = "randread"
 LOG_WRITES: Final = "log write"
 SECONDS: Final = 3.0
 LEAST_SECONDS: Final = 1.0
+# What nobody knows before the storage was measured, from the quickest to a slow one: starting and ending a server, and
+# filling, indexing and vacuuming a data set. [J] of 7 s (memory) to two minutes (a small cloud volume) for 512 MiB.
+START_S: Final = (3.0, 15.0)
+BUILD_BYTES_PER_S: Final = (80 << 20, 4 << 20)
 Starting = Callable[[], "AbstractContextManager[OwnServer]"]
 
 
@@ -57,6 +61,7 @@ def plan_server(
     programs = find_programs(folder)  # before minutes of load, not after them
     job = with_twins(job)
     size_bytes = min(request.options.size_bytes or DATA_BYTES, DATA_BYTES)
+    job = replace(job, notes=(*job.notes, _announcement(programs.version, size_bytes, _seconds(request))))
 
     def beside(card: Card) -> Section | None:
         where = f"in {target.path}, on a socket of its own, with {capacity(size_bytes)} of data"
@@ -74,6 +79,22 @@ def plan_server(
         return _loaded(card, request, size_bytes, listener, starting)
 
     return job, beside
+
+
+def _seconds(request: MeasureRequest) -> float:
+    """Of a row through the database. Servers tell their statistics once a second: a shorter one is refused."""
+    return max(LEAST_SECONDS, request.options.duration_ns / 1e9) if request.options.duration_ns else SECONDS
+
+
+def _announcement(version: str, size_bytes: int, seconds: float) -> str:
+    """What is done after the rows of the card, and how long it takes."""
+    rows = len(READ_SESSIONS) + len(COMMIT_SESSIONS)
+    build = (size_bytes / speed for speed in BUILD_BYTES_PER_S)
+    least, most = (start + rows * seconds + each for start, each in zip(START_S, build, strict=True))
+    return (
+        f"after these rows PostgreSQL {version} starts, builds {capacity(size_bytes)} of data and measures"
+        f" {rows} more rows: another {about(least)} to {about(most)}, as fast as the storage lets it build"
+    )
 
 
 def require_driver() -> None:
@@ -110,8 +131,7 @@ def _loaded(
     """Builds, loads and removes; the section, or None where it was stopped."""
     from iocast.report.database import beside_section
 
-    # Servers tell their statistics once a second: a shorter row is refused, after the card was measured.
-    seconds = max(LEAST_SECONDS, request.options.duration_ns / 1e9) if request.options.duration_ns else SECONDS
+    seconds = _seconds(request)
     with starting() as server:
         data_set = DataSet(size_bytes=size_bytes, seed=request.options.seed)
         if build(BuildRequest(url=server.url, data_set=data_set, beside_others=True, force=True), listener) is None:
