@@ -69,11 +69,31 @@ class Saving:
         end: SteadyEnd | None,
         progress: Progress,
     ) -> tuple[PhaseRecord, ...]:
-        """Saves a group; what was seen of all its phases is kept once, with the first.
+        """Saves a group; what was seen of all its phases is kept once, with the first. What they did is told, saved or
+        not.
 
         Raises LoadError, when all is saved, if the storage does not answer any more.
         """
         records: list[PhaseRecord] = []
+        try:
+            self._save(records, phases, measured, observed, end)
+        finally:
+            for record in records:
+                progress.end(record)
+        for record in records:
+            if record.measurement.stopped == "hung":
+                raise hung(record)
+        return tuple(records)
+
+    def _save(
+        self,
+        records: list[PhaseRecord],
+        phases: tuple[Phase, ...],
+        measured: tuple[MeasuredPhase, ...],
+        observed: Observed,
+        end: SteadyEnd | None,
+    ) -> None:
+        """The records of a group, added to `records` as they are made, go into the run and its folder."""
         unsaved, block = observed.samples, observed.block
         for phase, each in zip(phases, measured, strict=True):
             record = _record(phase, each, Observed(observed.samples, block, observed.blind), end)
@@ -86,12 +106,6 @@ class Saving:
                 unsaved, block = (), None
         if not all(_empty(record.measurement) for record in records):
             self.folder.save(self.run)
-        for record in records:
-            progress.end(record)
-        for record in records:
-            if record.measurement.stopped == "hung":
-                raise hung(record)
-        return tuple(records)
 
     def _add(self, record: PhaseRecord, blind: tuple[Blind, ...]) -> None:
         """Adds a phase to the run, with what is new of what could not be seen or had."""

@@ -202,7 +202,7 @@ def measured_run(job: Job, target: Target, options: RunOptions, listener: Listen
     if done.folder is not None:
         with suppress(ArchiveError) if done.error else nullcontext():  # what ended the run says more
             keep_judgement(done.folder)
-    return done.or_error()
+    return done.told_or_error(listener)
 
 
 def _refuse_unknown(request: AbRequest) -> None:

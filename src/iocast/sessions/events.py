@@ -76,9 +76,17 @@ class HostLost(Struct, frozen=True):
 
 
 class CardReady(Struct, frozen=True):
-    """A run was judged; `report` is its card without charts."""
+    """A run was judged; `report` is its card without charts. Not all of it is `kept` where its folder could not be
+    written: then nothing else shows it."""
 
     card: Card
+    report: Report
+    kept: bool = True
+
+
+class RowsUnkept(Struct, frozen=True):
+    """A run whose card nobody asked for could not be kept: `report` is that card, with all that was measured."""
+
     report: Report
 
 
@@ -357,7 +365,7 @@ FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = WatchBegun | LiveBegun | TapeSaved
 DatabaseNews = BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
-Made = CardReady | AnswerReady  # what was asked for
+Made = CardReady | RowsUnkept | AnswerReady  # what was asked for
 Happened = (
     WorkEvent
     | HostEvent

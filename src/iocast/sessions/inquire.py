@@ -69,7 +69,7 @@ def diagnose(request: DiagnoseRequest, listener: Listener) -> Card | None:
     if folder is None:
         target = find_target(request.path or "")
         job = asked_job(request.job or _first_job(target, request.options), request.options)
-        done = run_job(job, target, request.options, listener).or_error()
+        done = run_job(job, target, request.options, listener).told_or_error(listener)
         if done.whole is None:
             if done.folder is not None:
                 keep_judgement(done.folder)

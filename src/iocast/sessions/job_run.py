@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from iocast import load, runner
 from iocast.analyse.steady import accepts
-from iocast.errors import IocastError, LoadError
+from iocast.errors import ArchiveError, IocastError, LoadError
 from iocast.load import Layout
 from iocast.model.job import Job
 from iocast.model.plan import Plan
@@ -23,11 +23,11 @@ from iocast.observe import quiet
 from iocast.observe.background import look
 from iocast.observe.target.results_place import results_on_target
 from iocast.runner import Work
-from iocast.sessions.events import Planned, QuietAwaited, QuietEnded, Stopped
+from iocast.sessions.events import Planned, QuietAwaited, QuietEnded, RowsUnkept, Stopped
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.run_options import RunOptions
-from iocast.sessions.run_card import shown_folder
+from iocast.sessions.run_card import judge, shown_folder
 
 if TYPE_CHECKING:
     from iocast.runner.observing import Beside
@@ -47,11 +47,26 @@ class Ran(Struct, frozen=True):
         """The folder of a run that went to its end; None for any other."""
         return self.folder if self.error is None and not self.stopped else None
 
+    @property
+    def kept(self) -> bool:
+        """False where its folder could not be written: what was measured is in memory only."""
+        return not isinstance(self.error, ArchiveError)
+
     def or_error(self) -> Ran:
         """Itself. Raises the error that ended it."""
         if self.error is not None:
             raise self.error
         return self
+
+    def told_or_error(self, listener: Listener) -> Ran:
+        """The same, for sessions that tell no card: the rows of a run that could not be kept are told first."""
+        self.tell_unkept(listener)
+        return self.or_error()
+
+    def tell_unkept(self, listener: Listener) -> None:
+        """Tells what was measured, where that could not be kept."""
+        if self.run.measured and not self.kept:
+            listener.tell(RowsUnkept(judge(self.run, "").report()))
 
 
 def plan(job: Job, target: Target, options: RunOptions, listener: Listener) -> Work:

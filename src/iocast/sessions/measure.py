@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -60,32 +61,41 @@ def measure_job(
     if ran.folder is None:
         ran.or_error()
         return MeasuredJob(ran.run, None)
-    if request.diagnosing and ran.whole is not None:
-        diagnose_run(str(ran.whole), USUAL_BUDGET, listener)
+    undiagnosed = _diagnose(ran.whole, listener) if request.diagnosing else None
     card = judge(ran.run, shown_folder(ran.folder), request.grade_request)
     untagged = _tag(card.folder, request.options.label)
-    report = card.report()
+    report = (card if ran.kept else replace(card, judged=card.judged._replace(folder=""))).report()
     keep_summary(card, report)  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside if ran.whole else None)
     card = replace(card, beside=added)
-    passed = _tell(card, card.with_beside(report), request, listener)
+    passed = _tell(card, card.with_beside(report), request, listener, kept=ran.kept)
     ran.or_error()
-    for error in (failed, untagged):
+    for error in (undiagnosed, failed, untagged):
         if error is not None:
             raise error
     return MeasuredJob(ran.run, card, passed)
 
 
-def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listener) -> bool:
+def _diagnose(folder: Path | None, listener: Listener) -> IocastError | None:
+    """Diagnoses a whole run before its card is told, or why that could not be done."""
+    try:
+        if folder is not None:
+            diagnose_run(str(folder), USUAL_BUDGET, listener)
+    except IocastError as error:
+        return error
+    return None
+
+
+def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listener, *, kept: bool) -> bool:
     """Tells the card, of a copy where names are hidden, and leaves its page last: the card can be read meanwhile.
     Whether the card has what was asked for."""
-    page = request.page and card.run.status == "done"
+    page = request.page and card.run.status == "done" and kept
     with copies_of((card.folder,), request.names) as copied:
         shown = card
         if request.names is not None:
             shown = replace(open_card(copied.folders[0], request.grade_request), beside=card.beside)
             report = shown.report()
-        listener.tell(CardReady(shown, copied.without_rooms(report)))
+        listener.tell(CardReady(shown, copied.without_rooms(report), kept))
         passed = check_floor(card, request.grade_request.floor, listener) and not card.bad_blocks
         if page:
             leave_page(shown, report, listener, card.folder, copied.without_rooms)

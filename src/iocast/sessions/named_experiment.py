@@ -25,7 +25,7 @@ from iocast.sessions.card import Card
 from iocast.sessions.events import AnswerReady, Planned, TrialBegun, TrialFailed, TrialPlanned
 from iocast.sessions.fitted_plan import make_plan
 from iocast.sessions.in_notebook import InNotebook
-from iocast.sessions.job_run import run_job
+from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener
 from iocast.sessions.requests.experiment import TrialRequest
 from iocast.sessions.requests.run_options import MIB
@@ -70,7 +70,7 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
     if hasattr(trial, "SERVER"):
         return _with_server(trial, request, listener)
     first: Path | None = None
-    stopped = False
+    stopped, unkept = False, None
     # Closed whatever happens: what it mounted is taken away before the image below it.
     with closing(targets_of(places, listener)) as targets:
         for target in targets:
@@ -81,12 +81,15 @@ def experiment(request: TrialRequest, listener: Listener) -> Answered | None:
             first = first or done.folder
             if done.error is not None and not done.run.measured:
                 raise done.error
+            if not done.kept:
+                unkept = done
+                break
             if done.error is not None:
                 listener.tell(TrialFailed(done.error))
             if done.stopped:
                 stopped = True
                 break
-    return None if first is None else _judge(first, request.page and not stopped, listener)
+    return None if first is None else _judge(first, request.page and not stopped, listener, unkept)
 
 
 def _with_server(trial: Trial, request: TrialRequest, listener: Listener) -> Answered | None:
@@ -100,17 +103,26 @@ def _with_server(trial: Trial, request: TrialRequest, listener: Listener) -> Ans
         return None
     if done.error is not None and not done.run.measured:
         raise done.error
-    return _judge(done.folder, request.page and not done.stopped, listener)
+    if done.error is not None and done.kept:
+        listener.tell(TrialFailed(done.error))
+    return _judge(done.folder, request.page and not done.stopped, listener, None if done.kept else done)
 
 
-def _judge(folder: Path, page: bool, listener: Listener) -> Answered:
+def _judge(folder: Path, page: bool, listener: Listener, unkept: Ran | None = None) -> Answered:
     """Judges what was measured and tells the answer; the page of its card is left last: the answer can be read
-    meanwhile."""
-    answered = Answered(archive.load(str(folder)), shown_folder(folder))
+    meanwhile. A run that is `unkept` is judged from memory, or, being one of several, told beside it; its error is
+    raised. Raises IocastError."""
+    if unkept is not None and unkept.folder != folder:
+        unkept.tell_unkept(listener)
+        answered = Answered(archive.load(str(folder)), shown_folder(folder))
+    else:
+        answered = Answered(unkept.run if unkept else archive.load(str(folder)), shown_folder(folder))
     card = answered.card()
     report = card.report()
     keep_summary(card, report)
     listener.tell(AnswerReady(answered.report()))
+    if unkept is not None:
+        unkept.or_error()
     if page:
         leave_page(card, report, listener)
     return answered

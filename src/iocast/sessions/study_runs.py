@@ -157,6 +157,7 @@ def _one_run(folder: HeldFolder, cell: StudyCell, job: Job, target: Target, opti
             _name(named, place, error)
             raise
         if done.error is not None:
+            done.tell_unkept(to)
             _name(named, place, done.error)
         return done
 

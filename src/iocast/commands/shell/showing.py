@@ -99,6 +99,13 @@ def present(report: Report, form: str) -> None:
     RENDERERS[form].render(report, sys.stdout, colour=_colour(), width=width())
 
 
+def tell_report(report: Report) -> None:
+    """A report that nobody asked for, on stderr, so that stdout is data only."""
+    from iocast.report.renderers import RENDERERS
+
+    RENDERERS["terminal"].render(report, sys.stderr, colour=False, width=width())
+
+
 def deliver(outcome: Comparison | Repeats | Gated, form: str, into: Into | None) -> None:
     """Prints a report, or writes it into a file with charts. Raises IocastError."""
     deliver_report(outcome.report(charts=into is not None), form, into)

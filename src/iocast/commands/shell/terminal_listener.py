@@ -9,7 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from iocast.commands.shell.interrupts import Interrupts
-from iocast.commands.shell.showing import Into, deliver_report, present, say, show_card
+from iocast.commands.shell.showing import Into, deliver_report, present, say, show_card, tell_report
 from iocast.commands.shell.streams import work_goes_on
 from iocast.errors import IocastError
 from iocast.model.grading import LEVEL_KEPT
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from iocast.sessions.listener import Progress
 
 MIB = 1 << 20
+_SHORT = ("screen", "screen_with_rows")
 
 
 class TerminalListener:
@@ -63,7 +64,11 @@ class TerminalListener:
             case events.CardReady() if self._into is not None:
                 _write_card(event, self._form, self._into)
             case events.CardReady():
-                show_card(event.card, event.report, self._form)
+                # What cannot be shown later is shown whole.
+                form = self._form if event.kept or self._form not in _SHORT else "terminal"
+                show_card(event.card, event.report, form)
+            case events.RowsUnkept():
+                tell_report(event.report)
             case events.AnswerReady():
                 present(event.report, self._form)
             case _:
@@ -81,7 +86,8 @@ class TerminalListener:
 def _write_card(event: events.CardReady, form: str, into: Into) -> None:
     """A card with charts into a file; where the run is is said even if that cannot be written. Raises IocastError."""
     try:
-        deliver_report(event.card.judged.charted(event.report), form, into)
+        # Charts are drawn from the folder.
+        deliver_report(event.card.judged.charted(event.report) if event.kept else event.report, form, into)
     except IocastError:
         say(f"to see the card: iocast report {quote(event.card.folder)}")
         raise
@@ -120,12 +126,7 @@ def lines(event: events.Happened) -> Iterator[str]:
             yield from capture_lines(event)
         case events.WatchBegun() | events.LiveBegun() | events.TapeSaved():
             yield from _live(event)
-        case (
-            events.BuildStopped()
-            | events.BuildEnded()
-            | events.DatabaseNoted()
-            | events.DataSetDropped()
-        ):
+        case events.BuildStopped() | events.BuildEnded() | events.DatabaseNoted() | events.DataSetDropped():
             from iocast.commands.database.database_lines import database_lines
 
             yield from database_lines(event)
@@ -153,7 +154,7 @@ def lines(event: events.Happened) -> Iterator[str]:
 
 def lines_of(event: events.Event) -> Iterator[str]:
     """The same of any event: what was asked for has no words, and progress is none of them."""
-    if not isinstance(event, events.CardReady | events.AnswerReady | events.BuildStep):
+    if not isinstance(event, events.CardReady | events.RowsUnkept | events.AnswerReady | events.BuildStep):
         yield from lines(event)
 
 

@@ -147,7 +147,7 @@ def _loaded(
         return None
     loaded = judge(done.run, shown_folder(done.folder))
     keep_summary(loaded, loaded.report())
-    done.or_error()
+    done.told_or_error(listener)
     listener.tell(Imported(loaded.folder))
     report = loaded.judged if request.names is None else loaded.judged._replace(folder="")
     return beside_section.section(card.judged, report, (READS, LOG_WRITES)) if done.whole else None

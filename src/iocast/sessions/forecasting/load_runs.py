@@ -123,7 +123,7 @@ def _run(name: str, phases: tuple[Phase, ...], target: Target, limits: Limits, l
         size_bytes=limits.file_bytes, seed=limits.seed, out=limits.out, wait_quiet_ns=limits.wait_quiet_ns
     )
     work = plan(job, target, options, listener)
-    done = run(replace(work, script=WithinReach(work.plan.groups, HIGHEST_LOAD)), listener).or_error()
+    done = run(replace(work, script=WithinReach(work.plan.groups, HIGHEST_LOAD)), listener).told_or_error(listener)
     if done.whole is None:
         return None
     keep_judgement(done.whole)

@@ -23,7 +23,8 @@ def repeat_calibration(request: CalibrateRequest, times: int, listener: Listener
             listener.tell(RunBegun(number, times))
             this = replace(options, seed=options.seed + number - 1, out=folder)
             target = find_target(request.path)
-            if run_job(calibration_job(wanted, options, target), target, this, listener).or_error().stopped:
+            done = run_job(calibration_job(wanted, options, target), target, this, listener)
+            if done.told_or_error(listener).stopped:
                 return None
         repeats = repeats_in(folder)
     listener.tell(AnswerReady(repeats.report()))
