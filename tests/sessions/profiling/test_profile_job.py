@@ -123,6 +123,31 @@ def test_a_hot_part_becomes_whole_per_cents_for_fio(tmp_path: Path) -> None:
     assert parse_fio_job(generate_job(profiled, "fio").text, "job.fio").phases
 
 
+@pytest.mark.long
+def test_fractions_of_a_mix_become_whole_per_cents_for_fio(tmp_path: Path) -> None:
+    """A third of reads in two sizes: fio is given what is nearest, and says of each class what it was."""
+    drawn, rows, at = random.Random(5), [], 0.0
+    for _ in range(6000):
+        at += drawn.expovariate(1 / 3_000_000)
+        op, size = int(drawn.random() > 1 / 3), drawn.choices((4096, 16384), (0.555, 0.445))[0]
+        rows.append(f"{op}, {drawn.randrange(4000) * 16384}, {size}, {round(at)}, 90000, {drawn.randrange(9)}")
+    profiled = _calls(tmp_path, rows)
+    (exact,) = parse_job(generate_job(profiled, "toml").text, "job.toml").phases
+    text = generate_job(profiled, "fio").text
+    (phase,) = parse_fio_job(text, "job.fio").phases
+    for op in ("read", "write"):
+        shares = [
+            sum(item.weight for item in each.workload.mix if item.op == op)
+            / sum(item.weight for item in each.workload.mix)
+            for each in (exact, phase)
+        ]
+        assert shares[0] == pytest.approx(shares[1], abs=0.01)
+    comment = " ".join(line.lstrip("; ") for line in text.splitlines() if line.startswith(";")).partition("rounded")[2]
+    for what in ("reads", "writes", "4k reads", "16k reads", "4k writes", "16k writes"):
+        assert f" {what} " in comment, comment
+    assert "/s instead of " in comment
+
+
 def test_a_file_of_no_job_is_refused() -> None:
     assert (language_of("a.fio"), language_of("toml")) == ("fio", "toml")
     with pytest.raises(SpecError, match=r"--to a\.txt"):

@@ -21,7 +21,7 @@ from iocast.model.job import FileSize, Job
 from iocast.model.phase_names import unique_names
 from iocast.model.plan import Phase
 from iocast.model.workload import Dedupable, Sequential, Uniform
-from iocast.tools.fio.fio_writing import fio_text
+from iocast.tools.fio.fio_writing import Whole, fio_text
 from iocast.tools.fio.quantities import text_of
 
 ROOT = Path(__file__).parents[3]
@@ -290,3 +290,50 @@ def test_what_a_job_in_toml_lacks_is_said() -> None:
 def test_sizes_are_written_as_fio_reads_them(size_bytes: int) -> None:
     back = parse_fio_job(f"[a]\nsize={text_of(size_bytes)}\nbs=1\nruntime=1\ntime_based\n", "job.fio", {})
     assert back.phases[0].region_size_bytes == size_bytes
+
+
+MIX = """name = "mix"
+files = {{ size = "1GiB" }}
+
+[[phase]]
+test = "mixed"
+mix = [{mix}]
+time = "1s"
+"""
+
+
+def mix_of(*shares: tuple[str, str, float]) -> Job:
+    items = ", ".join(f'{{op = "{op}", size = "{size}", weight = {weight}}}' for op, size, weight in shares)
+    return parse_job(MIX.format(mix=items), "mix.toml")
+
+
+def test_shares_that_are_not_whole_are_rounded_where_that_is_allowed() -> None:
+    """Up or down, so that they still add up to 100; a class of less than half a per cent may go."""
+    job = mix_of(("read", "4k", 33.4), ("read", "8k", 33.3), ("read", "64k", 33.1), ("read", "1m", 0.2))
+    with pytest.raises(SpecError, match=r"the share of 4k reads is 33\.4 %: fio accepts only whole per cents"):
+        fio_text(job)
+    text = fio_text(job, rounds=True)
+    assert "bssplit=4k/34:8k/33:64k/33\n" in text
+    assert (
+        "\n; rounded for fio: 4k reads 34% instead of 33.4%, 8k reads 33% instead of 33.3%, 64k reads 33%\n"
+        ";   instead of 33.1%, 1m reads 0% instead of 0.2%\n[mixed"
+    ) in text
+    assert {item.weight for item in parse_fio_job(text, "job.fio", {}).phases[0].workload.mix} == {33, 34}
+
+
+def test_rounding_that_makes_another_mix_is_refused() -> None:
+    job = mix_of(*(("read", f"{size}k", 1.0) for size in range(4, 84, 4)), *(("read", f"{k}k", 0.4) for k in (88, 92)))
+    fio_text(mix_of(*(("read", f"{size}k", 1.0) for size in range(4, 84, 4))), rounds=True)
+    with pytest.raises(SpecError, match=r"whole per cents would give \d\.\d % of the I/Os another size .--to job.toml"):
+        fio_text(job, rounds=True)
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=2, max_size=8))
+def test_rounded_shares_are_near_and_whole(weights: list[float]) -> None:
+    total = sum(weights)
+    shares = {str(number): 100 * weight / total for number, weight in enumerate(weights)}
+    rounded = Whole(rounds=True)
+    whole = rounded.per_cents(shares)
+    assert sum(whole.values()) == 100
+    assert all(abs(whole[what] - share) < 1 for what, share in shares.items())
+    assert len(rounded.remarks) == sum(abs(whole[what] - share) >= 1e-9 for what, share in shares.items())

@@ -112,10 +112,10 @@ def generate_job(profiled: Profiled, to: str, *, force: bool = False) -> Generat
 
             job = _whole_numbers(job)
             text, notes = (
-                fio_text(job),
+                fio_text(job, rounds=True),
                 (
                     *notes_on(job),
-                    "fio takes whole rates, microseconds, and per cents of a hot part only: they are rounded",
+                    "fio takes whole rates, microseconds and per cents only: they are rounded, as its comments say",
                 ),
             )
         case "vdbench":

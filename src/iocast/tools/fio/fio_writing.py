@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import math
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 
 from iocast.errors import SpecError
 from iocast.model.job import Job
@@ -33,25 +35,77 @@ from iocast.tools.fio.job_options import OPS
 from iocast.tools.fio.quantities import text_of, time_of
 
 FILE_NAME = "iocast-fio.{}.dat"
+MOST_MOVED = 2.0  # points of the I/Os that whole per cents may give to another size or direction [J]
 _ROUNDING = 0.05  # how much of a rate fio may lose: with poisson it rounds down to whole I/Os a second
+_EXACT = 1e-9  # of a per cent: as near are sums of shares
 _START_BYTES = 8192  # what the core rounds the starts of users to, as fio.sh does
 
 Lines = dict[str, str]
 
 
-def fio_text(job: Job) -> str:
-    """The job as fio's ini. Raises SpecError that lists every phase that fio cannot do, each with the reason."""
+class Whole:
+    """Whole numbers, which are all that fio takes of shares and rates. `rounds`: others are rounded, and what came of
+    them is kept as remarks; else they are refused."""
+
+    def __init__(self, rounds: bool) -> None:
+        self.rounds, self.remarks = rounds, list[str]()
+
+    def per_cents(self, shares: Mapping[str, float], part: float = 1.0) -> dict[str, int]:
+        """Shares that add up to 100, as whole ones that do. They are those of a `part` of the I/Os. Raises SpecError
+        where that would be another mix."""
+        whole = {what: round(share) for what, share in shares.items()}
+        if all(abs(share - whole[what]) < _EXACT for what, share in shares.items()):
+            return whole
+        if not self.rounds:
+            what, share = next((what, share) for what, share in shares.items() if abs(share - whole[what]) >= _EXACT)
+            raise SpecError(f"the share of {what} is {share:.4g} %: fio accepts only whole per cents", "")
+        whole = {what: math.floor(share) for what, share in shares.items()}
+        by_rest = sorted(shares, key=lambda what: whole[what] - shares[what])
+        for what in by_rest[: 100 - sum(whole.values())]:
+            whole[what] += 1
+        moved = part * sum(abs(share - whole[what]) for what, share in shares.items()) / 2
+        if moved > MOST_MOVED:
+            raise SpecError(
+                f"whole per cents would give {moved:.1f} % of the I/Os another size", "--to job.toml keeps them"
+            )
+        self.remarks += [
+            f"{what} {whole[what]}% instead of {share:.4g}%"
+            for what, share in shares.items()
+            if abs(share - whole[what]) >= _EXACT
+        ]
+        return whole
+
+    def comment(self) -> list[str]:
+        """The remarks as lines of a comment."""
+        said = f"rounded for fio: {', '.join(self.remarks)}"
+        return textwrap.wrap(said, 100, initial_indent="; ", subsequent_indent=";   ") if self.remarks else []
+
+    def rate(self, what: str, rate_per_s: float) -> str | None:
+        """A rate that was rounded; None where it may not be, or would be another one."""
+        whole = round(rate_per_s)
+        if not self.rounds or whole < 1 or abs(whole - rate_per_s) > _ROUNDING * rate_per_s:
+            return None
+        self.remarks.append(f"{what} {whole}/s instead of {rate_per_s:.6g}/s a user")
+        return str(whole)
+
+
+def fio_text(job: Job, *, rounds: bool = False) -> str:
+    """The job as fio's ini. Shares and rates that are no whole numbers are refused, or rounded, which a comment says.
+    Raises SpecError that lists every phase that fio cannot do, each with the reason."""
     if job.file_size and job.file_size.size_bytes is None:
         raise SpecError("its file size is a multiple of RAM, which fio cannot express", "give --size")
     if job.tree is not None:
         raise SpecError("fio has no job for operations in a tree of files", "`iocast spec --to toml` writes it")
     sections: list[tuple[str, Lines]] = []
+    remarks: list[list[str]] = []
     problems: list[str] = []
     verifying = _back(job.phases)
     phases = _spoken(job.phases)
     for phase in phases:
+        whole = Whole(rounds)
         try:
-            sections.append((plain_name(phase), _section(job, phase) | verifying.get(phase.name, {})))
+            sections.append((plain_name(phase), _section(job, phase, whole) | verifying.get(phase.name, {})))
+            remarks.append(whole.comment())
         except SpecError as error:
             hint = f" ({error.hint})" if error.hint else ""
             problems.append(f'phase "{phase.name}": {error.message}{hint}')
@@ -75,10 +129,10 @@ def fio_text(job: Job) -> str:
     text = [f"; {_plain(job.name)}: {order}", "[global]"]
     text += [f"description={_plain(job.description)}"] if _plain(job.description) else []
     text += _written({**head, **({"stonewall": "1"} if alone else {}), "group_reporting": "1", **shared})
-    for phase, (name, lines) in zip(phases, sections, strict=True):
+    for phase, (name, lines), remark in zip(phases, sections, remarks, strict=True):
         own = {"stonewall": "1"} if not alone and phase.name in begins else {}
         own |= {key: value for key, value in lines.items() if key not in shared}
-        text += ["", f"[{name}]", *_written(own)]
+        text += ["", *remark, f"[{name}]", *_written(own)]
     return "\n".join(text) + "\n"
 
 
@@ -101,7 +155,7 @@ def _written(lines: Lines) -> Iterator[str]:
         yield f"{key}={value}"
 
 
-def _section(job: Job, phase: Phase) -> Lines:
+def _section(job: Job, phase: Phase, whole: Whole) -> Lines:
     """The settings of one section. Raises SpecError for what fio cannot say."""
     load = phase.workload
     engine = phase.engine or job.engine
@@ -111,11 +165,11 @@ def _section(job: Job, phase: Phase) -> Lines:
         raise SpecError("psync has a queue depth of 1", 'engine = "uring"')
     if engine == "sync" and job.polling != "none":
         raise SpecError("psync cannot poll", 'engine = "uring"')
-    lines = _mix(load.mix, load.locality)
+    lines = _mix(load.mix, load.locality, whole)
     lines |= {"numjobs": str(load.users), "iodepth": str(load.depth), "direct": str(int(load.direct))}
     if any(item.op == "write" for item in load.mix):
         lines |= _durable(phase) | _payload(load.payload)
-    lines |= _arrival(load)
+    lines |= _arrival(load, whole)
     if phase.until:
         raise SpecError("until steady: fio's steadystate is a different rule that lets drift pass", "give time")
     lines |= _length(phase.length, load.users, max(item.size_bytes for item in load.mix))
@@ -138,7 +192,7 @@ def shares(mix: tuple[MixItem, ...]) -> dict[str, dict[int, float]]:
     return by_size
 
 
-def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
+def _mix(mix: tuple[MixItem, ...], locality: object, whole: Whole) -> Lines:
     """rw, rwmixread, bs or bssplit, random_distribution."""
     by_size = shares(mix)
     totals = {op: sum(sizes.values()) for op, sizes in by_size.items()}
@@ -158,12 +212,15 @@ def _mix(mix: tuple[MixItem, ...], locality: object) -> Lines:
             lines["rw"] = f"{kind}:{text_of(stride - max(every))}"
         case _:
             lines |= {"rw": f"rand{kind}"} | _spread(locality)
+    part = {op: total / sum(totals.values()) for op, total in totals.items()}
     if kind == "rw":
-        lines["rwmixread"] = _percent("the share of reads", 100 * totals["read"] / sum(totals.values()))
+        lines["rwmixread"] = str(whole.per_cents({f"{op}s": 100 * share for op, share in part.items()})["reads"])
     if all(len(sizes) == 1 for sizes in by_size.values()):
         lines["bs"] = _parts_of([text_of(next(iter(by_size[op]))) if op in by_size else "" for op in PLACED])
     else:
-        lines["bssplit"] = _parts_of([_split(by_size[op]) if op in by_size else "" for op in PLACED])
+        lines["bssplit"] = _parts_of(
+            [_split(op, by_size[op], part[op], whole) if op in by_size else "" for op in PLACED]
+        )
     return lines
 
 
@@ -190,16 +247,14 @@ def _kind(totals: dict[str, float]) -> str:
     )
 
 
-def _split(sizes: dict[int, float]) -> str:
+def _split(op: str, sizes: dict[int, float], part: float, whole: Whole) -> str:
     total = sum(sizes.values())
-    return ":".join(
-        f"{text_of(size)}/{_percent(f'the share of {text_of(size)}', 100 * weight / total)}"
-        for size, weight in sizes.items()
-    )
+    shares = {f"{text_of(size)} {op}s": 100 * weight / total for size, weight in sizes.items()}
+    return ":".join(f"{what.split()[0]}/{share}" for what, share in whole.per_cents(shares, part).items() if share)
 
 
 def _percent(what: str, percent: float) -> str:
-    if abs(percent - round(percent)) > 1e-9:
+    if abs(percent - round(percent)) > _EXACT:
         raise SpecError(f"{what} is {percent:.4g} %: fio accepts only whole per cents", "")
     return str(round(percent))
 
@@ -245,7 +300,7 @@ def _payload(payload: Payload) -> Lines:
             return {"refill_buffers": "1"}
 
 
-def _arrival(load: Workload) -> dict[str, str]:
+def _arrival(load: Workload, numbers: Whole) -> dict[str, str]:
     """The settings of the arrival; fio's rates are for each user and direction. Raises SpecError."""
     if isinstance(load.arrival, Closed):
         if not load.arrival.think_ns:
@@ -263,6 +318,7 @@ def _arrival(load: Workload) -> dict[str, str]:
     total = sum(item.weight for item in load.mix)
     whole: list[str] = []
     in_bytes: list[str] = []
+    rates: dict[str, float] = {}
     for op in [op for op in OPS if any(item.op == op for item in load.mix)]:
         items = [item for item in load.mix if item.op == op]
         weight = sum(item.weight for item in items)
@@ -271,6 +327,7 @@ def _arrival(load: Workload) -> dict[str, str]:
         smallest = min(item.size_bytes for item in items)
         if _is_whole(rate_per_s) and (poisson or len(items) == 1):
             whole.append(str(round(rate_per_s)))
+        rates[f"{op}s"] = rate_per_s
         bytes_per_s = rate_per_s * mean
         lost = abs(bytes_per_s // smallest - rate_per_s) / rate_per_s if poisson else 0.0
         if _is_whole(bytes_per_s) and lost <= _ROUNDING:
@@ -281,6 +338,9 @@ def _arrival(load: Workload) -> dict[str, str]:
         return {"rate_iops": ",".join(whole), **process}
     if len(in_bytes) == directions:
         return {"rate": ",".join(in_bytes), **process}
+    rounded = [numbers.rate(what, rate) for what, rate in rates.items()] if poisson else [None]
+    if None not in rounded:
+        return {"rate_iops": ",".join(filter(None, rounded)), **process}
     rate_per_s = load.arrival.rate_per_s
     fewer = [users for users in range(load.users, 0, -1) if _is_whole(rate_per_s / users)]
     each = f"{rate_per_s / load.users:.6g} IOPS for each user"
