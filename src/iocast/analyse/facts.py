@@ -141,6 +141,11 @@ class RowFacts(_Kept):
         return load_kind.paced_rate_per_s(self.record)
 
     @property
+    def paced_unit(self) -> str:
+        """What that counts: "writes/s"."""
+        return load_kind.paced_unit(self.record)
+
+    @property
     def kept_up(self) -> float:
         """The share of the rate that was asked for; 0 where none was."""
         asked_per_s = self.measurement.asked_rate_per_s

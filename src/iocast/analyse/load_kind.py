@@ -36,6 +36,14 @@ def paced_rate_per_s(record: PhaseRecord) -> float:
     return paced_ios(record) * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
 
 
+def paced_unit(record: PhaseRecord) -> str:
+    """What a rate of the row counts: writes where their syncs only follow them, all operations where syncs are some."""
+    load = record.phase.workload
+    if load.tree_only or any(item.op in ("fsync", "fdatasync") for item in load.mix):
+        return "operations/s"
+    return "writes/s" if load.fsync_every and only(record, "write") else "IOPS"
+
+
 def bytes_of(measurement: Measurement, op: Op) -> int:
     """Bytes that the engine moved with one operation."""
     return sum(part.bytes for part in measurement.classes if part.op == op)

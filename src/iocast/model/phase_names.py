@@ -23,6 +23,8 @@ def plain_name(phase: Phase) -> str:
         *([] if not sizes and load.tree_only else ["+".join(sizes) if len(sizes) <= 3 else f"{sizes[0]}..{sizes[-1]}"]),
         f"{load.users}x{load.depth}",
     ]
+    if load.fsync_every > 1:  # or the rate would be taken for one of syncs
+        parts.append(f"{load.fsync_op}/{load.fsync_every}")
     if not isinstance(load.arrival, Closed):
         parts.append(f"@{rate_text(load.arrival.rate_per_s)}")
     if phase.role == "warm":
@@ -66,6 +68,7 @@ def _words(load: Workload) -> tuple[str, ...]:
         "random" if load.select == "random" else "",
         f"stop-after={load.stop_after}" if load.stop_after is not None else "",
         "" if load.sync == "none" else load.sync,
+        load.fsync_op if load.fsync_every == 1 else "",
         _payload_words(load),
     )
     return tuple(word for word in words if word)

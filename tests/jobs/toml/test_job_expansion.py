@@ -73,7 +73,7 @@ def test_every_field_arrives() -> None:
         'time = "1500ms"\nios = 77\nbytes = "1GB"\nregion = {start = "1M", size = "1GiB"}'
     )
     assert phase == Phase(
-        name="all 16k 3x4 @0.5/s warm",
+        name="all 16k 3x4 fsync/9 @0.5/s warm",
         test="all",
         workload=Workload(
             mix=(

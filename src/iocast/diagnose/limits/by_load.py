@@ -132,7 +132,7 @@ def _link(run: Run, record: PhaseRecord) -> Bound | None:
 
 def _paced(row: RowFacts) -> Bound:
     came, wanted = number(row.paced_rate_per_s), number(row.measurement.asked_rate_per_s or 0.0)
-    rate = f"{wanted} IOPS" if came == wanted else f"{wanted} IOPS ({came} achieved)"
+    rate = f"{wanted} {row.paced_unit}" if came == wanted else f"{wanted} {row.paced_unit} ({came} achieved)"
     return Bound("rate", f"Rate-limited: the job asks for {rate}.", {"share": row.kept_up})
 
 

@@ -142,7 +142,7 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     if did.replay is not None and not did.asked_rate_per_s:
         wanted, got, what = float(did.replay.replayed), float(did.ios), "I/Os of the trace"
     elif did.asked_rate_per_s:
-        wanted, got, what = did.asked_rate_per_s, row.paced_rate_per_s, "IOPS"
+        wanted, got, what = did.asked_rate_per_s, row.paced_rate_per_s, row.paced_unit
     else:
         wanted, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
     share = got / wanted if wanted else 0.0

@@ -51,8 +51,26 @@ class WorkloadTable(TreeFields, forbid_unknown_fields=True):
         ]
         | Unset
     ) = UNSET
-    fsync: Annotated[float, about("Weight of fsync calls.", WEIGHT, ge=0)] | Unset = UNSET
-    fdatasync: Annotated[float, about("Weight of fdatasync calls.", WEIGHT, ge=0)] | Unset = UNSET
+    fsync: (
+        Annotated[
+            float,
+            about(
+                "Weight of fsync calls among the operations; after every so many writes: `fsync_every`.", WEIGHT, ge=0
+            ),
+        ]
+        | Unset
+    ) = UNSET
+    fdatasync: (
+        Annotated[
+            float,
+            about(
+                "Weight of fdatasync calls among the operations; after every so many writes: `fdatasync_every`.",
+                WEIGHT,
+                ge=0,
+            ),
+        ]
+        | Unset
+    ) = UNSET
     size: (
         Annotated[
             Sizes,

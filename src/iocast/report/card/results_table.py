@@ -41,7 +41,7 @@ def results(facts: Facts, rows: Sequence[MeasuredRow]) -> Table:
     leave = () if any(map(device_rates.differs, rows)) else ("device_rate_per_s",)
     headings = {"rate_per_s": "ops/s"} if facts.run.plan.tree else {}
     notes = (*_notes(facts.run, rows), *device_rates.notes(facts, rows)) if rows else ()
-    words: dict[str, Callable[[MeasuredRow], str]] = {"test": _name_by(rows), "": _asked_text}
+    words: dict[str, Callable[[MeasuredRow], str]] = {"test": _name_by(rows), "": _asked_text(facts)}
     return filled(result_table(MeasuredRow, rows, key="rows", headings=headings, words=words, leave=leave, notes=notes))
 
 
@@ -56,12 +56,23 @@ def _name_by(rows: Sequence[MeasuredRow]) -> Callable[[MeasuredRow], str]:
     return lambda row: row.phase if shown[key(row)] > 1 and not row.part else row.test
 
 
-def _asked_text(row: MeasuredRow) -> str:
-    """Below a row of an open loop: the rate that it was to have."""
-    if not row.asked_rate_per_s:
-        return ""
-    achieved = "" if row.rate_per_s is None else f", {text.rate(row.rate_per_s)} achieved"
-    return f"{text.rate(row.asked_rate_per_s)} IOPS requested{achieved}"
+def _asked_text(facts: Facts) -> Callable[[MeasuredRow], str]:
+    """Below a row of an open loop: the rate that it was to have, and what that counts."""
+    by_name = {row.name: row for row in facts.rows}
+
+    def says(row: MeasuredRow) -> str:
+        if not row.asked_rate_per_s:
+            return ""
+        of = by_name.get(row.phase)
+        unit, came = "IOPS", row.rate_per_s
+        if of is not None and of.paced_unit != unit:
+            unit, came = of.paced_unit, of.paced_rate_per_s
+        load = of.workload if of is not None else None
+        syncs = f"; {load.fsync_op} after every {load.fsync_every} writes" if load and load.fsync_every > 1 else ""
+        achieved = "" if came is None else f", {text.rate(came)} achieved"
+        return f"{text.rate(row.asked_rate_per_s)} {unit} requested{achieved}{syncs}"
+
+    return says
 
 
 def _percentiles(row: MeasuredRow) -> tuple[object, ...]:
