@@ -76,6 +76,23 @@ def test_list_filter_sort_open_compare(runs: Path) -> None:
         assert "card quick" in page.inner_text("header").lower()
 
 
+@pytest.mark.parametrize("width", [1280, 1024, 390])
+def test_long_names_push_nothing_out_of_sight(runs: Path, tmp_path: Path, width: int) -> None:
+    """Targets and hosts of a data centre, tags and a note: letters and status stay in sight without scrolling."""
+    folder = Path(shutil.copytree(next(runs.iterdir()), tmp_path / "2026-11-21T013045-experiment-concurrent-readers"))
+    summary = json.loads((folder / "summary.json").read_text())
+    summary |= {"target": "postgresql://iocast@db-prod-0412/postgres?host=/var/run/postgresql", "status": "interrupted"}
+    summary |= {"host": "db-prod-ora-0412.fra2.example.net", "rows": 12, "planned": 36, "grade": "A+"}
+    (folder / "summary.json").write_text(json.dumps(summary))
+    archive.change_notes(str(folder), "before the firmware update of the array, write cache off", add=("firmware-4.2",))
+    wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.id || each.className)"
+    with served(tmp_path) as address, browser_page(width) as page:
+        page.goto(address)
+        page.wait_for_selector("#runs tr")
+        assert "interrupted" in page.inner_text("#runs tr")
+        assert page.locator("html, #list, #tools, #actions, #runs td, #runs th").evaluate_all(wide) == []
+
+
 def test_a_reload_and_a_shared_address_show_the_same(runs: Path, tmp_path: Path) -> None:
     """Filters, order, selection and folded groups; and what to do where nothing is found."""
     made = next(path for path in runs.iterdir() if path.is_dir())

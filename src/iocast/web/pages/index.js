@@ -95,9 +95,10 @@ const line = (run, inGroup) => {
   head.append(element("a", name, { href: to(run.status === "running" ? "follow" : "run", run.name) }));
   if (run.note || run.tags.length) head.append(said(run));
   row.append(head);
-  cell(row, instant(run.started_unix_ns));
+  const [day, ...time] = instant(run.started_unix_ns).split(" "); // breaks between them only
+  cell(row, "", "when").append(element("span", day), " ", element("span", time.join(" ")));
   cell(row, run.target ?? "", "target");
-  cell(row, run.host ?? "");
+  cell(row, run.host ?? "", "host");
   cell(row, run.rows == null ? "" : run.rows === run.planned ? `${run.rows}` : `${run.rows} of ${run.planned}`, "number");
   cell(row, rate(run.best_rate_per_s), "number");
   cell(row, megabytes(run.best_bytes_per_s), "number");
