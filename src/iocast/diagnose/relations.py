@@ -7,14 +7,14 @@ it makes the finding half as likely. A row that something beside the load distur
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.diagnose.preconditions import NOT_SHORT_OF_CPU, meets
-from iocast.model.codes import FindingCode
+from iocast.model.codes import FindingCode, TrustCode
 from iocast.model.finding import Finding
 from iocast.model.workload import Sequential
 
@@ -26,6 +26,22 @@ SLICES_NS = 150_000_000  # stalls up to here are those of a throttle, which work
 BASELINE = 0.05  # a suspected limit so near to what spent credits leave is that [J]
 AS_QUICK = 1.25  # times: less apart are reads of the same storage from row to row [J]
 STEPS_APART = 4.0  # of a coarse clock: peaks that are further apart have another cause as well [J]
+
+
+# What a named experiment is about: its rows show that on purpose, which costs its answer no trust.
+SUBJECTS: Mapping[str, frozenset[FindingCode | TrustCode]] = {
+    "cache": frozenset(("page_cache", "memory_test", "cache_in_the_storage", "representative")),
+    "cold-warm": frozenset(("page_cache", "memory_test", "representative")),
+    "read-ahead": frozenset(("read_ahead", "page_cache", "representative")),
+    "request-size": frozenset(("splitting", "consolidation")),
+    "working-set": frozenset(("short_stroke", "cache_in_the_storage")),
+    "first-write": frozenset(("first_write_penalty", "fresh_writes", "representative")),
+    "holes": frozenset(("elided_reads", "device_counters_stood_still", "representative")),
+    "payload": frozenset(("compression_or_deduplication", "representative")),
+    "dio-matrix": frozenset(("serialised_direct_io",)),
+    "zones": frozenset(("slow_region",)),
+    "probe": frozenset(("shared_drives",)),
+}
 
 
 class Both(NamedTuple):

@@ -8,34 +8,57 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from iocast import archive
+from iocast.analyse.facts import facts_of
 from iocast.archive.catalogue import run_folders
+from iocast.diagnose.examination import examine
+from iocast.diagnose.experiments.answer_trust import for_answer
 from iocast.diagnose.experiments.named import Ruling, find_trial, question
+from iocast.model.experiment import Diagnosis
 from iocast.model.report import Figure, Report, Section, Table
 from iocast.model.results.experiments import ExperimentResult
 from iocast.model.run import Run
+from iocast.report.card.card_report import why_trusted
+from iocast.report.card.headline import trust_badge
 from iocast.report.result_tables import result_table
 from iocast.report.subjects import subject
 from iocast.report.wording import SECTIONS
+from iocast.results.card import trust_reasons
+
+UNUSABLE = frozenset(("D", "F"))
+UNSURE = "The answer rests on rows of trust D or F, too: mend what their reasons say, and repeat the experiment."
 
 
 def trial_report(run: Run, folder: str) -> Report:
     """The question, the verdict and the table. Raises ArchiveError for a damaged folder."""
     runs = _runs(run, folder)
     ruling, section = _judged(runs)
+    examined = [(each, for_answer(each, examine(facts_of(each), _diagnosis(each, run, folder)))) for each in runs]
+    letters = [examination.trust[row.phase.name].grade for each, examination in examined for row in each.measured]
+    badge = trust_badge(letters)
+    if UNUSABLE & {*letters}:
+        section = replace(section, paragraphs=(*section.paragraphs, UNSURE))
+    reasons = [(each, tuple(trust_reasons(each, examination))) for each, examination in examined]
     server = run.plan.target.database
     place = f"{server.product} {server.version}" if server else run.plan.target.path
     places = place + (f" and {len(runs) - 1} more" if len(runs) > 1 else "")
     return Report(
         title=f"Experiment {run.plan.experiment} · {places}",
         verdict=_answer(ruling),
-        sections=(section,),
+        sections=(section, *filter(None, (why_trusted(each, why) for each, why in reasons))),
         next_steps=(f"To see its card with all figures: iocast report {shlex.quote(folder)}",) if folder else (),
+        badges=(badge,) if badge else (),
         figures=(_verdict(ruling),),
         answer=ruling.verdict,
         kind="experiment",
-        result=ExperimentResult(answer=ruling.verdict, experiment=ruling.rows),
+        result=ExperimentResult(
+            answer=ruling.verdict, experiment=ruling.rows, trust=tuple(reason for _, why in reasons for reason in why)
+        ),
         subjects=tuple(subject(each, folder if each is run else "") for each in runs),
     )
+
+
+def _diagnosis(each: Run, first: Run, folder: str) -> Diagnosis | None:
+    return archive.load_diagnosis(folder) if folder and each is first else None
 
 
 def with_trial(report: Report, run: Run, folder: str) -> Report:

@@ -24,9 +24,9 @@ from iocast.model.results.card import (
     SlowRow,
     SpanDocument,
     TestedRow,
-    TrustReason,
 )
 from iocast.model.results.layers import LayerRow
+from iocast.model.results.trust import TrustReason
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.tree.tree_places import tree_place
 from iocast.model.workload import DIRECTORY_OPS, Op
@@ -59,7 +59,7 @@ def card_result(
     return Card(
         rows=measured_rows(facts, examination) if run.measured else (),
         hosts=host_shares(run),
-        trust=tuple(_reasons(run, examination)),
+        trust=tuple(trust_reasons(run, examination)),
         findings=tuple(_findings(examination.findings, untestable)),
         failed_detectors=tuple(FailedDetectorDocument(**asdict(each)) for each in failed),
         grades=tuple(_grades(grades)) if grades else (),
@@ -79,7 +79,7 @@ def card_result(
     )
 
 
-def _reasons(run: Run, examination: Examination) -> Iterator[TrustReason]:
+def trust_reasons(run: Run, examination: Examination) -> Iterator[TrustReason]:
     """Every reason that made a row's letter what it is, rows with the same reason together; of a row that went on until
     it was steady what was held against each other, whatever its letter. The worst letters first."""
     groups: dict[tuple[Grade, TrustCode, str], list[str]] = {}

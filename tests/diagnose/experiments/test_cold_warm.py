@@ -9,8 +9,11 @@ from msgspec.structs import replace
 from iocast.diagnose.experiments.named import cold_warm
 from iocast.model.database.database_load import DatabaseLoad
 from iocast.model.database.database_result import DatabaseResult, DatabaseServer, LayerBelow, Statements
+from iocast.model.measurement import Generator
 from iocast.model.results.experiments import CacheStateRow
 from iocast.model.run import PhaseRecord, Run
+from iocast.report.experiment_report import UNSURE, trial_report
+from iocast.report.renderers.json_report import document
 
 STATEMENTS = 40_000
 SERVER = DatabaseServer(
@@ -32,10 +35,14 @@ def row(state: str, misses: int, fetched_bytes: int | None, *, statements: int =
     return replace(made, phase=phase, measurement=did, samples=() if fetched_bytes is None else seen)
 
 
-def judged(*rows: PhaseRecord) -> tuple[str, str, tuple[CacheStateRow, ...]]:
+def run_of(*rows: PhaseRecord) -> Run:
     target = replace(TARGET, kind="database", path="postgresql:///", database=SERVER)
     this: Run = run(*rows, target=target)
-    ruling = cold_warm.judge((this,))
+    return replace(this, plan=replace(this.plan, experiment=cold_warm.NAME))
+
+
+def judged(*rows: PhaseRecord) -> tuple[str, str, tuple[CacheStateRow, ...]]:
+    ruling = cold_warm.judge((run_of(*rows),))
     assert all(isinstance(each, CacheStateRow) for each in ruling.rows)
     return ruling.verdict, ruling.says, ruling.rows  # type: ignore[return-value]
 
@@ -66,3 +73,21 @@ def test_what_nobody_saw_is_no_answer() -> None:
     assert (verdict, [each.storage_blocks for each in rows]) == ("undecided", [None, None])
     assert "not known" in says
     assert judged(row("cold", 30_000, 0))[0] == "undecided"
+
+
+@pytest.mark.parametrize("queued_ns", [0, 10**12])
+def test_the_answer_has_the_trust_of_its_rows_with_the_reasons(queued_ns: int) -> None:
+    """As a card has it, but that caches answered is the question, and no fault; an answer that rests on rows of no use
+    says so beside its figures."""
+    warm = row("warm", 20_000, 900 * 8192)
+    generator = Generator(threads=1, user_ns=10**9, system_ns=10**9, queued_ns=queued_ns)
+    warm = replace(warm, measurement=replace(warm.measurement, generator=generator))
+    report = trial_report(run_of(row("cold", 30_000, 20_000 * 8192), warm), "")
+    (badge,) = report.badges
+    reasons = [reason for section in report.sections if section.code == "trust" for reason in section.tables[0].rows]
+    worst = max(str(reason.cells["trust"]) for reason in reasons)
+    assert (badge.code, badge.letter) == ("trust", worst)
+    assert (worst in "DF") == (queued_ns > 0)
+    assert (UNSURE in report.sections[0].paragraphs) == (queued_ns > 0)
+    told = document(report)
+    assert (told.letters, {each.trust for each in told.trust} >= {worst}) == ({"trust": worst}, True)

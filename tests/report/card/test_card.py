@@ -16,7 +16,7 @@ from iocast.diagnose.examination import examine
 from iocast.diagnose.grades import grade
 from iocast.model.measurement import EngineReport
 from iocast.model.report import Report, Row, Table
-from iocast.model.results.card import TrustReason
+from iocast.model.results.trust import TrustReason
 from iocast.model.run import PhaseRecord, Run, SteadyEnd
 from iocast.model.workload import MixItem, Poisson, Workload
 from iocast.report.card import target_section

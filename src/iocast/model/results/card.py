@@ -13,7 +13,6 @@ from iocast.model.codes import (
     SeverityCode,
     StateCode,
     StatisticCode,
-    TrustCode,
     VerdictCode,
 )
 from iocast.model.finding import Grade
@@ -29,6 +28,7 @@ from iocast.model.results.experiments import ExperimentRow
 from iocast.model.results.layers import DeviceRow, LayerRow, RowLayersRow, TimeRow
 from iocast.model.results.replay import Replayed
 from iocast.model.results.shown import Duration, Number, shown, shown_below
+from iocast.model.results.trust import TrustReason
 from iocast.model.workload import Op
 
 
@@ -98,15 +98,6 @@ class DataPointRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ] = None
     large_throughput_bytes_per_s: Annotated[Number | None, shown("large\nMB/s", "bytes_per_s")] = None
     large_mean_ns: Annotated[Number | None, shown("large\nmean", "duration", spare=1)] = None
-
-
-class TrustReason(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why rows have the letter of trust that they have."""
-
-    trust: Annotated[Grade, shown("trust", "grade")]
-    component: Annotated[TrustCode, shown("aspect", "code")]
-    phases: Annotated[tuple[str, ...], shown("rows", "names")]
-    reason: Annotated[str, shown("reason")]
 
 
 class SpanDocument(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

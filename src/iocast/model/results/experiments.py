@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from iocast.model.codes import SerialisationCode, VerdictCode
 from iocast.model.results.shown import Number, shown
+from iocast.model.results.trust import TrustReason
 
 # What became of the requests of a row.
 Sent = Literal["fragmentation", "consolidation", "as sent", "not seen"]
@@ -210,3 +211,4 @@ class ExperimentResult(Struct, frozen=True, kw_only=True):
 
     answer: VerdictCode
     experiment: tuple[ExperimentRow, ...]
+    trust: tuple[TrustReason, ...] = ()  # why the rows that it was measured by have their letters

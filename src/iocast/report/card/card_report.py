@@ -16,7 +16,8 @@ from iocast.model.finding import Examination, Finding
 from iocast.model.grading import Grades
 from iocast.model.measurement import Course
 from iocast.model.report import Report, Section
-from iocast.model.results.card import BoundRow, ErrorRow, GradeRow, SlowRow, TrustReason
+from iocast.model.results.card import BoundRow, ErrorRow, GradeRow, SlowRow
+from iocast.model.results.trust import TrustReason
 from iocast.model.run import Run
 from iocast.model.tree import totals
 from iocast.report import layers_section
@@ -82,7 +83,7 @@ def card(
         layers_section.section(facts, result.row_layers),
         observed_devices.section(run, result.devices),
         graded_section(grades, result.grades),
-        _why(run, result.trust),
+        why_trusted(run, result.trust),
         findings_section(run, examination, guesses),
         tested_section(result.tested),
         _bounds(run, result.bounds),
@@ -126,7 +127,7 @@ def with_charts(
     return replace(report, sections=(*own[:at], *chart_sections(facts, examination, courses), *own[at:]))
 
 
-def _why(run: Run, rows: Sequence[TrustReason]) -> Section | None:
+def why_trusted(run: Run, rows: Sequence[TrustReason]) -> Section | None:
     """Every reason that made a row's letter what it is."""
     if not rows:
         return None

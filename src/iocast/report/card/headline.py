@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from iocast import text
 from iocast.analyse.facts import Facts
@@ -41,17 +41,9 @@ from iocast.results.measured_rows import times_of
 
 def badges(run: Run, examination: Examination, grades: Grades | None = None) -> tuple[Badge, ...]:
     """The letters of the whole run: how good it is, and how far that can be believed (its worst row's trust)."""
-    trust = worst_trust(run, examination)
-    if trust is None:
-        return ()
-    letters = [examination.trust[record.phase.name].grade for record in run.measured]
-    count = letters.count(trust)
-    others = sorted((Counter(letters) - Counter({trust: count})).items())
-    rest = ", ".join(f"{letter} on {rows}" for letter, rows in others)
-    where = f"on {count} of {len(letters)} rows; {rest}" if others else "on every row"
-    badge = Badge("trust", "Trust", trust, where)
-    if grades is None:
-        return (badge,)
+    badge = trust_badge(_letters(run, examination))
+    if grades is None or badge is None:
+        return () if badge is None else (badge,)
     name = {"modern": "Grade", "hailey2012": "Grade (2012 scale)", "slo": "Service level"}[grades.scale]
     return (
         Badge(
@@ -64,10 +56,26 @@ def badges(run: Run, examination: Examination, grades: Grades | None = None) -> 
     )
 
 
+def trust_badge(letters: Sequence[Grade]) -> Badge | None:
+    """The worst of the letters that rows have, and how many have which; None without rows."""
+    if not letters:
+        return None
+    trust = worst(*letters)
+    count = letters.count(trust)
+    others = sorted((Counter(letters) - Counter({trust: count})).items())
+    rest = ", ".join(f"{letter} on {rows}" for letter, rows in others)
+    where = f"on {count} of {len(letters)} rows; {rest}" if others else "on every row"
+    return Badge("trust", "Trust", trust, where)
+
+
 def worst_trust(run: Run, examination: Examination) -> Grade | None:
     """The trust of the row that has least of it; None without rows."""
-    letters = [examination.trust[record.phase.name].grade for record in run.measured]
+    letters = _letters(run, examination)
     return worst(*letters) if letters else None
+
+
+def _letters(run: Run, examination: Examination) -> list[Grade]:
+    return [examination.trust[record.phase.name].grade for record in run.measured]
 
 
 def figures(facts: Facts, examination: Examination) -> tuple[Figure, ...]:

@@ -96,7 +96,7 @@ class _Lettered(_OfARun, kw_only=True):
     letters: dict[BadgeCode, Letter | None] = {}
 
 
-class _OfTargets(_OfARun, kw_only=True):
+class _OfTargets(_Lettered, kw_only=True):
     """What documents have that speak of a run, and of those of other targets with it."""
 
     subjects: list[SubjectDocument]  # one for each target

@@ -15,8 +15,9 @@ from typing import Literal, TextIO
 from msgspec import Struct
 
 from iocast.model.report import Report
-from iocast.model.results.card import Card, FindingDocument, GradeRow, MeasuredRow, TrustReason
+from iocast.model.results.card import Card, FindingDocument, GradeRow, MeasuredRow
 from iocast.model.results.comparison import Compared, Comparison
+from iocast.model.results.trust import TrustReason
 from iocast.report.renderers.safe_words import safe
 from iocast.report.wording import words
 from iocast.results.comparison import is_judged, outcome
