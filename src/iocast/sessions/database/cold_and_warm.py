@@ -15,7 +15,7 @@ from iocast.model.job import Job
 from iocast.sessions.database.build_data_set import ROOM, BuildRequest, build
 from iocast.sessions.database.database_finding import find_database
 from iocast.sessions.database.database_rows import rows_of
-from iocast.sessions.database.with_server import require_driver
+from iocast.sessions.database.with_server import require_driver, whole_time
 from iocast.sessions.events import DatabaseNoted
 from iocast.sessions.job_run import Ran, run_job
 from iocast.sessions.listener import Listener
@@ -38,7 +38,8 @@ def cold_and_warm(setup: TrialSetup, options: RunOptions, listener: Listener) ->
     listener.tell(
         DatabaseNoted(
             f"PostgreSQL {programs.version} ({programs.origin}) starts in {where}, on a socket of its own, with"
-            f" {capacity(setup.size_bytes)} of data and buffers of {capacity(buffers)}; it is removed afterwards"
+            f" {capacity(setup.size_bytes)} of data and buffers of {capacity(buffers)}; it is removed afterwards."
+            f" All of it takes {whole_time(setup.size_bytes, 2 * setup.seconds)}"
         )
     )
     with own_server(
