@@ -320,7 +320,7 @@ def _repeats_verdict(rows: tuple[Repeats, ...], runs: int) -> str:
         return f"The repeats of {names} differ by more than {SCATTER:.0%}: find the cause before comparing."
     if runs < 2:
         return "Repeatability needs at least two runs."
-    agreeing = {1: "The only row repeats", 2: "Both rows repeat"}.get(len(rows), f"All {len(rows)} rows repeat")
+    agreeing = {1: "The row repeats", 2: "Both rows repeat"}.get(len(rows), f"All {len(rows)} rows repeat")
     scatter = max((max(row.scatter_share or 0.0, row.scatter_p99_share or 0.0) for row in rows), default=0.0)
     furthest = max((abs(row.apart_share or 0.0) for row in rows), default=0.0)
     return (

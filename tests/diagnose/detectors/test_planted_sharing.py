@@ -401,10 +401,10 @@ def test_a_generator_without_a_processor_is_told_whatever_it_did_with_the_rest()
 @pytest.mark.parametrize(
     ("threads", "cpus", "waited", "remedy"),
     [
-        (1, 2, True, "Stop other work on this machine; read the row as a lower limit."),
-        (8, 2, True, "Stop other work on this machine, or use no more users than its 2 CPUs; read the row as a lower"),
-        (1, 2, False, "Use more users: this machine has 2 CPUs; read the row as a lower limit."),
-        (8, 2, False, "Use a machine with more CPUs; read the row as a lower limit."),
+        (1, 2, True, "Stop other work on this machine; until then its figures are a lower limit."),
+        (8, 2, True, "Stop other work on this machine, or use no more users than its 2 CPUs; until then its"),
+        (1, 2, False, "Use more users: this machine has 2 CPUs; until then its figures are a lower limit."),
+        (8, 2, False, "Use a machine with more CPUs; until then its figures are a lower limit."),
     ],
 )
 def test_the_way_out_of_a_busy_generator_is_one_that_is_open(

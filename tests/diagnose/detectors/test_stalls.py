@@ -168,7 +168,7 @@ def test_two_stalls_close_together_are_stalls(golden: Golden) -> None:
     ("rows", "says"),
     [
         (1, "I/O stalled: 1 stall of 1 s, at t=4 s."),
-        (2, "I/O stalled, seen on 1 of 2 rows, row 0: 1 stall of 1 s, at t=4 s."),
+        (2, "I/O stalls were seen on 1 of 2 rows, row 0: 1 stall of 1 s, at t=4 s."),
     ],
 )
 def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, says: str) -> None:
@@ -178,7 +178,7 @@ def test_the_verdict_opens_with_the_stalls_and_does_not_repeat_them(rows: int, s
     verdict = card(run, examine(run)).verdict
     assert verdict.startswith(says)
     assert verdict.count("stall of") == 1
-    assert verdict.endswith("for that.")
+    assert verdict.endswith("because of it.")
 
 
 def test_waits_in_turn_of_threads_that_waited_for_a_processor_are_not_the_storages(golden: Golden) -> None:

@@ -84,7 +84,7 @@ def test_a_few_rounds_show_no_dip() -> None:
     [
         ([2.0, 2.01, 2.0], "confirmed", 'is 2 times that of "a": 2 ms against 1 ms (95% interval'),
         ([1.0, 1.01, 1.0], "rejected", 'that of "a": 1 ms against 1 ms'),
-        ([1.0, 2.0, 4.0], "undecided", ": undecided."),
+        ([1.0, 2.0, 4.0], "undecided", ": too near the limit to decide."),
     ],
 )
 def test_all_decisions_must_hold(third: list[float], verdict: str, says: str) -> None:

@@ -88,7 +88,7 @@ def test_above_is_the_other_way_round() -> None:
 def test_one_round_cannot_decide_and_none_is_an_error() -> None:
     outcome = judge(_experiment(), _run(cold=[1.0], warm=[0.1]))
     assert outcome.verdict == "undecided"
-    assert outcome.says.endswith(" ms. Undecided: too few rounds.")
+    assert outcome.says.endswith(" ms: too few rounds to decide.")
     with pytest.raises(AnalysisError, match="warm"):
         judge(_experiment(), _run(cold=[1.0]))
 

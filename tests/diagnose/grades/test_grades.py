@@ -55,14 +55,14 @@ CURVE = (_steady("one", 0.4, 1), _steady("eight", 0.4, 8), _steady("many", 1.6, 
 
 
 def test_of_a_ladder_that_still_gains_the_load_that_fills_the_storage_is_a_lower_bound() -> None:
-    assert "at 8x1 (not full below a load of 8)" in _grade(*CURVE[:2]).parts[0].says
+    assert "at 8x1 (not saturated below a load of 8)" in _grade(*CURVE[:2]).parts[0].says
 
 
 def test_the_load_that_would_fill_the_storage_is_not_told_as_one_at_which_it_is_full() -> None:
     """ "Full from a load of about 8.87 on", and 32 did 39% more than 8: full is where nothing is gained."""
     ladder = (_steady("one", 0.08, 1), _steady("eight", 0.1, 8), _steady("many", 0.288, 32), _steady("more", 0.58, 64))
     says = _grade(*ladder).parts[0].says
-    assert "would fill the storage if no I/O waited" in says
+    assert "would saturate the storage if no I/O waited" in says
     assert "is full" not in says
 
 
@@ -105,7 +105,9 @@ def test_a_load_a_little_beyond_the_one_that_fills_the_storage_says_that_it_coun
     """Full from 6.67 on, and graded at 8: the rule that allows it was not said."""
     rows = (_steady("one", 0.4, 1), _steady("eight", 0.48, 8), _steady("many", 1.92, 32))
     parts = {each.code: each for each in _grade(*rows).parts}
-    slack = "a load of about 6.67 would fill the storage if no I/O waited; a load up to 25% beyond that counts as at it"
+    slack = (
+        "a load of about 6.67 would saturate the storage if no I/O waited; a load up to 25% beyond that counts as at it"
+    )
     assert parts["random_read"].says.startswith("The p99 of 8k random reads at 8x1 (" + slack + ")")
     assert parts["scaling"].says.startswith(f"From 1x1 to 8x1 ({slack}) the mean response time went ")
     assert "counts as at it" not in _grade(*CURVE).parts[0].says
@@ -119,7 +121,7 @@ def test_storage_that_is_full_at_the_least_load_that_can_be_compared_gets_no_let
     golden(part.says)
     assert "about" not in part.says
     alone = _grade(_steady("one", 0.4, 1), _steady("two", 0.8, 2)).parts[0]
-    assert (alone.letter, "a load of about 1 would fill the storage" in alone.says) == ("A", True)
+    assert (alone.letter, "a load of about 1 would saturate the storage" in alone.says) == ("A", True)
 
 
 def test_storage_that_takes_more_load_says_what_it_does_at_the_least(golden: Golden) -> None:
@@ -219,7 +221,7 @@ def test_reads_of_another_place_are_no_point_of_the_curve() -> None:
     small = replace(held, phase=replace(held.phase, region_size_bytes=2 << 20))
     part = _grade(*CURVE, small, small).parts[0]
     assert part.phases == ("eight",)
-    assert "a load of about 8 would fill the storage" in part.says
+    assert "a load of about 8 would saturate the storage" in part.says
 
 
 def test_writes_beside_reads_that_cannot_be_believed_are_there_all_the_same(golden: Golden) -> None:

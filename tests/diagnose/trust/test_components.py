@@ -131,8 +131,7 @@ def test_clusters_so_large_that_no_percentile_has_an_upper_bound() -> None:
     assert _judged(*estimates, series=NO_SERIES) == TrustComponent(
         "precision",
         "F",
-        "the 20,000 I/Os beyond the p50 of reads came in clusters and count as 4 independent ones:"
-        " even its range is unknown",
+        "the 20,000 reads beyond the p50 came in bursts and count as 4 independent samples: even its range is unknown",
         {"q": 0.5, "beyond": 20_000.0, "effective_beyond": 4.0, "half_width": -1.0},
         "Run the phase for longer.",
     )

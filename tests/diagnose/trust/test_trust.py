@@ -192,8 +192,8 @@ def test_precision_falls_back_to_what_the_row_still_prints() -> None:
 @pytest.mark.parametrize(
     ("effective", "says"),
     [
-        (12.0, "the 400 I/Os beyond the p99 of reads came in clusters and count as 1 independent one"),
-        (160.0, "the 400 I/Os beyond the p99 of reads came in clusters and count as 2 independent ones"),
+        (12.0, "the 400 reads beyond the p99 came in bursts and count as 1 independent sample"),
+        (160.0, "the 400 reads beyond the p99 came in bursts and count as 2 independent samples"),
     ],
 )
 def test_precision_names_clusters(effective: float, says: str) -> None:

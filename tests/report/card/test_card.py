@@ -264,7 +264,7 @@ def test_an_open_loop_too_short_for_any_percentile_reads_well() -> None:
     report = _card(card_runs.run(record))
     terminal.render(report, out, colour=False, width=120)
     assert report.verdict == (
-        "Do not use the only row (trust F): only 12 I/Os, too few for any percentile. Run the phase for longer."
+        "Do not use this row (trust F): only 12 I/Os, too few for any percentile. Run the phase for longer."
     )
     (row,) = _rows(card_runs.run(record))
     assert (row.note, row.cells["response_p50_ns"]) == ("12 IOPS requested, 12 achieved", None)

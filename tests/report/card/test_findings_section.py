@@ -94,12 +94,12 @@ def test_rows_without_free_cpu_raise_no_suspicion_and_the_card_says_so() -> None
     assert examination.unsuspected == ("randread 8k 8x1",)
     shown = " ".join(_shown(card(run, replace(examination, findings=()), "runs/x")).split())
     assert (
-        "No suspicion is raised on randread 8k 8x1: less than 15% of the CPU time was free, or the test's threads"
+        "No cause is suspected on randread 8k 8x1, because less than 15% of the CPU time was free or the test's threads"
         " waited for a CPU. Free the CPUs and run again."
     ) in shown
     assert "none found; 1 row not judged for lack of free CPU" in shown
     idle = card_runs.run(record)
-    assert "No suspicion is raised" not in _shown(card(idle, examine(idle), "runs/x"))
+    assert "No cause is suspected" not in _shown(card(idle, examine(idle), "runs/x"))
 
 
 def test_what_no_experiment_can_decide_is_explained() -> None:

@@ -114,7 +114,7 @@ def test_rows_graded_d_and_f_are_one_sentence_with_the_commonest_reason(golden: 
 def test_one_row_that_cannot_be_used() -> None:
     run = card_runs.run(card_runs.fill(), card_runs.reads(), _few("a", 12))
     assert "Do not use a (trust F, 1 of 2 rows): only 12 I/Os" in _verdict(run)
-    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use the only row (trust F): only 12 I/Os")
+    assert _verdict(card_runs.run(_few("a", 12))).startswith("Do not use this row (trust F): only 12 I/Os")
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_one_run_does_not_repeat() -> None:
     report = repeats(side_of("alone", card_runs.run(_cell("first", 500, rate=True))))
     assert report.verdict == "Repeatability needs at least two runs."
     twice = repeats(side_of("twice", *[card_runs.run(_cell("first", 500, rate=True))] * 2))
-    assert twice.verdict.startswith("The only row repeats over 2 runs: the coefficient of variation is at most ")
+    assert twice.verdict.startswith("The row repeats over 2 runs: the coefficient of variation is at most ")
 
 
 def test_a_run_beside_itself_has_not_moved() -> None:
@@ -205,6 +205,6 @@ def test_the_sentence_about_repeats_says_what_agrees() -> None:
     runs = [card_runs.run(_cell("first", value, rate=True)) for value in (1000, 1010, 1119, 1000, 1005)]
     verdict = repeats(side_of("five", *runs)).verdict
     assert verdict == (
-        "The only row repeats over 5 runs: the coefficient of variation is at most 5%, and no run is more than 12%"
+        "The row repeats over 5 runs: the coefficient of variation is at most 5%, and no run is more than 12%"
         " from the first. Its throughput is accurate to ±6.2% and p99 to ±0.1%."
     )

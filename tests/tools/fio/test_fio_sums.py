@@ -143,7 +143,7 @@ def test_jobs_of_one_group_ran_at_once(fixtures: Path) -> None:
     assert re.search(r"A random 8k read takes [^.]+ alongside other rows", card_of_all)
     run = of(fixtures / "fio_clients.json")
     letter = next(part for part in grade(run, examine(run)).parts if part.code == "random_read")
-    full = r"a load of about [\d.]+ would fill the storage if no I/O waited|not full below a load of [\d.]+"
+    full = r"a load of about [\d.]+ would saturate the storage if no I/O waited|not saturated below a load of [\d.]+"
     assert re.search(rf"at \d+x\d+ \(({full})\) beside other rows", letter.says)
 
 

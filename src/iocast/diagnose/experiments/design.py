@@ -83,7 +83,7 @@ def judge(experiment: Experiment, run: Run) -> Outcome:
         verdict, says = "undecided", f"{'. '.join(each.says for each in decided)}. Undecided: {unlike}."
     elif verdict == "undecided":
         few = not all(each.interval for each in decided)
-        says = f"{sentence}. Undecided: too few rounds." if few else f"{sentence}: undecided."
+        says = f"{sentence}: too few rounds to decide." if few else f"{sentence}: too near the limit to decide."
     else:
         follows = experiment.if_confirmed if verdict == "confirmed" else experiment.if_rejected
         says = f"{sentence}. {follows.format(ratio=f'{first.value:.2f}')}".strip()

@@ -218,9 +218,9 @@ def _full(curve: Curve) -> str:
     if _full_too_early(curve):
         return f"the storage is full at or below a load of {min(curve.loads)}"
     return (
-        f"a load of about {load_} would fill the storage if no I/O waited"
+        f"a load of about {load_} would saturate the storage if no I/O waited"
         if curve.saturated
-        else f"not full below a load of {load_}"
+        else f"not saturated below a load of {load_}"
     )
 
 

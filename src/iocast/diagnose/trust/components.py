@@ -91,8 +91,8 @@ def _figures(estimate: QuantileEstimate, half: float | None) -> dict[str, float]
 def _dependent(estimate: QuantileEstimate, op: Op) -> str:
     """Why a percentile has no upper bound: slow I/Os come together, so that they count for few."""
     beyond = number(round(estimate.beyond))
-    weigh = counted(max(1, round(estimate.effective_beyond or 0.0)), "independent one")
-    return f"the {beyond} I/Os beyond the {_label(estimate.q, op)} came in clusters and count as {weigh}"
+    weigh = counted(max(1, round(estimate.effective_beyond or 0.0)), "independent sample")
+    return f"the {beyond} {op}s beyond the p{estimate.q * 100:g} came in bursts and count as {weigh}"
 
 
 def _label(q: float, op: Op) -> str:

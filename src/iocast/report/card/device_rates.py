@@ -9,7 +9,7 @@ from iocast.analyse.facts import Facts
 from iocast.model.results.card import MeasuredRow
 
 DIFFERS = 0.05  # source row C17
-PASSIVE_NOTE = "Passive result: no device counters were recorded, so nothing confirms these figures at the device."
+PASSIVE_NOTE = "No device counters were recorded: nothing confirms these figures at the device."
 
 
 def differs(row: MeasuredRow) -> bool:

@@ -123,7 +123,7 @@ def _unsuspected(run: Run, rows: tuple[str, ...]) -> Iterator[str]:
         quota = ", or raise the CPU quota of the test's control group," if held else ""
         where = "any row" if len(rows) == len(run.measured) > 1 else ", ".join(rows)
         yield (
-            f"No suspicion is raised on {where}: less than"
-            f" {text.percent(CPU_FREE)} of the CPU time was free, or the test's threads waited for a CPU."
+            f"No cause is suspected on {where}, because less than"
+            f" {text.percent(CPU_FREE)} of the CPU time was free or the test's threads waited for a CPU."
             f" Free the CPUs{quota} and run again."
         )

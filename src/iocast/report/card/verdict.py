@@ -24,13 +24,13 @@ from iocast.report.wording import words
 
 USABLE: tuple[Grade, ...] = ("A", "B", "C")  # what is graded worse is not put into words
 
-# The components of trust as they read after "for".
+# The components of trust as they read after "because of".
 ASPECTS: dict[TrustCode, str] = {
-    "integrity": "integrity",
+    "integrity": "figures that contradict each other",
     "steady": "steadiness",
     "precision": "precision",
     "representative": "representativeness",
-    "load_achieved": "load achieved",
+    "load_achieved": "a load that was not reached",
     "isolation": "other I/O",
     "anomalies": "anomalies",
     "hosts": "hosts",
@@ -114,8 +114,9 @@ def _stalled(findings: list[Finding], rows: int) -> str:
     longest_on = ", longest on" if len(findings) > 1 else ","
     if not stood:
         return f"I/O waited in turn {where}{longest_on} {longest.phase}: {longest.clause}."
-    ending = "" if len(findings) == rows else ", seen"  # not where an I/O takes a twentieth of the stall anyway
-    return f"I/O stalled{ending} {where}{longest_on} {longest.phase}: {stalls.sentence_of(longest)}."
+    # Not where an I/O takes a twentieth of the stall anyway.
+    stalled = "I/O stalled" if len(findings) == rows else "I/O stalls were seen"
+    return f"{stalled} {where}{longest_on} {longest.phase}: {stalls.sentence_of(longest)}."
 
 
 def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:
@@ -139,12 +140,12 @@ def _belief(judged: Judged, codes: frozenset[FindingCode]) -> Iterator[str]:
     where = f" on {len(low)} of {len(judged)} rows" if len(low) < len(judged) else " on every row"
     where = "" if len(judged) == 1 else where
     untold = [row for row in low if codes.isdisjoint(_finding_codes(row[1]))]
-    yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " for that.")
+    yield f"Trust is {grade}{where}" + (_because(untold, low) if untold else " because of it.")
 
 
 def _the_rows(useless: Judged, count: str, rows: int) -> str:
     if rows == 1:
-        return f"the only row (trust {useless[0][1].grade})"
+        return f"this row (trust {useless[0][1].grade})"
     if len(useless) == 1:
         record, trust = useless[0]
         return f"{record.phase.name} (trust {trust.grade}, {count} rows)"
@@ -168,7 +169,7 @@ def _because(rows: Judged, among: Judged) -> str:
     first = trust.void_clause if trust.void else _short(trust.worst[0])
     if names[name] == 1:
         return f": on {record.phase.name}, {first}."
-    many = f"{names[name]} of them for" if len(names) > 1 else "for"
+    many = f"{names[name]} of them because of" if len(names) > 1 else "because of"
     return f", {many} {ASPECTS[name]}: on {record.phase.name}, {first}."
 
 

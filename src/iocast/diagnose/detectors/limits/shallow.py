@@ -51,7 +51,7 @@ def detect(facts: Facts) -> Iterator[Finding]:
                 "queued_ns": did.generator.queued_ns,
                 "gap_ns": _gap_ns(did),
             },
-            remedy="End rows by time, let all users share one range; check for errors and other load on this machine.",
+            remedy="End rows by time, not by I/Os or bytes; share one range among all users; look for errors.",
         )
 
 

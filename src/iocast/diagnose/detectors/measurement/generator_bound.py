@@ -5,7 +5,7 @@ carry.
 Why it matters: the rate is the generator's. The storage may do far more, and the waits are not its own.
 How it shows: the threads of the test were busy, or waited for a processor, nearly all of the time.
 How to confirm: it is counted. More users, or fewer on a machine with few processors, change the rate.
-What to change: more users, a machine with more processors, larger I/Os; read the row as a lower limit.
+What to change: more users, a machine with more processors, larger I/Os; until then its figures are a lower limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEEDS: tuple[str, ...] = ()
 ONLY: Only = ()
 
 CODE: FindingCode = "generator_bound"
-LOWER_LIMIT = "read the row as a lower limit."
+LOWER_LIMIT = "until then its figures are a lower limit."
 
 
 def detect(facts: Facts) -> Iterator[Finding]:

@@ -78,7 +78,7 @@ def judge(runs: tuple[Run, ...]) -> Ruling:
     decision = Decision(statistic="bytes_per_s", first=order[0], other=order[-1], limit=MORE, direction="above")
     least = "More readers move less in all than one" if times < LESS else "One reader nearly saturates the storage"
     outcome = decided(run, decision, "More readers reach {ratio} times the throughput", least)
-    ends = f", an efficiency of {brief_percent(rows[-1].efficiency_share)}."
+    ends = f", with an efficiency of {brief_percent(rows[-1].efficiency_share)}."
     cached = [share for each in rows if (share := each.device_share) is not None and share <= FROM_MEMORY]
     moved = f"the device moved only {number(max(cached) * 100)}% of the bytes" if cached else ""
     memory = f" The page cache answered: {moved}." if moved else ""
