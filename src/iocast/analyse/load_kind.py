@@ -6,6 +6,7 @@ from iocast.model.measurement import Measurement
 from iocast.model.run import PhaseRecord, Run
 from iocast.model.workload import Closed, Op
 
+REFILLED = "refilled by "  # a flag of the engine
 MOVING: tuple[Op, ...] = ("read", "write")  # operations that move bytes; a trim only names them
 
 
@@ -34,6 +35,16 @@ def paced_rate_per_s(record: PhaseRecord) -> float:
     """The same per second."""
     did = record.measurement
     return paced_ios(record) * 1e9 / did.elapsed_ns if did.elapsed_ns else 0.0
+
+
+def refilled_by(measurement: Measurement) -> tuple[int, str]:
+    """How many free places of a deep queue the engine waits for before it submits, and how it says so: "2 to 4"
+    (decision 12). 1 and "" where each is filled at once."""
+    for flag in measurement.engine.flags:
+        if flag.startswith(REFILLED):
+            said = flag.removeprefix(REFILLED)
+            return int(said.split()[0]), said
+    return 1, ""
 
 
 def paced_unit(record: PhaseRecord) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from makers import card_runs
 
 from iocast import text
-from iocast.analyse.facts import Facts
+from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import QuantileEstimate
 from iocast.diagnose import examination, thresholds
 from iocast.diagnose.trust import components, imported, row_trust
@@ -38,6 +38,73 @@ def test_integrity_is_littles_law(stretch: float, grade: str) -> None:
     part = components.integrity(Facts(card_runs.run(record)).row(record))
     assert part.grade == grade
     assert part.evidence["little_ratio"] == pytest.approx(1 / stretch, rel=1e-3)
+
+
+def _slowed(
+    user_share: float,
+    *,
+    counted: float = 0.85,
+    served: float = 0.85,
+    system_share: float = 0.0,
+    flags: tuple[str, ...] = (),
+) -> RowFacts:
+    """One thread with 32 places. So much of them was counted in flight, and is what the service times add up to."""
+    times = card_runs.histogram((80_000, round(served * 32 * 10 * SECOND_NS / 80_000)))
+    record = card_runs.reads(times=times, depth=32, elapsed_ns=10 * SECOND_NS)
+    user_ns, system_ns = (round(share * 10 * SECOND_NS) for share in (user_share, system_share))
+    made = Generator(threads=1, user_ns=user_ns, system_ns=system_ns)
+    record = _with(record, engine=replace(record.measurement.engine, flags=flags))
+    depth = counted * 32
+    record = _with(record, depth_mean=depth, in_flight_ns=depth * 10 * SECOND_NS, issuing_ns=10 * SECOND_NS)
+    return Facts(card_runs.run(_with(record, generator=made))).rows[0]
+
+
+@pytest.mark.parametrize(
+    ("row", "grade"),
+    [
+        (_slowed(0.4), "A"),  # the thread was busy for longer than the places were empty
+        (_slowed(0.08), "C"),  # it was not: 7% are missing without a reason
+        (_slowed(0.0), "D"),
+        (_slowed(0.4, counted=1.0), "D"),  # all places were counted full: times are missing
+        (_slowed(0.9, served=0.425), "F"),  # half of the I/Os are not in the histogram, but were counted
+        (_slowed(0.4, counted=0.5), "F"),  # places were counted empty whose times are there
+        (_slowed(0.1, counted=0.7), "D"),
+        (_slowed(0.9, served=1.2), "D"),  # more time than there are places
+    ],
+)
+def test_the_generators_own_time_is_no_fault_of_the_books(row: RowFacts, grade: str) -> None:
+    """Only as far as both counts say so, that of the places and that of the thread's time."""
+    assert components.integrity(row).grade == grade, components.integrity(row).clause
+
+
+@pytest.mark.parametrize(
+    ("flag", "counted", "served", "grade"),
+    [
+        ("refilled by 4 to 8", 0.85, 0.85, "A"),  # three of 32 are kept back while it waits, more while it submits
+        ("", 0.85, 0.85, "D"),
+        ("refilled by 4 to 8", 0.4, 0.4, "D"),  # a third of the time at work, and three places, are not 60%
+        ("refilled by 4 to 8", 1.0, 0.85, "D"),  # the engine counted no empty place
+        ("refilled by 4 to 8", 0.85, 0.425, "F"),
+    ],
+)
+def test_a_queue_that_is_refilled_by_batches_is_no_fault_of_the_books(
+    flag: str, counted: float, served: float, grade: str
+) -> None:
+    """The engine says that it does so (decision 12): on fast storage it leaves a seventh of a queue of 16 empty."""
+    row = _slowed(0.02, counted=counted, served=served, system_share=0.3, flags=(flag,) if flag else ())
+    assert components.integrity(row).grade == grade, components.integrity(row).clause
+    said = components.load_achieved(row).clause
+    assert said.endswith("the engine refills a queue of this depth by 4 to 8 I/Os at a time") == (
+        bool(flag) and counted < 1
+    )
+
+
+def test_a_load_that_the_generator_kept_back_says_how_busy_it_was() -> None:
+    part = components.load_achieved(_slowed(0.4))
+    assert part.grade == "C"
+    said = "85% of the requested load was achieved: 27.2 of 32 outstanding I/Os;"
+    assert part.clause == f"{said} the test's thread was busy 40% of the time"
+    assert components.load_achieved(_slowed(0.05)).clause.endswith("outstanding I/Os")
 
 
 @pytest.mark.parametrize("ratio", [0.5, 1.25])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from iocast.analyse import load_kind
 from iocast.analyse.facts import RowFacts
 from iocast.analyse.statistics import FALLBACK_QS, HEADLINE_Q, LEAST_INTERVALS, QuantileEstimate, enough_beyond
 from iocast.diagnose import thresholds as limits
@@ -16,11 +17,13 @@ from iocast.model.run import PhaseRecord
 from iocast.model.workload import Closed, Op
 from iocast.text import brief_percent, brief_time, counted, number
 
+HALF = 0.5  # of what is missing of a load: the cause of it
 BUCKET_HALF_WIDTH = 1 / (2 * SUB_BUCKETS)  # of a histogram: no percentile is known better
 
 
 def integrity(row: RowFacts) -> TrustComponent:
-    """Little's law: the outstanding I/Os must equal rate x time; any failed I/O breaks the books."""
+    """Little's law: the outstanding I/Os must equal rate x time; any failed I/O breaks the books. What the places of a
+    closed loop waited for the test's own threads is no fault of the books: that is judged as load."""
     did = row.measurement
     if did.error_count:
         failed = counted(did.error_count, "I/O")
@@ -31,13 +34,39 @@ def integrity(row: RowFacts) -> TrustComponent:
         return TrustComponent("integrity", "F", "no I/O completed")
     kept_ns, expected_ns, whose = _time_in_flight(row)
     ratio = kept_ns / expected_ns if expected_ns else float("nan")
-    off = abs(ratio - 1.0)
+    off, own = abs(ratio - 1.0), _own_share(row) if ratio < 1.0 else 0.0
+    missing = brief_percent(off)
+    if own:
+        # What is left when the test's own time is taken off, or by how much the counted places differ from the times.
+        counted_ns = did.depth_mean * did.issuing_ns + _thought_ns(row)
+        off = max(0.0, off - own, abs(kept_ns - counted_ns) / expected_ns)
     span_ns = max(1, did.issuing_ns)
     clause = (
-        f"Little's law is off by {brief_percent(off)}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
+        f"Little's law is off by {missing}: rate x time gives {number(kept_ns / span_ns)} outstanding I/Os,"
         f" {number(expected_ns / span_ns)} {'was' if expected_ns == span_ns else 'were'} {whose}"
     )
-    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, {"little_ratio": ratio})
+    clause += f"; the test's own work explains {brief_percent(own)}" if own else ""
+    evidence = {"little_ratio": ratio, "own_share": own} if own else {"little_ratio": ratio}
+    return TrustComponent("integrity", limits.LITTLE_ERROR.grade(off), clause, evidence)
+
+
+def _own_share(row: RowFacts) -> float:
+    """The share of its places that a closed loop had empty because of the test itself; 0 where that is not known.
+
+    Two counts must agree: of the I/Os in flight, and of what the test did. While a thread works outside of the kernel,
+    or has no processor, at most all of its places are empty. An engine that refills a deep queue by batches leaves one
+    less than a batch empty while it waits, and what is beyond a batch while it submits that.
+    """
+    did, generator = row.measurement, row.measurement.generator
+    if row.is_open_loop or not generator.threads or not did.issuing_ns or not did.elapsed_ns:
+        return 0.0
+    least, by_batches = load_kind.refilled_by(did)
+    worked_ns = generator.user_ns + generator.queued_ns + (generator.system_ns if by_batches else 0)
+    busy = min(1.0, worked_ns / generator.threads / did.elapsed_ns)
+    most = busy + (1.0 - busy) * (least - 1) / max(least, row.record.plan.depth)
+    asked_ns = did.asked_depth * did.issuing_ns
+    empty_ns = asked_ns - did.depth_mean * did.issuing_ns - _thought_ns(row)
+    return max(0.0, min(empty_ns / asked_ns, most))
 
 
 def _time_in_flight(row: RowFacts) -> tuple[float, float, str]:
@@ -146,11 +175,13 @@ def load_achieved(row: RowFacts) -> TrustComponent:
     else:
         wanted, got, what = _depth_expected(row), did.depth_mean, "outstanding I/Os"
     share = got / wanted if wanted else 0.0
+    own = _own_words(row) if what == "outstanding I/Os" else ""
     unsent = f"; {counted(did.unsent_arrivals, 'arrival')} due but never submitted" if did.unsent_arrivals else ""
     worst = TrustComponent(
         "load_achieved",
         limits.LOAD.grade(share),
-        f"{brief_percent(share)} of the requested load was achieved: {number(got)} of {number(wanted)} {what}{unsent}",
+        f"{brief_percent(share)} of the requested load was achieved: {number(got)} of {number(wanted)} {what}"
+        f"{unsent}{own}",
         {"asked": wanted, "achieved": got, "unsent": did.unsent_arrivals},
     )
     if row.facts.simulated:
@@ -159,6 +190,19 @@ def load_achieved(row: RowFacts) -> TrustComponent:
         if other is not None and limits.worst(worst.grade, other.grade) != worst.grade:
             worst = other
     return worst
+
+
+def _own_words(row: RowFacts) -> str:
+    """Where most of what is missing of a load is the test's own doing: how it refills, or how busy its threads were."""
+    did, own = row.measurement, _own_share(row)
+    if not own or own < HALF * (1.0 - did.depth_mean / _depth_expected(row)):
+        return ""
+    if by_batches := load_kind.refilled_by(did)[1]:
+        return f"; the engine refills a queue of this depth by {by_batches} I/Os at a time"
+    share = did.generator.user_ns / did.generator.threads / did.elapsed_ns
+    were = "was" if did.generator.threads == 1 else "were"
+    waited = f" and waited for a CPU {brief_percent(did.queued_share)}" if did.queued_share > share else ""
+    return f"; {own_threads(did.generator.threads)} {were} busy {brief_percent(share)} of the time{waited}"
 
 
 def _depth_expected(row: RowFacts) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iocast.analyse.facts import Facts
+from iocast.analyse.load_kind import refilled_by
 from iocast.diagnose import thresholds as limits
 from iocast.diagnose.evidence import CPU_WAIT
 from iocast.diagnose.limits.by_load import own_threads
@@ -70,5 +71,7 @@ def _why(record: PhaseRecord) -> str:
     if did.queued_share > CPU_WAIT:
         waited = brief_percent(min(1.0, did.queued_share))
         return f"{own_threads(did.generator.threads)} waited for a CPU {waited} of the time"
+    if by_batches := refilled_by(did)[1]:
+        return f"the engine refills a queue of this depth by {by_batches} I/Os at a time"
     gap_ns = _gap_ns(did)
     return f"the next I/O was submitted {brief_time(gap_ns)} after each completion"
