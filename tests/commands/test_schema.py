@@ -29,6 +29,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "report": [("report", "RUN")],
     "runs": [("runs",)],
     "show": [("show", "last")],
+    "trend": [("trend", SIM)],
     "note": [("note", "last", "after the move", "--tag", "new")],
     "compare": [("compare", "RUN", "OTHER")],
     "repeat": [("repeat", "2", "JOB", SIM)],

@@ -170,7 +170,8 @@ class _Pages:
         kept = {"list": back} if (back := request.query_params.get("list", "")) else {}
 
         def page(*parameters: str) -> tuple[str, list[tuple[str, str]]]:
-            runs, beside = self.folders.of_trend(*parameters), self.folders.trends_beside(*parameters)
+            runs = self.folders.of_trend(*parameters)
+            beside = self.folders.trends_beside(runs)
             return self.make("trend", runs), [(name, f"/trend?{urlencode({**to, **kept})}") for name, to in beside]
 
         return await _report(request, page, *identity)

@@ -14,16 +14,17 @@ import msgspec
 
 from iocast import archive
 from iocast.archive.catalogue import DEEPEST, Catalogue, CatalogueEntry, group_kind, labels
+from iocast.archive.followed_runs import Followed, FollowedRun, finished_runs, jobs_beside, runs_like
 from iocast.errors import ArchiveError
 from iocast.model.report import Report
-from iocast.model.summary import Notes, RowSoFar, Summary, row_so_far
+from iocast.model.summary import Notes, RowSoFar, row_so_far
 from iocast.text import UNSHOWN
 
 if TYPE_CHECKING:
-    from iocast.analyse.target_history import RowPoint, RunPoint
+    from iocast.analyse.target_history import RowPoint
 
 MOST_BESIDE = 12  # links to trends of other jobs
-MOST_OF_TREND = 300  # runs, the newest: each is read once
+MOST_POINTS = 600  # runs of trends whose rows are kept
 FRESH_S = 1.0  # how long a listing may be shown again without looking
 
 
@@ -95,43 +96,33 @@ class Folders:
             raise ArchiveError(f"group {name} not found", "it may have been moved or removed")
         return _html(group_of(folder, GradeRequest()).report(charts=True))
 
-    def of_trend(self, target: str, host: str = "", job: str = "") -> list[tuple[CatalogueEntry, Summary]]:
+    def of_trend(self, target: str, host: str = "", job: str = "") -> list[FollowedRun]:
         """The newest runs of a job on a target; what is left open is that of the newest run. Raises ArchiveError."""
-        asked_for = {"target": target, "host": host, "job": job}
-        known = [(run, line) for run, line in self._of_trends() if _is_asked(line, asked_for)]
-        if not known:
+        runs = runs_like(finished_runs(self.runs()), Followed(target=target, host=host, job=job))
+        if not runs:
             raise ArchiveError(
                 f"no finished run on {target or 'a target without a name'}", "choose a target in the list"
             )
-        newest = known[0][1]
-        asked_for = {"target": newest.target, "host": newest.host, "job": newest.name}
-        return [(run, line) for run, line in known if _is_asked(line, asked_for)][:MOST_OF_TREND]
+        return runs
 
-    def trend(self, runs: list[tuple[CatalogueEntry, Summary]]) -> str:
+    def trend(self, runs: list[FollowedRun]) -> str:
         """Such runs over time as one HTML page. Raises IocastError."""
-        from iocast.analyse.target_history import history
         from iocast.report.trend_report import trend_report
+        from iocast.sessions.target_trend import history_of
 
-        newest = runs[0][1]
-        points = [_point(run, line) for run, line in runs]
-        return _html(trend_report(history(newest.target, newest.host, newest.name, points), charts=True))
+        history = history_of(runs, lambda folder: _points(folder, _stamps(folder, archive.RUN_FILE)))
+        return _html(trend_report(history, charts=True))
 
-    def trends_beside(self, target: str, host: str = "", job: str = "") -> list[tuple[str, dict[str, str]]]:
-        """The other jobs and hosts that have runs on the target, newest first: what to call them, what to ask for."""
-        asked_for = {"target": target, "host": host, "job": job}
-        known = [line for _, line in self._of_trends()]
-        shown = next(((line.host, line.name) for line in known if _is_asked(line, asked_for)), None)
-        target = target or next((line.target for line in known if _is_asked(line, asked_for)), "")
-        others = dict.fromkeys((line.host, line.name) for line in known if line.target == target)
-        hosts = {host for host, _ in others}
+    def trends_beside(self, runs: list[FollowedRun]) -> list[tuple[str, dict[str, str]]]:
+        """The other jobs and hosts on the target of such runs, newest first: what to call them, what to ask for."""
+        line = runs[0][1]
+        shown = Followed(target=line.target, host=line.host, job=line.name)
+        others = jobs_beside(finished_runs(self.runs()), shown)
+        several = len({shown.host, *(each.host for each in others)}) > 1
         return [
-            (f"{name} on {host}" if len(hosts) > 1 else name, {"target": target, "host": host, "job": name})
-            for host, name in [each for each in others if each != shown][:MOST_BESIDE]
+            (f"{each.job} on {each.host}" if several else each.job, msgspec.structs.asdict(each))
+            for each in others[:MOST_BESIDE]
         ]
-
-    def _of_trends(self) -> list[tuple[CatalogueEntry, Summary]]:
-        done = [(run, run.summary) for run in self.runs() if run.summary and run.summary.status == "done"]
-        return [(run, line) for run, line in done if line.started_unix_ns]
 
     def trend_of(self, name: str) -> dict[str, str]:
         """What to ask `trend` for the runs like one. Raises ArchiveError."""
@@ -225,31 +216,11 @@ def _rows(folder: str, _as_it_was: _Stamps) -> tuple[RowSoFar, ...]:
     return tuple(row_so_far(record) for record in archive.load(folder).measured)
 
 
-def _is_asked(line: Summary, wanted: dict[str, str]) -> bool:
-    line_values = {"target": line.target, "host": line.host, "job": line.name}
-    return all(not value or line_values[key] == value for key, value in wanted.items())
-
-
-def _point(run: CatalogueEntry, line: Summary) -> RunPoint:
-    from iocast.analyse.target_history import RunPoint
-
-    return RunPoint(
-        name=run.name,
-        started_unix_ns=line.started_unix_ns,
-        grade=line.grade,
-        trust=line.trust,
-        rows=_points(run.folder, _stamps(run.folder, archive.RUN_FILE)),
-    )
-
-
-@lru_cache(maxsize=2 * MOST_OF_TREND)
+@lru_cache(maxsize=MOST_POINTS)
 def _points(folder: str, _as_it_was: _Stamps) -> tuple[RowPoint, ...]:
-    from iocast.analyse.target_history import row_points
+    from iocast.sessions.target_trend import points_in
 
-    try:
-        return row_points(archive.load(folder))
-    except ArchiveError:  # a damaged run is a gap
-        return ()
+    return points_in(folder)
 
 
 def _html(report: Report) -> str:
