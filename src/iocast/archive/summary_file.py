@@ -1,4 +1,4 @@
-"""summary.json: the line that lists show of a run; made anew from the run where it is missing or damaged."""
+"""summary.json: the line that lists show of a run, made anew from it where it is missing, and what fleets compare."""
 
 from __future__ import annotations
 
@@ -15,17 +15,27 @@ from iocast.archive.ownership import owner_alive
 from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import ArchiveError
-from iocast.model.summary import DEAD, Summary, summary_of
+from iocast.model.summary import DEAD, Figures, Summary, summary_of
+
+MOST_ROWS = 2000  # of figures: the file stays small
 
 
-def save_summary(folder: HeldFolder, summary: Summary) -> None:
-    """Writes the line that lists show of a run. Raises ArchiveError."""
-    put(folder, SUMMARY_FILE, msgspec.json.encode(summary))
+class _Line(Summary, frozen=True, kw_only=True):
+    """A summary with the figures by which hosts are compared; lists do not decode these."""
+
+    figures: Figures | None = None
 
 
-def keep_summary(folder: str, summary: Summary) -> None:
+def save_summary(folder: HeldFolder, summary: Summary, figures: Figures | None = None) -> None:
+    """Writes the line that lists show of a run, and what fleets compare of it. Raises ArchiveError."""
+    kept = None if figures is None or len(figures.rows) > MOST_ROWS else figures
+    line = summary if kept is None else _Line(**msgspec.structs.asdict(summary), figures=kept)
+    put(folder, SUMMARY_FILE, msgspec.json.encode(line))
+
+
+def keep_summary(folder: str, summary: Summary, figures: Figures | None = None) -> None:
     """The same in the folder of a run that has ended, and of no other. Raises ArchiveError."""
-    save_summary(open_run(folder, summary.run_id), summary)
+    save_summary(open_run(folder, summary.run_id), summary, figures)
 
 
 def open_run(folder: str, run_id: str) -> HeldFolder:
@@ -45,6 +55,14 @@ def read_summary(folder: str) -> Summary:
     if summary.status == "running" and owner_alive(folder) is False:
         return replace(summary, status=DEAD)
     return summary
+
+
+def read_figures(folder: str) -> Figures | None:
+    """The figures beside a run; None where it has none: nobody judged it, or an older iocast did."""
+    try:
+        return parsed(regular_bytes(os.path.join(folder, SUMMARY_FILE), LARGEST_SMALL), _Line).figures
+    except (OSError, *BROKEN):
+        return None
 
 
 def _kept(folder: str) -> Summary | None:

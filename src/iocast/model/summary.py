@@ -1,4 +1,4 @@
-"""Summary: what a list of runs shows of one, kept beside it; Notes: what people say of it; UnderWay: how far it is."""
+"""Summary, Figures: what lists and fleets show of a run; Notes: what people say of it; UnderWay: how far it is."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
+from iocast.model.codes import DifferenceCode
 from iocast.model.finding import Grade
 from iocast.model.grading import Letter
 from iocast.model.measurement import Measurement
@@ -34,6 +35,27 @@ class Summary(Struct, frozen=True, kw_only=True):
     trust: Grade | None = None
     verdict: str = ""
     run_id: str = ""  # "" in folders of schema 1
+
+
+class RowFigures(Struct, frozen=True, kw_only=True):
+    """What many hosts are compared by: a row in a few figures. None is unknown."""
+
+    row: str
+    load: str  # a digest of its workload but for the rate of an open loop: equal ones did the same
+    rate_per_s: float | None = None
+    mean_ns: float | None = None  # of response
+    p99_ns: float | None = None
+    # I/Os a second that the storage was asked for, however it answered: the rate of an open loop, and what others did
+    busy_per_s: float | None = None
+    is_open: bool = False  # rated by how long it took, not by how much it did
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """What is kept of a run to compare many hosts: where it was measured, and its rows that can be believed."""
+
+    setting: dict[DifferenceCode, str] = {}
+    model: str | None = None  # of the disks below the target
+    rows: tuple[RowFigures, ...] = ()
 
 
 class Notes(Struct, frozen=True, kw_only=True):

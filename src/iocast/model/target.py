@@ -29,6 +29,7 @@ class Layer(Struct, frozen=True, kw_only=True):
     max_segments: int | None = None
     queue_depth: int | None = None  # nr_requests
     model: str | None = None
+    firmware: str | None = None
     serial: str | None = None
     wwn: str | None = None
     link: str | None = None  # as people say it: "PCIe 16.0 GT/s x4", "SATA 6.0 Gbps"

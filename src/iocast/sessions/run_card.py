@@ -34,7 +34,7 @@ def open_card(folder: str, grade_request: GradeRequest | None = None) -> Card:
 def keep_summary(card: Card, report: Report) -> None:
     """Puts the grade into the folder, for lists of runs; they do without it where the disk is full."""
     with contextlib.suppress(ArchiveError):
-        archive.keep_summary(card.folder, card.judged.summary(report))
+        archive.keep_summary(card.folder, card.judged.summary(report), card.judged.figures())
 
 
 def keep_judgement(folder: Path) -> None:

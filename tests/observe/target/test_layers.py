@@ -60,6 +60,15 @@ def test_a_partition_has_the_queue_of_its_disk(machine: MachineTree) -> None:
     assert by_name["sda1"].queue_depth == 64
 
 
+def test_the_firmware_of_a_drive(machine: MachineTree) -> None:
+    """NVMe and SCSI each have a file for it; a partition has none of its own."""
+    nvme = machine.disk("pci0/nvme/nvme0/nvme0n1", "259:0", device__firmware_rev="GDC5602Q")
+    scsi = machine.disk("pci0/host0/block/sda", "8:0", device__rev="RP04")
+    part = machine.partition("pci0/host0/block/sda/sda1", "8:1", 1)
+    silent = machine.disk("virtual/block/vda", "254:0")
+    assert [read_layer(each).firmware for each in (nvme, scsi, part, silent)] == ["GDC5602Q", "RP04", None, None]
+
+
 def test_multipath(machine: MachineTree) -> None:
     paths = [machine.disk(f"pci0/host{i}/block/sd{c}", f"8:{i}") for i, c in enumerate("cd")]
     whole = machine.disk("virtual/block/dm-1", "253:1", dm__uuid="mpath-36001405abc", dm__name="mpatha")

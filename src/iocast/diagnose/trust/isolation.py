@@ -61,6 +61,27 @@ class _Foreign(Struct, frozen=True):
 @once
 def isolation(row: RowFacts) -> TrustComponent:
     """The letter of the place in the stack where the most was someone else's; phases that run together are one load."""
+    worst = _worst_place(row)
+    if isinstance(worst, TrustComponent):
+        return worst
+    clause, more = _why(row.seen_by_devices.record, worst)
+    return TrustComponent(CODE, worst.grade, clause, _figures(worst), more)
+
+
+@once
+def others_per_s(row: RowFacts) -> float | None:
+    """I/Os a second that the devices did for others while a row ran; None where nobody can tell."""
+    worst = _worst_place(row)
+    if isinstance(worst, TrustComponent):
+        return 0.0 if row.facts.simulated else None
+    size_bytes, seconds = worst.place.io.size_bytes, row.measurement.elapsed_ns / 1e9
+    requests = worst.requests or (worst.foreign_bytes / size_bytes if size_bytes else 0.0)
+    return requests / seconds if seconds else None
+
+
+@once
+def _worst_place(row: RowFacts) -> _Foreign | TrustComponent:
+    """The place where the most was someone else's, or the letter where nobody can tell."""
     every = row.seen_by_devices
     record = every.record
     if row.facts.simulated:
@@ -84,9 +105,7 @@ def isolation(row: RowFacts) -> TrustComponent:
         return TrustComponent(CODE, "B", unknown)
     foreign = [_foreign(every, place) for place in places]
     # Of equal letters the one with the most; of equal shares the uppermost, because max keeps the first.
-    worst = max(foreign, key=lambda each: (GRADES.index(each.grade), each.share))
-    clause, more = _why(record, worst)
-    return TrustComponent(CODE, worst.grade, clause, _figures(worst), more)
+    return max(foreign, key=lambda each: (GRADES.index(each.grade), each.share))
 
 
 def _counted(place: Place) -> bool:

@@ -37,6 +37,7 @@ FIELDS: Final[Mapping[str, str | tuple[str, str]]] = {
     "Layer.scheduler": "kept",
     "Layer.write_cache": "kept",
     "Layer.model": "kept",
+    "Layer.firmware": "version",
     "Layer.serial": "serial",
     "Layer.wwn": "serial",
     "Layer.link": "kept",

@@ -67,6 +67,7 @@ def read_layer(directory: Path, lower: tuple[str, ...] = ()) -> Layer:
         max_segments=read_int(queue / "max_segments"),
         queue_depth=read_int(queue / "nr_requests"),
         model=model,
+        firmware=None if is_partition else firmware_of(directory),
         serial=serial,
         wwn=wwn,
         link=link,
@@ -110,6 +111,12 @@ def hardware_identity(directory: Path) -> tuple[str | None, str | None, str | No
     if (uuid := read_text(directory / "dm/uuid") or "").startswith("mpath-"):
         wwn = uuid.removeprefix("mpath-")
     return model, serial, wwn
+
+
+def firmware_of(directory: Path) -> str | None:
+    """The revision of a drive's firmware, as NVMe or SCSI says it; None where the kernel does not."""
+    device = directory / "device"
+    return read_text(device / "firmware_rev") or read_text(device / "rev")
 
 
 def _scsi_serial(device: Path) -> str | None:

@@ -16,13 +16,14 @@ from iocast.model.finding import Examination
 from iocast.model.grading import GradeRequest, Grades
 from iocast.model.report import Report, Section
 from iocast.model.run import Run
-from iocast.model.summary import Summary, summary_of
+from iocast.model.summary import Figures, Summary, summary_of
 from iocast.report import wording
 from iocast.report.card.card_report import card, with_charts
 from iocast.report.card.headline import worst_trust
 from iocast.report.experiment_report import with_trial
 from iocast.report.forecast.calibration_report import with_calibration, with_calibration_charts
 from iocast.report.matrix.matrix_section import with_matrix
+from iocast.results.row_figures import figures_of
 
 
 class Judged(NamedTuple):
@@ -62,6 +63,10 @@ class Judged(NamedTuple):
         letter = self.grades.overall if self.grades else None
         trust = worst_trust(self.run, self.examination)
         return replace(summary_of(self.run), grade=letter, trust=trust, verdict=report.verdict)
+
+    def figures(self) -> Figures:
+        """What is kept of it to compare many hosts."""
+        return figures_of(self.facts, self.examination)
 
 
 def judge(run: Run | Facts, folder: str, grade_request: GradeRequest | None = None) -> Judged:
