@@ -30,6 +30,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "runs": [("runs",)],
     "show": [("show", "last")],
     "trend": [("trend", SIM)],
+    "fleet": [("fleet",)],
     "note": [("note", "last", "after the move", "--tag", "new")],
     "compare": [("compare", "RUN", "OTHER")],
     "repeat": [("repeat", "2", "JOB", SIM)],

@@ -57,7 +57,7 @@ def least_squares(law: Law, start: Sequence[float], low: Sequence[float], high: 
             damping *= 10
             if damping > 1e15:
                 break
-    return Fit(tuple(at), cost, tuple(map(tuple, _inverse(_normal(misses, slopes)[1]))))
+    return Fit(tuple(at), cost, tuple(map(tuple, inverse(_normal(misses, slopes)[1]))))
 
 
 def _cost(misses: Vector) -> float:
@@ -104,7 +104,7 @@ def _solved(matrix: Matrix, right: Vector) -> Vector | None:
     return answer
 
 
-def _inverse(matrix: Matrix) -> Matrix:
+def inverse(matrix: Matrix) -> Matrix:
     """The inverse, scaled to a unit diagonal first; infinite where the data do not tell the parameters apart."""
     size = range(len(matrix))
     scale = [math.sqrt(matrix[n][n]) for n in size]

@@ -36,6 +36,7 @@ VERBS = {
     "show": "Show the card of a run by name, or of the `last` one.",
     "note": "Show or change the note and tags of a run.",
     "serve": "Show runs in a browser.",
+    "fleet": "Rank the hosts of many runs, and find slow ones.",
     "trend": "Follow a job on a target over time: what changed, and when.",
     "compare": "Compare runs, or groups of repeats.",
     "repeat": "Run a job several times and show whether its figures repeat.",

@@ -45,6 +45,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "runs": ("listing",),
     "show": _ANY_REPORT,
     "note": ("iocast.model.summary:Notes",),
+    "fleet": ("fleet",),
     "trend": ("trend",),
     "serve": ("iocast.model.results.answers:Serving",),
     "compare": ("comparison", "profile"),

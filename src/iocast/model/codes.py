@@ -168,6 +168,10 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
+# How a host of a fleet stands: over what its load explains, again and again or in one row of one run; over what quiet
+# hosts need, as its load explains; as the others; or with too few like it to say.
+StandingCode = Literal["slow", "slow_once", "busy", "usual", "not_judged"]
+
 # The maxima of a calibration.
 MaximumCode = Literal[
     "within_limit", "within_limit_mean", "closed_within_limit", "most_iops", "most_throughput", "single_process"
@@ -253,6 +257,7 @@ ReportCode = Literal[
     "listing",
     "verification",
     "trend",
+    "fleet",
     "model",
     "size",
     "forecast",
@@ -328,6 +333,9 @@ SectionCode = Literal[
     "runs",
     "trend",
     "trend_row",
+    "slow_hosts",
+    "setting",
+    "ranks",
     "law",
     "sizing",
     "calibration",

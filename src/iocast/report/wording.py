@@ -18,6 +18,7 @@ from iocast.model.codes import (
     RepeatsCode,
     SectionCode,
     SerialisationCode,
+    StandingCode,
     StateCode,
     StatisticCode,
     TrustCode,
@@ -82,6 +83,9 @@ SECTIONS: dict[SectionCode, str] = {
     "runs": "Runs",
     "trend": "Trend",
     "trend_row": "Row",
+    "slow_hosts": "Slow hosts",
+    "setting": "What differs",
+    "ranks": "All hosts",
     "law": "Model",
     "sizing": "Sizing",
     "calibration": "Calibration",
@@ -282,6 +286,14 @@ DIFFERENCES: dict[DifferenceCode, str] = {
     "rows_alone": "unmatched rows",
 }
 
+STANDINGS: dict[StandingCode, str] = {
+    "slow": "slow",
+    "slow_once": "slow once",
+    "busy": "busy",
+    "usual": "as usual",
+    "not_judged": "",
+}
+
 NEEDS: dict[NeedCode, str] = {
     "capacity": "capacity",
     "iops": "IOPS",
@@ -303,6 +315,7 @@ _VOCABULARIES: tuple[Mapping[Any, str], ...] = (
     SERIALISATIONS,
     STATISTICS,
     DIFFERENCES,
+    STANDINGS,
     NEEDS,
     COPY_METHODS,
     COPY_REMARKS,

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 from iocast.analyse.facts import Facts, RowFacts
 from iocast.analyse.statistics import published
 from iocast.diagnose.comparable import CURED, USABLE
-from iocast.diagnose.examination import Examination
 from iocast.diagnose.trust.isolation import others_per_s
 from iocast.model.codes import DifferenceCode, TrustCode
-from iocast.model.finding import Trust
+from iocast.model.finding import Examination, Trust
 from iocast.model.run import Run
 from iocast.model.summary import Figures, RowFigures
 from iocast.model.target import Layer

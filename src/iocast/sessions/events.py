@@ -98,6 +98,12 @@ class FloorMissed(Struct, frozen=True):
     grades: Grades | None
 
 
+class RunsReadWhole(Struct, frozen=True):
+    """So many runs keep no figures of their rows, and are about to be read and judged whole."""
+
+    count: int
+
+
 class FileWritten(Struct, frozen=True):
     """A report was written."""
 
@@ -360,21 +366,13 @@ InquiryEvent = Suspected | Untested | ExperimentBegun | ExperimentFailed | Decid
 TrialEvent = TrialBegun | TrialPlanned | TrialFailed | ImageAnnounced | ImageLeftOut | CopyPlanned | CopyReady
 WorkEvent = Planned | QuietAwaited | QuietEnded | Stopped | RunBegun | FloorMissed | Imported | Interrupted | NotKept
 HostEvent = HostsSaid | HostLost
+FleetEvent = RunsReadWhole
 StudyEvent = StudyBegun | StudyRunBegun | StudyRunFailed
 FileEvent = FileWritten | PageWritten | PageFailed
 CaptureEvent = CaptureBegun | CaptureEnded | CommandGoesOn | CountersLogged
 LiveEvent = WatchBegun | LiveBegun | TapeSaved
 DatabaseNews = BuildStopped | BuildEnded | DatabaseNoted | DataSetDropped
 Made = CardReady | RowsUnkept | AnswerReady  # what was asked for
-Happened = (
-    WorkEvent
-    | HostEvent
-    | StudyEvent
-    | InquiryEvent
-    | TrialEvent
-    | FileEvent
-    | CaptureEvent
-    | LiveEvent
-    | DatabaseNews
-)
-Event = Happened | BuildStep | Made
+Seldom = HostEvent | FleetEvent | StudyEvent | InquiryEvent | TrialEvent
+Worded = WorkEvent | Seldom | FileEvent | CaptureEvent | LiveEvent | DatabaseNews
+Event = Worded | BuildStep | Made

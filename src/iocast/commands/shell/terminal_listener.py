@@ -14,6 +14,7 @@ from iocast.commands.shell.streams import work_goes_on
 from iocast.errors import IocastError
 from iocast.model.grading import LEVEL_KEPT
 from iocast.sessions import events
+from iocast.text import counted
 from iocast.units import duration_text
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _write_card(event: events.CardReady, form: str, into: Into) -> None:
         raise
 
 
-def lines(event: events.Happened) -> Iterator[str]:
+def lines(event: events.Worded) -> Iterator[str]:
     """An event in words."""
     from iocast.commands.shell.plan_lines import planned_lines
 
@@ -116,6 +117,8 @@ def lines(event: events.Happened) -> Iterator[str]:
             yield f"{name}: {'service level missed' if missed else f'below grade {floor}: the grade {got}'}: {why}"
         case events.Imported(folder):
             yield f"run folder: {folder}"
+        case events.RunsReadWhole(count):
+            yield f"reading {counted(count, 'run')} whole, which kept no figures of rows: up to a second each"
         case events.Interrupted():
             yield "note: this machine was restarted since the run: only durable writes are checked"
         case events.NotKept(error):

@@ -21,6 +21,7 @@ from iocast.model.results.card import Card, Verified
 from iocast.model.results.comparison import Comparison, Repeated
 from iocast.model.results.copies import Copies
 from iocast.model.results.experiments import ExperimentResult
+from iocast.model.results.fleet import Fleet
 from iocast.model.results.forecast import ForecastResult
 from iocast.model.results.laws.model import Model
 from iocast.model.results.listing import Listing
@@ -118,6 +119,7 @@ _RESULTS: dict[ReportCode, tuple[type[_Document], tuple[type[Struct], ...]]] = {
     "comparison": (_OfSides, (Comparison,)),
     "repeats": (_OfSides, (Repeated,)),
     "trend": (_Document, (Trend,)),
+    "fleet": (_Document, (Fleet,)),
     "model": (_Document, (Model,)),
     "profile": (_Document, (TraceProfile, ProfileDifferences, Likeness)),
     "tape": (_Document, (Tape,)),

@@ -1,0 +1,163 @@
+"""The report of a fleet: slow hosts first, then what differs there, then all hosts, the fastest first."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from iocast import text
+from iocast.analyse.host_ranks import CONFIDENCE, NO_MATTER
+from iocast.analyse.slow_hosts import LEAST_HOSTS, LEVEL, SLOWER
+from iocast.model.report import Report, Section
+from iocast.model.results.fleet import Fleet, FleetDifference, FleetHost, SlowHost
+from iocast.report.result_tables import filled, result_table
+from iocast.report.wording import section
+
+MOST_NAMED = 3  # hosts in the verdict
+
+
+class FleetNotes(Struct, frozen=True, kw_only=True):
+    """What else a reader must know: other jobs, hosts that share no row, runs that are left out."""
+
+    other_jobs: tuple[str, ...] = ()
+    alone: int = 0
+    rows: int = 0
+    unfinished: int = 0
+    load_unknown: bool = False
+    directories: tuple[str, ...] = ()
+
+
+def fleet_report(result: Fleet, notes: FleetNotes) -> Report:
+    """What is known of the hosts that ran one job."""
+    return Report(
+        title=f"Fleet · {result.compared_job}",
+        verdict=_verdict(result, notes),
+        sections=tuple(_sections(result, notes)),
+        kind="fleet",
+        result=result,
+        next_steps=tuple(_next_steps(result, notes)),
+    )
+
+
+def _verdict(result: Fleet, notes: FleetNotes) -> str:
+    """How many hosts are slow and which, how many are busy, and who is like whom."""
+    hosts = len(result.hosts)
+    if not hosts:
+        return (
+            f"Nothing to compare: no two of {text.counted(notes.alone, 'host')} share a row of {result.compared_job}."
+        )
+    judged = [host for host in result.hosts if host.judged_rows]
+    slow = [each for each in result.slow if each.standing == "slow"]
+    if not judged:
+        says = f"Slow hosts unknown: no disk model has {LEAST_HOSTS} hosts, so they are only ranked."
+    elif not slow:
+        says = f"No host of {len(judged)} is slow for its load."
+    else:
+        worst, are = slow[0], "is" if len(slow) == 1 else "are"
+        whose = "its" if len(slow) == 1 else f"{_name(worst)},"
+        says = (
+            f"{len(slow)} of {text.counted(len(judged), 'host')} {are} slow: {_named(slow)}. Worst is {whose}"
+            f" {worst.phase}: {text.duration(worst.latency_ns)}, {text.three_figures(worst.times)} times the"
+            f" {text.duration(worst.expected_ns)} expected at its load."
+        )
+    once, busy = ([each for each in result.slow if each.standing == code] for code in ("slow_once", "busy"))
+    if once:
+        says += f" Slow in one row of one run: {_named(once)}."
+    if busy:
+        says += f" Busy, not slow: {_named(busy)}."
+    return f"{says} {_ranks(result)}"
+
+
+def _ranks(result: Fleet) -> str:
+    runs = text.counted(result.runs, "run")
+    groups = max((host.group or 0 for host in result.hosts), default=0)
+    if not groups:
+        return f"{text.counted(len(result.hosts), 'host')} ranked by {runs}; groups need two runs of a host."
+    if groups == 1:
+        return f"All {len(result.hosts)} hosts are alike in {runs}."
+    return f"{len(result.hosts)} hosts in {groups} groups of equals, by {runs}; fastest: {_name(result.hosts[0])}."
+
+
+def _name(host: SlowHost | FleetHost) -> str:
+    return host.host or host.target or "a host without a name"
+
+
+def _named(hosts: list[SlowHost]) -> str:
+    names = list(dict.fromkeys(map(_name, hosts)))
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _sections(result: Fleet, notes: FleetNotes) -> Iterator[Section]:
+    alike = ("target", "model")
+    leave = tuple(name for name in alike if len({getattr(host, name) for host in result.hosts}) < 2)
+    if result.slow:
+        table = result_table(
+            SlowHost,
+            result.slow,
+            key="slow",
+            words={
+                "rows": lambda each: f"{each.rows} of {each.judged_rows}",
+                "runs_over": lambda each: "" if each.runs_over is None else f"{each.runs_over} of {each.runs}",
+            },
+            leave=leave,
+            notes=tuple(_slow_notes(notes)),
+        )
+        yield section("slow_hosts", tables=(filled(table),))
+    if any(each.standing == "slow" for each in result.slow):
+        table = result_table(
+            FleetDifference,
+            result.differences,
+            key="differences",
+            words={
+                "slow": lambda each: f"{each.slow} of {each.slow_known}",
+                "others": lambda each: f"{each.others} of {each.others_known}",
+            },
+            notes=("Others: hosts with disks of the same model that are not slow. A difference is no cause yet.",),
+        )
+        nothing = "Nothing that runs record differs: same models, firmware, schedulers and kernels as the others."
+        yield section("setting", tables=(table,)) if result.differences else section("setting", (nothing,))
+    if result.hosts:
+        table = result_table(FleetHost, result.hosts, key="hosts", leave=leave, notes=tuple(_rank_notes(result, notes)))
+        yield section("ranks", tables=(filled(table),))
+
+
+def _slow_notes(notes: FleetNotes) -> Iterator[str]:
+    yield (
+        f"Slow: over the bound of what the other hosts let expect at this load, and by {SLOWER - 1:.0%} or more, in"
+        f" most of its runs. The bound holds for all hosts and rows at once with {LEVEL:.0%}. Busy: longer than on"
+        " quiet hosts, and its load explains it."
+    )
+    if notes.load_unknown:
+        yield "Where nobody counted others' I/O, a slow host may be a busy one."
+
+
+def _rank_notes(result: Fleet, notes: FleetNotes) -> Iterator[str]:
+    if len(models := {host.model for host in result.hosts}) == 1 and (model := models.pop()):
+        yield f"All have disks of one model: {model}."
+    yield "Speed: IOPS of each row against the typical host's (of an open loop, the inverse of its mean latency)."
+    if any(host.group for host in result.hosts):
+        yield (
+            f"A group ends where a host is slower than the first of it by more than chance ({CONFIDENCE:.0%} for all"
+            f" pairs) and by more than {NO_MATTER:.0%}."
+        )
+    if few := sum(not host.judged_rows for host in result.hosts):
+        yield f"{text.counted(few, 'host')} of models with fewer than {LEAST_HOSTS} hosts: ranked, not judged."
+    if notes.alone:
+        yield f"{text.counted(notes.alone, 'host')} left out: no other host has its rows."
+    if notes.unfinished:
+        yield f"{text.counted(notes.unfinished, 'run')} left out: not finished."
+
+
+def _next_steps(result: Fleet, notes: FleetNotes) -> Iterator[str]:
+    slow = next((each for each in result.slow if each.standing in ("slow", "slow_once")), None)
+    places = shlex.join(notes.directories)
+    if slow is not None:
+        host = next(each for each in result.hosts if (each.host, each.target) == (slow.host, slow.target))
+        yield f"To see its last card: iocast report {shlex.quote(host.folder)}"
+        words = ["iocast", "trend", slow.target or "", notes.directories[0], "--host", slow.host or ""]
+        yield f"To see since when: {shlex.join(words)}"
+    if notes.other_jobs:
+        yield f"Hosts ran other jobs, too: iocast fleet {places} --job {shlex.quote(notes.other_jobs[0])}"
