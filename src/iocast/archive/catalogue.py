@@ -88,7 +88,11 @@ def _unlisted(directory: str, error: OSError) -> ArchiveError:
 
 def runs_below(directory: str) -> list[CatalogueEntry]:
     """The runs at and below a directory, the newest first; those that cannot be read come last with the reason."""
-    return Catalogue(directory).runs()
+    entries = (
+        _entry(folder, directory, noted=os.path.lexists(os.path.join(folder, NOTES_FILE)))
+        for folder in run_folders(directory)
+    )
+    return sorted(entries, key=_newest_first)
 
 
 class Catalogue:

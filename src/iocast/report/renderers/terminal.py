@@ -66,7 +66,7 @@ class Page:
 
     def write(self, report: Report) -> None:
         """All of it, its outcome once more at the end, where a terminal stands when it is done."""
-        report = safe(report)
+        report = safe(replace(report, result=None))  # of which nothing is shown that is no table
         self._head(report)
         for section in report.sections:
             self._section(section)
