@@ -55,6 +55,19 @@ def test_an_open_loop_is_as_busy_as_its_rate() -> None:
     assert row.busy_per_s == pytest.approx(card_runs.paced().measurement.iops, rel=0.01)
 
 
+def test_an_open_loop_is_called_by_its_load_unless_there_are_several() -> None:
+    """So that hosts with rates of their own are compared, and a ladder of rates stays one."""
+    at = {rate: replace(READS, arrival=Poisson(rate)) for rate in (3000.0, 4000.0)}
+    rows = [
+        replace(
+            card_runs.paced(), phase=replace(card_runs.paced().phase, name=f"reads 8k 1x1 @{rate:.0f}/s", workload=load)
+        )
+        for rate, load in at.items()
+    ]
+    assert [row.row for row in figures(run(rows[0])).rows] == ["reads 8k 1x1"]
+    assert [row.row for row in figures(run(*rows)).rows] == ["reads 8k 1x1 @3000/s", "reads 8k 1x1 @4000/s"]
+
+
 def test_loads_are_equal_but_for_the_rate_of_an_open_loop() -> None:
     paced = [load_digest(replace(READS, arrival=Poisson(rate))) for rate in (100.0, 200.0)]
     assert paced[0] == paced[1] != load_digest(READS)

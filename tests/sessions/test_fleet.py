@@ -65,13 +65,16 @@ def test_what_a_reader_is_told(tmp_path: Path) -> None:
     assert "firmware GDC5302Q 1 of 1 0 of 9" in words
     assert "kernel" not in words, "it is the same everywhere"
     assert f"iocast report {place.name}/db02-02" in words
-    assert "iocast trend /mnt/db runs --host db02" in words
+    assert "iocast trend /mnt/db runs --host db02 --job 'card quick'" in words
     document = json.loads(iocast("fleet", "runs", "--json", cwd=tmp_path).stdout)
     assert [each["host"] for each in document["slow"]] == ["db02", "db03"]
     assert document["slow"][0]["times"] == pytest.approx(2.0, rel=0.15)
     assert document["slow"][0]["runs_over"] == 3
     assert {(row["host"], row["standing"]) for row in document["rows"]} == {("db02", "slow"), ("db03", "busy")}
     assert document["hosts"][-1]["host"] in ("db02", "db03")
+    head, *lines = iocast("fleet", "runs", "--format", "csv", cwd=tmp_path).stdout.splitlines()
+    assert head.startswith("rank,group,host,")
+    assert len(lines) == 10, "all hosts, whether one is slow or not"
 
 
 @pytest.mark.parametrize(("outcomes", "code"), [("slow", 1), ("busy", 0), ("slow,busy", 1)])
@@ -199,3 +202,30 @@ def planted_rows(place: Path, seed: int) -> Figures:
     figures = read_figures(str(planted_fleet(place, seed, hosts=1, runs=1, rows={"one": 1e5, "two": 1e5}) / "db00-00"))
     assert figures is not None
     return replace(figures, rows=(figures.rows[0], replace(figures.rows[1], mean_ns=None)))
+
+
+def test_open_loops_count_for_speed_only_where_there_is_nothing_else(tmp_path: Path) -> None:
+    """Hosts have rates of their own: who is busier has the longer latency, and is no slower."""
+
+    def speeds(name: str, *, with_closed: bool) -> list[float]:
+        for host in range(3):
+            figures = read_figures(str(planted_fleet(tmp_path / name / f"of{host}", 7, hosts=1, runs=1) / "db00-00"))
+            assert figures is not None
+            closed, *_, paced = figures.rows
+            opened = replace(paced, is_open=True, mean_ns=(1 + host) * 1e5)
+            rows = (closed, opened) if with_closed else (opened,)
+            own = {"job": "j", "host": f"db{host}", "started_unix_ns": host + 1, "run_id": f"{name}{host}"}
+            write_run(tmp_path / name / f"r{host}", figures=replace(figures, rows=rows), **own)
+        hosts = fleet_of(*[tmp_path / name / f"r{host}" for host in range(3)]).hosts
+        return [round(host.speed or 0, 6) for host in hosts]
+
+    assert speeds("mixed", with_closed=True) == [1.0, 1.0, 1.0]
+    assert speeds("open", with_closed=False) == [2.0, 1.0, round(2 / 3, 6)]
+
+
+def test_one_host_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
+    planted_fleet(tmp_path / "runs", 1, hosts=1)
+    report = fleet(FleetRequest(directories=(str(tmp_path),)))
+    assert report.verdict == "Nothing to compare: only db00 ran card quick."
+    assert isinstance(report.result, Fleet)
+    assert [(host.host, host.rank, host.speed) for host in report.result.hosts] == [("db00", None, None)]

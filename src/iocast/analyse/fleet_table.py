@@ -36,11 +36,12 @@ SELECT model, row_name, load, subject, count(*), median(ln(mean_ns)), var_samp(l
     median(rate_per_s), median(p99_ns), bool_or(is_open)
 FROM entries GROUP BY model, row_name, load, subject ORDER BY model, row_name, load, subject
 """
-# Each run is as fast as the mean of its rows is, each row against the median of all that have it.
+# Each run is as fast as the mean of its rows is, each row against the median of all that have it. Open loops with rates
+# of their own are no race, and count only where there is nothing else.
 BY_RUN = """
 WITH speeds AS (
     SELECT subject, run, row_name, load, CASE WHEN is_open THEN -ln(mean_ns) ELSE ln(rate_per_s) END AS speed
-    FROM entries WHERE is_open OR rate_per_s > 0
+    FROM entries WHERE is_open = (SELECT bool_and(is_open) FROM entries) AND (is_open OR rate_per_s > 0)
 ), usual AS (
     SELECT row_name, load, subject, median(speed) AS speed FROM speeds GROUP BY row_name, load, subject
 ), typical AS (

@@ -15,6 +15,8 @@ LARGEST_SMALL = 1 << 20  # of what is small by its nature
 LARGEST_WRITTEN = 16 << 20  # of what a person wrote
 PARQUET = b"PAR1"  # how such a table begins
 GIVEN_BY_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # <(command): whoever writes there is known to
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_AT_ONCE = 16 << 20  # bytes
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a FIFO",
@@ -30,16 +32,32 @@ class UnfitFile(OSError):
 
 def regular_bytes(path: Path | str, most: int = LARGEST_DOCUMENT) -> bytes:
     """All of a regular file. Raises OSError, and UnfitFile for what is no such file."""
-    with _opened(path, most) as file:
-        size = os.fstat(file.fileno()).st_size
-        text = file.read(size + 1)  # to ask for the most there may be would take memory for as much
-        if text is None:  # of /proc/kmsg, which others have read
-            raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path))
-        if len(text) > size:  # it grew, or is of /proc
-            text += file.read(most + 1 - len(text)) or b""
+    refuse_unfit(path)  # as _opened does; here without what Python adds to a descriptor, for thousands of small files
+    descriptor = os.open(path, _FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        _refuse(status, path, most)
+        text = _read(descriptor, status.st_size + 1)
+        if len(text) > status.st_size:  # it grew, or is of /proc
+            text += _read(descriptor, most + 1 - len(text))
+    except BlockingIOError as error:  # of /proc/kmsg, which others have read
+        raise UnfitFile(errno.EAGAIN, "it gives nothing to read", str(path)) from error
+    finally:
+        os.close(descriptor)
     if len(text) > most:  # files of /proc have no size
         raise _too_large(path, most)
     return text
+
+
+def _read(descriptor: int, most: int) -> bytes:
+    """So many bytes, or all up to the end: no more memory is asked for than they take, nearly."""
+    text = os.read(descriptor, min(most, _AT_ONCE))
+    parts, left = [text], most - len(text)
+    while left and text:
+        text = os.read(descriptor, min(left, _AT_ONCE))
+        parts.append(text)
+        left -= len(text)
+    return b"".join(parts)
 
 
 def written_text(path: str) -> str:
@@ -84,7 +102,7 @@ def may_begin(cut: bytes, beginnings: Iterable[bytes]) -> bool:
 @contextlib.contextmanager
 def _opened(path: Path | str, most: int | None = None) -> Iterator[IO[bytes]]:
     refuse_unfit(path)  # before it is opened: to open a device may do something to it
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    descriptor = os.open(path, _FLAGS)
     with open(descriptor, "rb") as file:
         _refuse(os.fstat(descriptor), path, most)  # another may have taken its name since
         yield file

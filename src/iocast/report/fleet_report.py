@@ -19,11 +19,9 @@ MOST_NAMED = 3  # hosts in the verdict
 
 
 class FleetNotes(Struct, frozen=True, kw_only=True):
-    """What else a reader must know: other jobs, hosts that share no row, runs that are left out."""
+    """What else a reader must know: other jobs, runs that are left out, loads that nobody counted."""
 
     other_jobs: tuple[str, ...] = ()
-    alone: int = 0
-    rows: int = 0
     unfinished: int = 0
     load_unknown: bool = False
     directories: tuple[str, ...] = ()
@@ -33,7 +31,7 @@ def fleet_report(result: Fleet, notes: FleetNotes) -> Report:
     """What is known of the hosts that ran one job."""
     return Report(
         title=f"Fleet · {result.compared_job}",
-        verdict=_verdict(result, notes),
+        verdict=_verdict(result),
         sections=tuple(_sections(result, notes)),
         kind="fleet",
         result=result,
@@ -41,14 +39,13 @@ def fleet_report(result: Fleet, notes: FleetNotes) -> Report:
     )
 
 
-def _verdict(result: Fleet, notes: FleetNotes) -> str:
+def _verdict(result: Fleet) -> str:
     """How many hosts are slow and which, how many are busy, and who is like whom."""
-    hosts = len(result.hosts)
-    if not hosts:
-        return (
-            f"Nothing to compare: no two of {text.counted(notes.alone, 'host')} share a row of {result.compared_job}."
-        )
     judged = [host for host in result.hosts if host.judged_rows]
+    if not judged and all(host.rank is None for host in result.hosts):
+        if len(result.hosts) == 1:
+            return f"Nothing to compare: only {_name(result.hosts[0])} ran {result.compared_job}."
+        return f"Nothing to compare: no two of {len(result.hosts)} hosts share a row of {result.compared_job}."
     slow = [each for each in result.slow if each.standing == "slow"]
     if not judged:
         says = f"Slow hosts unknown: no disk model has {LEAST_HOSTS} hosts, so they are only ranked."
@@ -59,7 +56,7 @@ def _verdict(result: Fleet, notes: FleetNotes) -> str:
         whose = "its" if len(slow) == 1 else f"{_name(worst)},"
         says = (
             f"{len(slow)} of {text.counted(len(judged), 'host')} {are} slow: {_named(slow)}. Worst is {whose}"
-            f" {worst.phase}: {text.duration(worst.latency_ns)}, {text.three_figures(worst.times)} times the"
+            f" {worst.phase}: {text.duration(worst.response_mean_ns)}, {text.three_figures(worst.times)} times the"
             f" {text.duration(worst.expected_ns)} expected at its load."
         )
     once, busy = ([each for each in result.slow if each.standing == code] for code in ("slow_once", "busy"))
@@ -71,13 +68,15 @@ def _verdict(result: Fleet, notes: FleetNotes) -> str:
 
 
 def _ranks(result: Fleet) -> str:
-    runs = text.counted(result.runs, "run")
-    groups = max((host.group or 0 for host in result.hosts), default=0)
+    runs, ranked = text.counted(result.runs, "run"), [host for host in result.hosts if host.rank is not None]
+    if not ranked:
+        return "None is ranked: no two share a closed-loop row."
+    groups = max(host.group or 0 for host in ranked)
     if not groups:
-        return f"{text.counted(len(result.hosts), 'host')} ranked by {runs}; groups need two runs of a host."
+        return f"{text.counted(len(ranked), 'host')} ranked by {runs}; groups need two runs of a host."
     if groups == 1:
-        return f"All {len(result.hosts)} hosts are alike in {runs}."
-    return f"{len(result.hosts)} hosts in {groups} groups of equals, by {runs}; fastest: {_name(result.hosts[0])}."
+        return f"All {len(ranked)} hosts are alike in {runs}."
+    return f"{len(ranked)} hosts in {groups} groups of equals, by {runs}; fastest: {_name(ranked[0])}."
 
 
 def _name(host: SlowHost | FleetHost) -> str:
@@ -137,7 +136,10 @@ def _slow_notes(notes: FleetNotes) -> Iterator[str]:
 def _rank_notes(result: Fleet, notes: FleetNotes) -> Iterator[str]:
     if len(models := {host.model for host in result.hosts}) == 1 and (model := models.pop()):
         yield f"All have disks of one model: {model}."
-    yield "Speed: IOPS of each row against the typical host's (of an open loop, the inverse of its mean latency)."
+    yield (
+        "Speed: IOPS of each row against the typical host's. Open loops count only where there is nothing else, by the"
+        " inverse of their mean response time."
+    )
     if any(host.group for host in result.hosts):
         yield (
             f"A group ends where a host is slower than the first of it by more than chance ({CONFIDENCE:.0%} for all"
@@ -145,8 +147,8 @@ def _rank_notes(result: Fleet, notes: FleetNotes) -> Iterator[str]:
         )
     if few := sum(not host.judged_rows for host in result.hosts):
         yield f"{text.counted(few, 'host')} of models with fewer than {LEAST_HOSTS} hosts: ranked, not judged."
-    if notes.alone:
-        yield f"{text.counted(notes.alone, 'host')} left out: no other host has its rows."
+    if alone := sum(host.rank is None for host in result.hosts):
+        yield f"{text.counted(alone, 'host')} not ranked: no other host has a row of theirs."
     if notes.unfinished:
         yield f"{text.counted(notes.unfinished, 'run')} left out: not finished."
 
@@ -157,7 +159,8 @@ def _next_steps(result: Fleet, notes: FleetNotes) -> Iterator[str]:
     if slow is not None:
         host = next(each for each in result.hosts if (each.host, each.target) == (slow.host, slow.target))
         yield f"To see its last card: iocast report {shlex.quote(host.folder)}"
-        words = ["iocast", "trend", slow.target or "", notes.directories[0], "--host", slow.host or ""]
+        words = ["iocast", "trend", slow.target or "", notes.directories[0]]
+        words += ["--host", slow.host or "", "--job", result.compared_job]
         yield f"To see since when: {shlex.join(words)}"
     if notes.other_jobs:
         yield f"Hosts ran other jobs, too: iocast fleet {places} --job {shlex.quote(notes.other_jobs[0])}"

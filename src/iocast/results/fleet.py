@@ -58,7 +58,12 @@ def fleet_of(
         by_subject.setdefault(subject, []).append(row)
     counts = Counter(each.row.subject for each in judged)
     standings = {subject: _standing(by_subject.get(subject, ()), counts[subject]) for subject in range(len(members))}
-    hosts = _hosts(members, ranked(scores) if scores else [], standings, by_subject, counts)
+    ranks: dict[int, Ranked | None] = {each.score.subject: each for each in (ranked(scores) if scores else ())}
+    places = ranks | {subject: None for subject in range(len(members)) if subject not in ranks}
+    hosts = (
+        _host(members[subject], place, standings[subject], by_subject.get(subject, ()), counts[subject])
+        for subject, place in places.items()
+    )
     slow = (
         _slow(by_subject[subject], standings[subject], counts[subject])
         for subject in by_subject
@@ -93,7 +98,7 @@ def _rows(
             over = sum(ns > each.bound_ns for ns in by_row[row.subject, row.model, row.row, row.load])
             if 2 * over <= row.runs:
                 continue
-        latency_ns = math.exp(row.log_ns)
+        mean_ns = math.exp(row.log_ns)
         yield (
             row.subject,
             FleetRow(
@@ -102,10 +107,10 @@ def _rows(
                 model=row.model or None,
                 phase=row.row,
                 standing=each.standing,
-                latency_ns=latency_ns,
+                response_mean_ns=mean_ns,
                 expected_ns=each.expected_ns,
                 bound_ns=each.bound_ns,
-                times=latency_ns / each.expected_ns,
+                times=mean_ns / each.expected_ns,
                 busy_per_s=row.busy_per_s,
                 response_p99_ns=row.p99_ns,
                 runs=row.runs,
@@ -135,7 +140,7 @@ def _slow(rows: Sequence[FleetRow], standing: StandingCode, judged: int) -> Slow
         rows=len(alike),
         judged_rows=judged,
         phase=worst.phase,
-        latency_ns=worst.latency_ns,
+        response_mean_ns=worst.response_mean_ns,
         expected_ns=worst.expected_ns,
         bound_ns=worst.bound_ns,
         times=worst.times,
@@ -145,36 +150,27 @@ def _slow(rows: Sequence[FleetRow], standing: StandingCode, judged: int) -> Slow
     )
 
 
-def _hosts(
-    members: Sequence[Member],
-    ranks: Sequence[Ranked],
-    standings: Mapping[int, StandingCode],
-    by_subject: Mapping[int, list[FleetRow]],
-    counts: Mapping[int, int],
-) -> Iterator[FleetHost]:
-    """Those that share a row with another, the fastest first."""
-    for each in ranks:
-        subject, member = each.score.subject, members[each.score.subject]
-        rows = by_subject.get(subject, [])
-        judged = counts.get(subject, 0)
-        yield FleetHost(
-            rank=each.rank,
-            group=each.group,
-            host=member.host or None,
-            target=member.target or None,
-            model=member.model,
-            runs=member.runs,
-            rows=each.score.rows,
-            speed=each.speed,
-            speed_low=each.low,
-            speed_high=each.high,
-            standing=standings[subject],
-            slow_rows=sum(row.standing == "slow" for row in rows) if judged else None,
-            busy_rows=sum(row.standing == "busy" for row in rows) if judged else None,
-            judged_rows=judged,
-            run=member.run,
-            folder=member.folder,
-        )
+def _host(
+    member: Member, place: Ranked | None, standing: StandingCode, rows: Sequence[FleetRow], judged: int
+) -> FleetHost:
+    return FleetHost(
+        rank=place.rank if place else None,
+        group=place.group if place else None,
+        host=member.host or None,
+        target=member.target or None,
+        model=member.model,
+        runs=member.runs,
+        rows=place.score.rows if place else 0,
+        speed=place.speed if place else None,
+        speed_low=place.low if place else None,
+        speed_high=place.high if place else None,
+        standing=standing,
+        slow_rows=sum(row.standing == "slow" for row in rows) if judged else None,
+        busy_rows=sum(row.standing == "busy" for row in rows) if judged else None,
+        judged_rows=judged,
+        run=member.run,
+        folder=member.folder,
+    )
 
 
 def _differences(members: Sequence[Member], standings: Mapping[int, StandingCode]) -> Iterator[FleetDifference]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 import msgspec
@@ -20,6 +21,7 @@ from iocast.model.summary import Figures, RowFigures
 from iocast.model.target import Layer
 from iocast.model.workload import Constant, Poisson, RecordedTimes, Stepped, Workload
 from iocast.text import capacity
+from iocast.units import rate_text
 
 # What keeps no row out of a fleet: repeats cure it, others' I/O is allowed for, and slow storage is the question.
 NOT_ASKED: tuple[TrustCode, ...] = (*CURED, "isolation", "load_achieved", "anomalies")
@@ -28,11 +30,12 @@ _UNKNOWN_LOAD = frozenset({"users", "depth"})  # of an imported row that observe
 
 def figures_of(facts: Facts, examination: Examination) -> Figures:
     """The figures of a run: none of rows that are void, or whose integrity nobody can vouch for."""
-    rows = (row for row in facts.rows if _is_believed(row, examination.trust.get(row.name)))
+    rows = [row for row in facts.rows if _is_believed(row, examination.trust.get(row.name))]
+    names = Counter(map(_name_without_rate, rows))
     return Figures(
         setting=dict(_setting(facts.run)),
         model=" + ".join(dict.fromkeys(disk.model for disk in _disks(facts.run) if disk.model)) or None,
-        rows=tuple(map(_row, rows)),
+        rows=tuple(_row(row, name if names[name := _name_without_rate(row)] == 1 else row.name) for row in rows),
     )
 
 
@@ -42,11 +45,18 @@ def _is_believed(row: RowFacts, trust: Trust | None) -> bool:
     )
 
 
-def _row(row: RowFacts) -> RowFigures:
+def _name_without_rate(row: RowFacts) -> str:
+    """Hosts whose open loops have rates of their own still have the row in common; one host's ladder of rates has
+    several."""
+    rate_per_s = getattr(row.workload.arrival, "rate_per_s", None)
+    return row.name if rate_per_s is None else row.name.replace(f" @{rate_text(rate_per_s)}", "")
+
+
+def _row(row: RowFacts, name: str) -> RowFigures:
     mean_ns = row.mean_ns
     observed = not _UNKNOWN_LOAD.isdisjoint(row.record.unstated)
     return RowFigures(
-        row=row.name,
+        row=name,
         load=load_digest(row.workload),
         rate_per_s=row.record.ios_per_s,
         mean_ns=mean_ns if math.isfinite(mean_ns) and mean_ns > 0 else None,

@@ -13,9 +13,10 @@ SPEED = ("speed_low", "speed_high")
 
 
 class FleetHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A target of a host. Null: unknown, or not of this host; no group where no host has two runs."""
+    """A target of a host. Null: unknown, or not of this host; no group where no host has two runs, no rank without a
+    row that another host has."""
 
-    rank: Annotated[int, shown("rank", "count")]
+    rank: Annotated[int | None, shown("rank", "count")] = None
     group: Annotated[int | None, shown("group", explain="hosts of one group cannot be told apart")] = None
     host: Annotated[str | None, shown("host")] = None
     target: Annotated[str | None, shown("target", spare=2)] = None
@@ -46,7 +47,7 @@ class FleetRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: str | None = None
     phase: str
     standing: StandingCode
-    latency_ns: Number
+    response_mean_ns: Number
     expected_ns: Number
     bound_ns: Number
     times: Number
@@ -57,7 +58,7 @@ class FleetRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SlowHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A host that stands out, by the row in which it does so most. Latencies are means of response."""
+    """A host that stands out, by the row in which it does so most."""
 
     host: Annotated[str | None, shown("host")] = None
     target: Annotated[str | None, shown("target", spare=3)] = None
@@ -65,12 +66,12 @@ class SlowHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rows: Annotated[int, shown("rows")]  # that stand so
     judged_rows: int
     phase: Annotated[str, shown("worst row")]
-    latency_ns: Annotated[Number, shown("mean\nlatency", "duration")]
+    response_mean_ns: Annotated[Number, shown("mean\nresponse", "duration")]
     expected_ns: Annotated[
         Number, shown("expected", "duration", explain="of the other hosts with disks of this model, at its load")
     ]
     bound_ns: Annotated[Number, shown("bound", "duration", spare=1)]
-    times: Annotated[Number, shown("times\nas long", "ratio", explain="latency over what is expected")]
+    times: Annotated[Number, shown("times\nas long", "ratio", explain="mean response over what is expected")]
     busy_per_s: Annotated[
         Number | None, shown("load\nIOPS", "rate", spare=2, explain="of others, and the rate of an open loop")
     ] = None

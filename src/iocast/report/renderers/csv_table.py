@@ -13,13 +13,14 @@ from iocast.report.renderers.safe_words import safe
 from iocast.report.result_tables import shown_fields
 from iocast.text import no_formula
 
-TABLES = ("rows", "devices")  # what was measured; what iostat, sar, dstat or collectl saw of each device
+# What was measured; what iostat, sar, dstat or collectl saw of each device; the hosts of a fleet.
+TABLES = ("rows", "devices", "hosts")
 STRIP = [*(f"share_up_to_{edge}_ns" for edge in LATENCY_EDGES_NS), "share_above"]
 CURVE = "curve"  # of a calibration, which has no table of rows
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows, or of devices (and no other); of a calibration its curve; of a report without them,
+    """Writes the table of rows, of devices, or of hosts (and no other); of a calibration its curve; of a report without them,
     such as a list of runs or a comparison, its first table. `colour` and `width` mean nothing here."""
     report = safe(report)
     tables = [table for section in report.sections for table in section.tables if table.rows]
