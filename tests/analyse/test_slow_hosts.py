@@ -158,3 +158,12 @@ def test_an_unknown_load_is_taken_for_usual() -> None:
 def test_too_few_hosts_say_nothing() -> None:
     drawn = random.Random(1)
     assert judged_class([closed(drawn, host, 1.0) for host in range(LEAST_HOSTS - 1)], 4) == []
+
+
+def test_hosts_that_have_little_in_common_have_no_bound() -> None:
+    """Five latencies over eleven orders of magnitude, and many rows: the bound is no number, and nobody is slow."""
+    rows = [HostRow("m", "r", "l", at, 1, 6.0 * at, None, 0.0, RATE, None, False) for at in range(5)]
+    judged = judged_class(rows, 1_000_000)
+    assert {each.standing for each in judged} == {"usual"}
+    assert math.inf in {each.bound_ns for each in judged}
+    assert all(math.isfinite(each.expected_ns) for each in judged)

@@ -11,10 +11,11 @@ from makers.command_line import iocast
 from msgspec.structs import replace
 
 from iocast.analyse.facts import facts_of
-from iocast.archive.summary_file import read_figures
+from iocast.archive import RunFolder
+from iocast.archive.summary_file import MOST_ROWS, read_figures, read_summary, save_summary
 from iocast.diagnose.examination import examine
 from iocast.model.run import Run
-from iocast.model.summary import Figures
+from iocast.model.summary import Figures, summary_of
 from iocast.model.workload import MixItem, Poisson, Uniform, Workload
 from iocast.results.row_figures import figures_of, load_digest
 
@@ -100,3 +101,16 @@ def test_a_run_keeps_them_beside_it(tmp_path: Path) -> None:
     assert len(kept.rows) == 12
     assert {row.busy_per_s for row in kept.rows} == {0.0}, "nobody else can use a simulated device"
     assert kept.model is None
+
+
+def test_more_rows_than_a_small_file_has_room_for_are_not_kept(tmp_path: Path) -> None:
+    """The line of a list stays; a fleet reads such a run whole."""
+    one = run(reads("randread", times=TIMES))
+    folder = RunFolder.create(str(tmp_path), one)
+    (row,) = figures(one).rows
+    line = replace(summary_of(one), run_id=folder.run_id)
+    for count, kept in ((MOST_ROWS, MOST_ROWS), (MOST_ROWS + 1, None)):
+        save_summary(folder.held, line, Figures(rows=(row,) * count))
+        known = read_figures(str(folder.path))
+        assert (None if known is None else len(known.rows)) == kept
+        assert read_summary(str(folder.path)) == line

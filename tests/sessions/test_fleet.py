@@ -229,3 +229,15 @@ def test_one_host_has_nobody_to_be_compared_with(tmp_path: Path) -> None:
     assert report.verdict == "Nothing to compare: only db00 ran card quick."
     assert isinstance(report.result, Fleet)
     assert [(host.host, host.rank, host.speed) for host in report.result.hosts] == [("db00", None, None)]
+
+
+NO_NUMBER = '{"rows":[{"row":"a","load":"b","mean_ns":1e999}]}'
+
+
+@pytest.mark.parametrize("figures", ['{"rows":[{"row":1}]}', '{"rows":7}', '{"rows":[{]}', NO_NUMBER])
+def test_a_damaged_line_costs_its_own_run_only(tmp_path: Path, figures: str) -> None:
+    place = planted_fleet(tmp_path / "runs", 1, hosts=6, runs=1, rows=TWO_ROWS)
+    line = (place / "db05-00/summary.json").read_text()
+    (place / "db05-00/summary.json").write_text(line.partition('"figures":')[0] + f'"figures":{figures}}}')
+    assert [host.host for host in fleet_of(place).hosts if host.host == "db05"] == []
+    assert len(fleet_of(place).hosts) == 5

@@ -30,13 +30,14 @@ LEAST_ERROR = 0.001  # of a latency: hosts that agree better than this differ by
 SERVED = 0.90  # of the usual rate: a device that did as much for all together is busy, not slow
 MOST_DROPPED = 0.40  # of the hosts of a class
 FULL_CLASS = 25  # hosts, of which one at a time is dropped; of more, as many at once as it takes to be quick
+_LARGEST = 700.0  # exponents of floating-point numbers end at 709
 _DEGREES = ((12, 6, 2), (6, 4, 1))  # hosts, different loads among them: the degree of the polynomial
 
 Standing = Literal["slow", "busy", "usual"]
 
 
 class Judged(Struct, frozen=True):
-    """A row of a host: how its latency stands, what is expected at its load, and the bound of that, in ns."""
+    """A row of a host: how its latency stands, what is expected at its load, and the bound of that, in ns or infinite."""
 
     row: HostRow
     standing: Standing
@@ -80,7 +81,12 @@ def _judged(
         usual, most = line.prediction(at, min(max(quiet, low), high), more[at], chance)
         if value > most and value - usual > math.log(SLOWER):
             standing = "busy"
-    return Judged(row, standing, math.exp(centre + expected), math.exp(centre + bound))
+    return Judged(row, standing, math.exp(centre + expected), _power(centre + bound))
+
+
+def _power(exponent: float) -> float:
+    """As math.exp, and infinite where few hosts know so little that no number holds it."""
+    return math.exp(exponent) if exponent < _LARGEST else math.inf
 
 
 def _served(row: HostRow, line: _Line, at: int) -> float:

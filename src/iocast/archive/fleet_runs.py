@@ -14,10 +14,13 @@ from iocast.archive.json_files import BROKEN
 from iocast.archive.regular_file import LARGEST_SMALL, regular_bytes
 from iocast.errors import ArchiveError
 from iocast.model.codes import DifferenceCode
-from iocast.model.summary import Figures
+from iocast.model.summary import Figures, RowFigures
 from iocast.text import shown
 
 LINES = "lines.ndjson"
+
+
+_ROWS = msgspec.json.Decoder(tuple[RowFigures, ...])
 
 
 class FiguresAsRead(Struct, frozen=True):
@@ -65,7 +68,10 @@ def fleet_runs(directories: Sequence[str]) -> Iterator[FleetRun]:
 
 def _read(folder: str, decode: Callable[[bytes], FleetRun]) -> FleetRun:
     try:
-        return decode(regular_bytes(os.path.join(folder, SUMMARY_FILE), LARGEST_SMALL))
+        run = decode(regular_bytes(os.path.join(folder, SUMMARY_FILE), LARGEST_SMALL))
+        if run.figures is not None:
+            _ROWS.decode(run.figures.rows)  # one damaged line would spoil the table of all
+        return run
     except (OSError, *BROKEN):
         return FleetRun(name="", target="", host="", status="", started_unix_ns=0)
 

@@ -16,6 +16,7 @@ from iocast.model.codes import DifferenceCode, StandingCode
 from iocast.model.results.fleet import Fleet, FleetDifference, FleetHost, FleetRow, SlowHost
 
 AGAIN = 2  # runs or rows, before a host is slow and not only was so once
+VAGUE = 100  # times what is expected: a bound beyond says nothing, and is not shown
 APART = 0.5  # of the hosts: how much more often slow ones must have what differs
 
 
@@ -109,7 +110,7 @@ def _rows(
                 standing=each.standing,
                 response_mean_ns=mean_ns,
                 expected_ns=each.expected_ns,
-                bound_ns=each.bound_ns,
+                bound_ns=each.bound_ns if each.bound_ns < VAGUE * each.expected_ns else None,
                 times=mean_ns / each.expected_ns,
                 busy_per_s=row.busy_per_s,
                 response_p99_ns=row.p99_ns,

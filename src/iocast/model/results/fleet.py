@@ -49,7 +49,7 @@ class FleetRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     standing: StandingCode
     response_mean_ns: Number
     expected_ns: Number
-    bound_ns: Number
+    bound_ns: Number | None = None  # null: too few hosts to give one
     times: Number
     busy_per_s: Number | None = None
     response_p99_ns: Number | None = None
@@ -70,7 +70,7 @@ class SlowHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     expected_ns: Annotated[
         Number, shown("expected", "duration", explain="of the other hosts with disks of this model, at its load")
     ]
-    bound_ns: Annotated[Number, shown("bound", "duration", spare=1)]
+    bound_ns: Annotated[Number | None, shown("bound", "duration", spare=1)] = None
     times: Annotated[Number, shown("times\nas long", "ratio", explain="mean response over what is expected")]
     busy_per_s: Annotated[
         Number | None, shown("load\nIOPS", "rate", spare=2, explain="of others, and the rate of an open loop")

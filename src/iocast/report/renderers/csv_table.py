@@ -20,8 +20,8 @@ CURVE = "curve"  # of a calibration, which has no table of rows
 
 
 def render(report: Report, out: TextIO, *, colour: bool = False, width: int = 0) -> None:
-    """Writes the table of rows, of devices, or of hosts (and no other); of a calibration its curve; of a report without them,
-    such as a list of runs or a comparison, its first table. `colour` and `width` mean nothing here."""
+    """Writes the table of rows, of devices, or of hosts (and no other); of a calibration its curve; of a report without
+    them, such as a list of runs or a comparison, its first table. `colour` and `width` mean nothing here."""
     report = safe(report)
     tables = [table for section in report.sections for table in section.tables if table.rows]
     curve = [table for table in tables if table.key == CURVE]
