@@ -59,7 +59,7 @@ def test_what_a_reader_is_told(tmp_path: Path) -> None:
     shown = iocast("fleet", "runs", cwd=tmp_path, COLUMNS="100")
     assert shown.returncode == 0, shown.stderr
     words = " ".join(shown.stdout.split())
-    assert "1 of 10 hosts is slow: db02. Worst is its " in words
+    assert "1 of 10 hosts is slow: db02. Worst row: " in words
     assert "times the" in words
     assert "Busy, not slow: db03." in words
     assert "firmware GDC5302Q 1 of 1 0 of 9" in words
@@ -108,7 +108,8 @@ def test_disks_of_two_models_are_two_classes(tmp_path: Path) -> None:
 def test_too_few_hosts_are_ranked_only(tmp_path: Path) -> None:
     planted_fleet(tmp_path / "runs", 1, hosts=4, rows=TWO_ROWS, slow={2: 2.0})
     shown = iocast("fleet", "runs", cwd=tmp_path)
-    assert "Slow hosts unknown: no disk model has 5 hosts, so they are only ranked." in " ".join(shown.stdout.split())
+    verdict = " ".join(shown.stdout.split())
+    assert "Too few hosts to find slow ones: 5 with the same disk model are needed. Ranking only." in verdict
     result = fleet_of(tmp_path / "runs")
     assert result.slow == ()
     assert (result.hosts[-1].host, result.hosts[-1].standing) == (SLOW, "not_judged")
@@ -133,7 +134,7 @@ def test_the_job_of_most_hosts_is_taken_and_others_are_named(tmp_path: Path) -> 
         line.write_text(line.read_text().replace('"run_id":"', '"run_id":"b-'))
     report = fleet(FleetRequest(directories=(str(tmp_path),)))
     assert report.title == "Fleet · card quick"
-    assert report.next_steps == (f"Hosts ran other jobs, too: iocast fleet {tmp_path} --job nightly",)
+    assert report.next_steps == (f"For another job of these hosts: iocast fleet {tmp_path} --job nightly",)
     assert fleet_of(tmp_path, job="nightly").runs == 8
     with pytest.raises(ArchiveError, match='no finished run of the job "weekly"') as refused:
         fleet_of(tmp_path, job="weekly")
@@ -150,7 +151,7 @@ def test_a_copy_counts_once_and_what_is_not_finished_not_at_all(tmp_path: Path) 
     report = fleet(FleetRequest(directories=(str(place), str(tmp_path / "more"))))
     assert isinstance(report.result, Fleet)
     assert report.result.runs == 10
-    assert "1 run left out: not finished." in report.sections[-1].tables[0].notes
+    assert "1 unfinished run left out." in report.sections[-1].tables[0].notes
 
 
 class _Hearing(Quiet):

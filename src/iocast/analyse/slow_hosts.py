@@ -1,10 +1,10 @@
-"""Hosts of one class whose latency the load on their storage does not explain: a fail-slow test after Perseus.
+"""Slow hosts of a class, after Perseus: hosts whose response time their load does not explain.
 
-A class is one row on disks of one model. The logarithm of latency is a polynomial of what the storage was busy with,
-fitted without outliers; each host is held against the upper bound of a prediction from all others, at its own load.
-Over the bound is slow; over what quiet hosts need and below the bound is busy. Source: R. Lu and others, Perseus: a
-fail-slow detection framework for cloud storage systems, FAST '23; there outliers are dropped by PCA and DBSCAN, here by
-deleted residuals, which also know how few hosts there are (generalised ESD: B. Rosner, Technometrics 25, 1983).
+A class is one row on disks of one model. The logarithm of the mean response time is fitted as a polynomial of the load
+on the storage, without outliers. Each host is compared with the upper prediction bound of all other hosts at its own
+load: above it the host is slow; below it, but above what quiet hosts need, it is busy. Source: R. Lu and others,
+Perseus: a fail-slow detection framework for cloud storage systems, FAST '23. Perseus drops outliers by PCA and DBSCAN;
+here deleted residuals do it, which work with few hosts (generalised ESD: B. Rosner, Technometrics 25, 1983).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from iocast._core import student_t_quantile
 from iocast.analyse.fleet_table import HostRow
 from iocast.analyse.least_squares import inverse
 
-LEAST_HOSTS = 5  # of a class: fewer do not say what is usual
-LEVEL = 0.99  # that no host of a fleet of equals is over its bound, in any of its rows
-SLOWER = 1.10  # times what is expected: less is nobody's trouble, however sure
-LIGHT = 0.05  # of the row's own rate: what others did below that is no load
-LEAST_ERROR = 0.001  # of a latency: hosts that agree better than this differ by more from one day to the next
-SERVED = 0.90  # of the usual rate: a device that did as much for all together is busy, not slow
+LEAST_HOSTS = 5  # in a class: with fewer there is no telling what is normal
+LEVEL = 0.99  # probability that no host of a fleet of equals exceeds its bound in any row
+SLOWER = 1.10  # times the expected value: smaller differences do not matter, however certain
+LIGHT = 0.05  # of the row's own rate: other I/O below this is ignored
+LEAST_ERROR = 0.001  # relative standard error: no two measurements agree better than this
+SERVED = 0.90  # of the usual rate: a device with this total throughput is busy, not slow
 MOST_DROPPED = 0.40  # of the hosts of a class
-FULL_CLASS = 25  # hosts, of which one at a time is dropped; of more, as many at once as it takes to be quick
+FULL_CLASS = 25  # hosts up to which outliers are dropped one at a time; larger classes drop several per step
 _LARGEST = 700.0  # exponents of floating-point numbers end at 709
 _DEGREES = ((12, 6, 2), (6, 4, 1))  # hosts, different loads among them: the degree of the polynomial
 
@@ -37,7 +37,7 @@ Standing = Literal["slow", "busy", "usual"]
 
 
 class Judged(Struct, frozen=True):
-    """A row of a host: how its latency stands, what is expected at its load, and the bound of that, in ns or infinite."""
+    """A row of a host: expected mean response time at its load and the upper bound of it, in ns; may be infinite."""
 
     row: HostRow
     standing: Standing

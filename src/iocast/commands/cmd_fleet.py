@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Choice(get_args(CountingEngine)),
     default="duckdb",
     show_default=True,
-    help="Who adds up; spark for runs that outgrow this machine (needs the extra `spark`, and Java).",
+    help="SQL engine; spark for more runs than this machine can handle (needs the extra `spark`, and Java).",
 )
 @filing
 @presenting
@@ -38,9 +38,9 @@ def fleet(
 ) -> int:
     """Rank the hosts whose runs are in DIR (default: iocast-runs) and below, and find slow ones.
 
-    Hosts are compared by the rows of one job. A host is slow where it takes longer than the others with disks of its
-    model let expect at its load (after Perseus, FAST '23): one that is only busy is not slow. Five hosts are needed;
-    of fewer the ranking is shown. Each run is read from its summary.json.
+    Hosts are compared row by row, by runs of one job. A host is slow if it takes longer than hosts with the same disk
+    model would at the same load (the method of Perseus, FAST '23); a host that is only busy is not slow. At least five
+    hosts are needed; with fewer, only the ranking is shown. Only the summary.json of each run is read.
     """
     from iocast.commands.shell.terminal_listener import TerminalListener
     from iocast.model.results.fleet import Fleet

@@ -168,8 +168,8 @@ DifferenceCode = Literal[
     "rows_alone",
 ]
 
-# How a host of a fleet stands: over what its load explains, again and again or in one row of one run; over what quiet
-# hosts need, as its load explains; as the others; or with too few like it to say.
+# A host of a fleet: slower than its load explains, repeatedly or in one row of one run; slower than quiet hosts because
+# of its load; normal; or too few hosts like it to judge.
 StandingCode = Literal["slow", "slow_once", "busy", "usual", "not_judged"]
 
 # The maxima of a calibration.

@@ -48,20 +48,20 @@ def _verdict(result: Fleet) -> str:
         return f"Nothing to compare: no two of {len(result.hosts)} hosts share a row of {result.compared_job}."
     slow = [each for each in result.slow if each.standing == "slow"]
     if not judged:
-        says = f"Slow hosts unknown: no disk model has {LEAST_HOSTS} hosts, so they are only ranked."
+        says = f"Too few hosts to find slow ones: {LEAST_HOSTS} with the same disk model are needed. Ranking only."
     elif not slow:
         says = f"No host of {len(judged)} is slow for its load."
     else:
         worst, are = slow[0], "is" if len(slow) == 1 else "are"
-        whose = "its" if len(slow) == 1 else f"{_name(worst)},"
+        whose = "Worst row:" if len(slow) == 1 else f"Worst: {_name(worst)},"
         says = (
-            f"{len(slow)} of {text.counted(len(judged), 'host')} {are} slow: {_named(slow)}. Worst is {whose}"
-            f" {worst.phase}: {text.duration(worst.response_mean_ns)}, {text.three_figures(worst.times)} times the"
+            f"{len(slow)} of {text.counted(len(judged), 'host')} {are} slow: {_named(slow)}. {whose} {worst.phase},"
+            f" {text.duration(worst.response_mean_ns)}, {text.three_figures(worst.times)} times the"
             f" {text.duration(worst.expected_ns)} expected at its load."
         )
     once, busy = ([each for each in result.slow if each.standing == code] for code in ("slow_once", "busy"))
     if once:
-        says += f" Slow in one row of one run: {_named(once)}."
+        says += f" Slow in a single row of a single run, so measure again: {_named(once)}."
     if busy:
         says += f" Busy, not slow: {_named(busy)}."
     return f"{says} {_ranks(result)}"
@@ -70,7 +70,7 @@ def _verdict(result: Fleet) -> str:
 def _ranks(result: Fleet) -> str:
     runs, ranked = text.counted(result.runs, "run"), [host for host in result.hosts if host.rank is not None]
     if not ranked:
-        return "None is ranked: no two share a closed-loop row."
+        return "No ranking: no two hosts share a closed-loop row."
     groups = max(host.group or 0 for host in ranked)
     if not groups:
         return f"{text.counted(len(ranked), 'host')} ranked by {runs}; groups need two runs of a host."
@@ -114,9 +114,9 @@ def _sections(result: Fleet, notes: FleetNotes) -> Iterator[Section]:
                 "slow": lambda each: f"{each.slow} of {each.slow_known}",
                 "others": lambda each: f"{each.others} of {each.others_known}",
             },
-            notes=("Others: hosts with disks of the same model that are not slow. A difference is no cause yet.",),
+            notes=("Others: hosts with the same disk model that are not slow. A difference is not proof of a cause.",),
         )
-        nothing = "Nothing that runs record differs: same models, firmware, schedulers and kernels as the others."
+        nothing = "No recorded setting differs: model, firmware, scheduler and kernel are those of the other hosts."
         yield section("setting", tables=(table,)) if result.differences else section("setting", (nothing,))
     if result.hosts:
         table = result_table(FleetHost, result.hosts, key="hosts", leave=leave, notes=tuple(_rank_notes(result, notes)))
@@ -125,32 +125,32 @@ def _sections(result: Fleet, notes: FleetNotes) -> Iterator[Section]:
 
 def _slow_notes(notes: FleetNotes) -> Iterator[str]:
     yield (
-        f"Slow: over the bound of what the other hosts let expect at this load, and by {SLOWER - 1:.0%} or more, in"
-        f" most of its runs. The bound holds for all hosts and rows at once with {LEVEL:.0%}. Busy: longer than on"
-        " quiet hosts, and its load explains it."
+        f"Slow: above the {LEVEL:.0%} prediction bound of the other hosts at the same load (for all hosts and rows at"
+        f" once), and at least {SLOWER - 1:.0%} above the expected value, in most runs. Busy: slower than quiet hosts,"
+        " and its load explains it."
     )
     if notes.load_unknown:
-        yield "Where nobody counted others' I/O, a slow host may be a busy one."
+        yield "Other I/O was not counted on every host: there, a slow host may only be busy."
 
 
 def _rank_notes(result: Fleet, notes: FleetNotes) -> Iterator[str]:
     if len(models := {host.model for host in result.hosts}) == 1 and (model := models.pop()):
-        yield f"All have disks of one model: {model}."
+        yield f"All hosts have the same disk model: {model}."
     yield (
-        "Speed: IOPS of each row against the typical host's. Open loops count only where there is nothing else, by the"
-        " inverse of their mean response time."
+        "Speed: IOPS relative to the median host, averaged over rows. Open-loop rows count only where there are no"
+        " others, by the inverse of mean response time."
     )
     if any(host.group for host in result.hosts):
         yield (
-            f"A group ends where a host is slower than the first of it by more than chance ({CONFIDENCE:.0%} for all"
-            f" pairs) and by more than {NO_MATTER:.0%}."
+            f"A new group starts where a host is slower than the fastest of its group by more than {NO_MATTER:.0%} and"
+            f" by more than chance ({CONFIDENCE:.0%} for all pairs)."
         )
     if few := sum(not host.judged_rows for host in result.hosts):
-        yield f"{text.counted(few, 'host')} of models with fewer than {LEAST_HOSTS} hosts: ranked, not judged."
+        yield f"{text.counted(few, 'host')} not judged: fewer than {LEAST_HOSTS} have the same disk model."
     if alone := sum(host.rank is None for host in result.hosts):
-        yield f"{text.counted(alone, 'host')} not ranked: no other host has a row of theirs."
+        yield f"{text.counted(alone, 'host')} not ranked: no other host ran the same rows."
     if notes.unfinished:
-        yield f"{text.counted(notes.unfinished, 'run')} left out: not finished."
+        yield f"{text.counted(notes.unfinished, 'unfinished run')} left out."
 
 
 def _next_steps(result: Fleet, notes: FleetNotes) -> Iterator[str]:
@@ -163,4 +163,4 @@ def _next_steps(result: Fleet, notes: FleetNotes) -> Iterator[str]:
         words += ["--host", slow.host or "", "--job", result.compared_job]
         yield f"To see since when: {shlex.join(words)}"
     if notes.other_jobs:
-        yield f"Hosts ran other jobs, too: iocast fleet {places} --job {shlex.quote(notes.other_jobs[0])}"
+        yield f"For another job of these hosts: iocast fleet {places} --job {shlex.quote(notes.other_jobs[0])}"

@@ -290,7 +290,7 @@ STANDINGS: dict[StandingCode, str] = {
     "slow": "slow",
     "slow_once": "slow once",
     "busy": "busy",
-    "usual": "as usual",
+    "usual": "normal",
     "not_judged": "",
 }
 

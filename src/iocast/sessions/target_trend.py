@@ -70,7 +70,7 @@ def _next_steps(directory: str, known: Sequence[FollowedRun], shown: Followed) -
     if others := jobs_beside(known, shown):
         hosts = ["--host", others[0].host] if others[0].host != shown.host else []
         words = ["iocast", "trend", shown.target, directory, "--job", others[0].job, *hosts]
-        steps.append(f"{counted(len(others), 'other job')} or host measured this target, last: {shlex.join(words)}")
+        steps.append(f"{counted(len(others), 'other job')} or host has runs on this target: {shlex.join(words)}")
     return steps
 
 

@@ -118,7 +118,7 @@ def lines(event: events.Worded) -> Iterator[str]:
         case events.Imported(folder):
             yield f"run folder: {folder}"
         case events.RunsReadWhole(count):
-            yield f"reading {counted(count, 'run')} whole, which kept no figures of rows: up to a second each"
+            yield f"reading {counted(count, 'run')} in full (no row figures in summary.json): up to a second each"
         case events.Interrupted():
             yield "note: this machine was restarted since the run: only durable writes are checked"
         case events.NotKept(error):

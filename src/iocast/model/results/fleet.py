@@ -22,12 +22,10 @@ class FleetHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     target: Annotated[str | None, shown("target", spare=2)] = None
     model: Annotated[str | None, shown("model", spare=3)] = None
     runs: Annotated[int, shown("runs", "count")]
-    rows: Annotated[int, shown("rows", "count", spare=4, explain="that other hosts have, too")]
+    rows: Annotated[int, shown("rows", "count", spare=4, explain="rows that other hosts have too")]
     speed: Annotated[
         Number | None,
-        shown(
-            "speed", interval=SPEED, explain="against the typical host of each row, the mean over rows; 95% interval"
-        ),
+        shown("speed", interval=SPEED, explain="relative to the median host, averaged over rows; 95% interval"),
     ] = None
     speed_low: Number | None = None
     speed_high: Number | None = None
@@ -40,7 +38,7 @@ class FleetHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class FleetRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A row of a host that took longer than it does on quiet hosts: `slow` where its load does not explain it."""
+    """A row that took longer than on quiet hosts: `slow` if its load does not explain that, else `busy`."""
 
     host: str | None = None
     target: str | None = None
@@ -58,7 +56,7 @@ class FleetRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SlowHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A host that stands out, by the row in which it does so most."""
+    """A slow or busy host, with its worst row."""
 
     host: Annotated[str | None, shown("host")] = None
     target: Annotated[str | None, shown("target", spare=3)] = None
@@ -68,19 +66,19 @@ class SlowHost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     phase: Annotated[str, shown("worst row")]
     response_mean_ns: Annotated[Number, shown("mean\nresponse", "duration")]
     expected_ns: Annotated[
-        Number, shown("expected", "duration", explain="of the other hosts with disks of this model, at its load")
+        Number, shown("expected", "duration", explain="for this disk model at this load, from the other hosts")
     ]
     bound_ns: Annotated[Number | None, shown("bound", "duration", spare=1)] = None
-    times: Annotated[Number, shown("times\nas long", "ratio", explain="mean response over what is expected")]
+    times: Annotated[Number, shown("slowdown", "ratio", explain="mean response over expected")]
     busy_per_s: Annotated[
-        Number | None, shown("load\nIOPS", "rate", spare=2, explain="of others, and the rate of an open loop")
+        Number | None, shown("load\nIOPS", "rate", spare=2, explain="other I/O on the device, plus the open-loop rate")
     ] = None
     runs_over: Annotated[int | None, shown("runs over\nbound")] = None
     runs: int
 
 
 class FleetDifference(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What most slow hosts have and most others with disks of the same model do not."""
+    """A setting that most slow hosts share and most other hosts with the same disk model do not."""
 
     code: Annotated[DifferenceCode, shown("what", "code")]
     value: Annotated[str, shown("value")]
@@ -91,7 +89,7 @@ class FleetDifference(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Fleet(Struct, frozen=True, kw_only=True):
-    """The hosts that ran one job, the fastest first; `rows` are all that are slow or busy, `slow` one for each host."""
+    """The hosts that ran one job, fastest first. `slow` has one entry per slow or busy host, `rows` all their rows."""
 
     compared_job: str
     runs: int
