@@ -145,7 +145,7 @@ def test_what_is_sure_and_small_is_nobodys_trouble() -> None:
     (judged,) = [each for each in judged_class([*rows, more], 9) if each.row.subject == 8]
     assert judged.standing == "slow"
     assert judged.expected_ns == pytest.approx(MEAN_NS)
-    assert judged.ratio > 1
+    assert judged.expected_ns < judged.bound_ns < math.exp(judged.row.log_ns)
 
 
 def test_an_unknown_load_is_taken_for_usual() -> None:

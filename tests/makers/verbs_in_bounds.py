@@ -68,6 +68,7 @@ def _ways(base: Path) -> dict[str, Callable[[], object]]:
         "markdown": lambda: _verb("report", bad, "--format", "markdown"),
         "clean": lambda: _verb("clean", bad, codes=(0, 2)),
         "compare": lambda: _verb("compare", bad, good),
+        "fleet": lambda: _verb("fleet", str(base)),
         "list of serve": lambda: _read(web.runs),
         "progress of serve": lambda: _read(lambda: web.progress(BAD)),
         "notes of serve": lambda: _read(lambda: web.notes_of(BAD)),

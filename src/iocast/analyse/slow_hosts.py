@@ -44,11 +44,6 @@ class Judged(Struct, frozen=True):
     expected_ns: float
     bound_ns: float
 
-    @property
-    def ratio(self) -> float:
-        """Latency over the bound: above 1 is slow."""
-        return math.exp(self.row.log_ns) / self.bound_ns
-
 
 def judged_class(rows: Sequence[HostRow], tests: int) -> list[Judged]:
     """The hosts of a class, in their order; none of a class of fewer than LEAST_HOSTS.
