@@ -192,7 +192,7 @@ def test_no_field_of_a_run_is_forgotten_in_its_file() -> None:
     """run.json is another shape than the nouns: a new field of either must be written down there."""
     assert set(Run.__struct_fields__) == {
         *("run_id", "plan", "host", "started_unix_ns", "status", "phases", "blind", "files_whole", "warnings"),
-        *("iocast_version", "verifications", "source", "tape", "maintenance"),
+        *("iocast_version", "verifications", "source", "tape", "maintenance", "hosts"),
     }
     assert set(Plan.__struct_fields__) == {
         *("name", "target", "phases", "files", "engine", "polling", "seed", "interval_ns", "job", "experiment"),

@@ -38,7 +38,7 @@ RUN: dict[str, list[str]] = {
     "oltp_and_log_at_once": ["data 8k 1x32", "redo 4k 1x1"],
     "own_files": ["seq-writers 128k 4x1"],
     "parts_of_a_file": ["parts 128k 4x1"],
-    "postgres_buffered": ["index 8k 16x1", "checkpoint 8k 1x1"],
+    "postgres_buffered": ["index 8k 16x1", "checkpoint 8k 1x1 fsync/32"],
     "rate_bandwidth": ["stream 1M 1x8 @200/s"],
     "rate_limited": ["paced 8k 4x32 @1000/s"],
     "rate_poisson": ["open 8k 1x64 @1000/s"],

@@ -41,7 +41,9 @@ LOAD = Thresholds(0.95, 0.90, 0.70, 0.50, "models C, trust table: load achieved"
 FOREIGN = Thresholds(0.01, 0.05, 0.10, 0.25, "models C, trust table: isolation")
 OUTSIDE_WINDOW = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] I/Os of many hosts that are no part of the sum")
 STARTS_APART = Thresholds(0.01, 0.05, 0.10, 0.25, "[J] between the first and the last host, as a share of the row")
-HOSTS_AGAINST_DEVICES = Thresholds(0.02, 0.05, 0.10, 0.25, "many-hosts: the sum against the devices' own counters, 2 %")
+HOSTS_AGAINST_DEVICES = Thresholds(
+    0.02, 0.05, 0.10, 0.25, "[J] the sum of hosts against the devices' own counters: 2 % is noise"
+)
 LAG = Thresholds(0.10, 0.25, 0.50, 0.80, "[J] lag over response at the headline percentile: what is not the target's")
 
 # Steadiness (models B2, B3; the lengths by docs/guide/steadiness.md, decision 22): half a minute can be judged and

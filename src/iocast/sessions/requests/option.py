@@ -115,6 +115,8 @@ def request_of(request: type[R], given: Mapping[str, Any]) -> R:
 
 def _read(field: Field, name: str, value: Any) -> Any:
     several = get_origin(field.kind) is tuple and not isinstance(value, str)
+    if several and tuple(value) == field.default == ():
+        return ()
     if field.option is not None and field.option.read is not None:
         text = ",".join(map(str, value)) if several else value
         return field.option.read(text, name) if isinstance(text, str) else text
