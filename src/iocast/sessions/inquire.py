@@ -98,6 +98,11 @@ def diagnose_run(folder: str, budget: Budget, listener: Listener, *, again: bool
     and its folder gives no permission to overwrite a device; only the command line does. Raises IocastError.
     """
     run = archive.load(folder)
+    if run.hosts:
+        raise SpecError(
+            f"{shown_folder(Path(folder))} is a run of {len(run.hosts)} hosts: experiments are made on one",
+            f"on a host: iocast diagnose PATH; what it found alone: iocast report {folder}/hosts/{run.hosts[0].name}",
+        )
     if again:
         run = replace(run, plan=replace(run.plan, target=replace(run.plan.target, destroy="")))
     inquiry = inquire(run, budget, os.path.join(folder, archive.EXPERIMENTS), listener)

@@ -48,3 +48,12 @@ def test_a_slow_host_the_fairness_and_a_lost_host_are_told() -> None:
 def test_a_run_of_one_host_has_no_such_section() -> None:
     run = card_runs.run(card_runs.reads())
     assert "hosts" not in {each.code for each in card(run, examine(run)).sections}
+
+
+def test_work_files_are_removed_on_each_host() -> None:
+    alike = tuple(HostPart(name=name, path="/u01", rows=(_row(1000),)) for name in ("db1", "db2"))
+    apart = (alike[0], HostPart(name="db2", path="/u02", rows=(_row(1000),)))
+    for hosts, command in ((alike, "iocast clean /u01"), (apart, "iocast clean PATH")):
+        run = replace(card_runs.run(card_runs.reads()), hosts=hosts, files_whole=True)
+        said = next(step for step in card(run, examine(run)).next_steps if "iocast clean" in step)
+        assert said.endswith(f"To remove it, on each host: {command}")

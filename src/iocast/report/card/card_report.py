@@ -167,23 +167,18 @@ def _next_steps(run: Run, examination: Examination, folder: str) -> Iterator[str
         yield f"The run is incomplete: {_incomplete(run)}."
     elif run.measured and not real and run.plan.target.kind != "sim":
         yield "Run it again at another time of day: one run says nothing about repeatability."
+    paths = dict.fromkeys(part.path for part in run.hosts) or {run.plan.target.path: None}
+    place = shlex.quote(next(iter(paths))) if len(paths) == 1 else "PATH"
     if run.plan.trees and run.plan.target.kind == "directory":
         last = {tree.name: totals(tree, run.plan.most_users).files for tree in run.plan.trees}
-        place, files = shlex.quote(run.plan.target.path), sum(last.values())
-        one = "The tree of {} files is kept for the next run. To remove it: iocast clean {}"
-        several = "The trees of {} files are kept for the next run. To remove them: iocast clean {}"
-        yield (one if len(last) == 1 else several).format(f"{files:,}", place)
+        one = "The tree of {:,} files is kept for the next run. To remove it{}: iocast clean {}"
+        several = "The trees of {:,} files are kept for the next run. To remove them{}: iocast clean {}"
+        yield (one if len(last) == 1 else several).format(sum(last.values()), _where(run), place)
     elif run.files_whole and run.plan.target.kind in ("directory", "file"):
         kept = "The work files are" if run.plan.files.count > 1 else "The work file is"
         size = text.capacity(sum(run.plan.files.each_bytes))
         them = "them" if run.plan.files.count > 1 else "it"
-        place = " ".join(dict.fromkeys(shlex.quote(path) for path in _paths(run)))
         yield f"{kept} kept for the next run ({size}). To remove {them}{_where(run)}: iocast clean {place}"
-
-
-def _paths(run: Run) -> list[str]:
-    """Where its work files are, on the hosts that have them."""
-    return [part.path for part in run.hosts] or [run.plan.target.path]
 
 
 def _where(run: Run) -> str:
