@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from iocast.runner import Progress
 from iocast.starting import starting
 
 HEARD_EVERY_S = 0.5
+_LOOKS_EVERY = 3  # beats, at whether anybody hears
 
 
 class RankMember:
@@ -99,9 +101,12 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._beat, daemon=True)
 
     def _beat(self) -> None:
-        while not self._over.wait(HEARD_EVERY_S):
+        for beat in itertools.count():
+            if self._over.wait(HEARD_EVERY_S):
+                return
             self._channel.tell(self._moved())
-            self.unheard = self.unheard or self._link.is_cut()
+            if beat % _LOOKS_EVERY == 0:  # hosts with thousands of connections have long tables of them
+                self.unheard = self.unheard or self._link.is_cut()
 
     def __enter__(self) -> Heartbeat:
         with starting():

@@ -65,7 +65,7 @@ def measure_on_hosts(request: MeasureRequest, listener: Listener) -> MeasuredJob
             with listener.working() as stopping:
                 assembly = Assembly(request.options.out, places, listener.progress(stopping))
                 try:
-                    _Following(launched, assembly, listener, stopping).until_all_ended()
+                    Following(launched, assembly, listener, stopping).until_all_ended()
                 finally:
                     assembly.close_progress()
                 stopped = stopping()
@@ -109,7 +109,7 @@ def _places(request: MeasureRequest, job: Job) -> tuple[HostPlace, ...]:
     return tuple(sorted(places, key=lambda place: order.index(place.host)))
 
 
-class _Following:
+class Following:
     """What ranks tell is taken until all have ended, or nothing more comes."""
 
     def __init__(
@@ -127,12 +127,13 @@ class _Following:
         """Raises IocastError where the hosts could not begin."""
         while True:
             ended = self._launched.ended  # before what it wrote is read: then that is all
+            read_s = time.monotonic()  # to add up a row of many hosts takes time in which they are not heard
             self._hear()
             hosts = self._assembly.hosts
             self._refuse_unstarted(ended)
             if ended or not any(host.on for host in hosts):
                 break
-            self._look_after(hosts)
+            self._look_after(hosts, read_s)
             time.sleep(_EVERY_S)
         for host in self._assembly.hosts:
             if host.on:
@@ -172,9 +173,8 @@ class _Following:
         if time.monotonic() - self._began_s > ANSWER_S:
             raise LoadError(f"{names} did not answer within {ANSWER_S:.0f} s: {self._launched.said()}", _CHECK)
 
-    def _look_after(self, hosts: Sequence[Heard]) -> None:
+    def _look_after(self, hosts: Sequence[Heard], now_s: float) -> None:
         """Ends the run on all hosts when a person, or the end of one host, asks for it."""
-        now_s = time.monotonic()
         for host in hosts:
             if host.on and host.hello is not None and now_s - host.heard_s > SILENT_S:
                 self._lose(host, f"it was not heard for {SILENT_S:.0f} s")
