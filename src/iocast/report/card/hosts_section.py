@@ -22,6 +22,7 @@ from iocast.report.result_tables import result_table
 from iocast.text import brief_percent, brief_time, counted, rate
 
 SLOWER = 0.10  # [J] than the median host: below it hosts differ as disks of one kind do
+SLOWER_ONCE = 0.25  # [J] in the only row of several hosts: storage that they share does not serve all alike
 
 
 def section(run: Run, rows: Sequence[HostShareRow]) -> Section | None:
@@ -60,7 +61,7 @@ def _fairness(run: Run, phase: str) -> float | None:
 
 
 def _slow_hosts(run: Run) -> Iterator[str]:
-    """Hosts that did clearly less than the median one in most of their rows: in one of several it may be chance."""
+    """Hosts that did clearly less than the median one in most of their rows: in one it may be chance."""
     beside: Counter[str] = Counter()
     behind: dict[str, list[tuple[float, str, float, float]]] = {}
     for record in run.measured:
@@ -74,9 +75,9 @@ def _slow_hosts(run: Run) -> Iterator[str]:
                 less = 1 - row.ios_per_s / median
                 behind.setdefault(name, []).append((less, record.phase.name, row.ios_per_s, median))
     for name, slower in sorted(behind.items(), key=lambda item: -max(item[1])[0]):
-        if 2 * len(slower) <= beside[name]:
-            continue
         less, phase, own, others = max(slower)
+        if 2 * len(slower) <= beside[name] or (beside[name] == 1 and less < SLOWER_ONCE):
+            continue
         many = f" (and less in {counted(len(slower) - 1, 'more row')})" if len(slower) > 1 else ""
         yield (
             f"{name} did {brief_percent(less)} less than the others: {rate(own)} IOPS where their median is"
