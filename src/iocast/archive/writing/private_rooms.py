@@ -57,7 +57,7 @@ def sweep_rooms(prefix: str) -> None:
         above = open_folder(Path(_for_a_while()), links=True)
         for name in filter(room_name.fullmatch, above.names()):
             with contextlib.suppress(OSError, ArchiveError):
-                room = above.folder(name)
+                room = open_folder(above.place / name)  # never made anew: another process may remove it now
                 if room.is_proven and belongs_to(os.fstat(room.descriptor), room.place, (os.geteuid(),)):
                     room.claim()
                     room.empty()
