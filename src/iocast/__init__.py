@@ -90,7 +90,7 @@ def card(
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
     hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
     share: With hosts: each its own files, its slice of one device, or the same bytes.
-    ramp: With hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.
+    ramp: With hosts: run all rows on this many of the hosts, one count after the other, e.g. 1,2,4.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.
@@ -124,7 +124,7 @@ def run(
     path: A directory, a file, a block device, or a simulated device such as sim:hdd.
     hosts: Run on these hosts at once, e.g. db[1-4]:/u01, or a file that names them.
     share: With hosts: each its own files, its slice of one device, or the same bytes.
-    ramp: With hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.
+    ramp: With hosts: run all rows on this many of the hosts, one count after the other, e.g. 1,2,4.
     size: Size of each work file, e.g. 4GiB; overrides the job.
     time: Duration of every row, e.g. 10s; overrides the job.
     seed: Random seed; the same seed gives the same offsets.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from iocast.errors import LoadError
 
 NO_MORE = "this process may start no more threads and processes"
 WAY_OUT = "raise the limit: TasksMax= of the systemd unit, pids.max of the control group, or ulimit -u"
+_PR_SET_PDEATHSIG = 1
 _OF_PYTHON = "can't start new thread"
 
 
@@ -28,3 +31,18 @@ def starting() -> Iterator[None]:
         if not is_refused(error):
             raise
         raise LoadError(NO_MORE, WAY_OUT) from error
+
+
+def ending_with_us(by: signal.Signals) -> Callable[[], None]:
+    """What a child does before it becomes another program: the kernel is to end it when its parent is gone."""
+    import ctypes
+
+    prctl = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, by, 0, 0, 0)
+        if os.getppid() != parent:  # it went before it was asked
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return ask

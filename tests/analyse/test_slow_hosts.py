@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from iocast.analyse.fleet_table import HostRow
+from iocast.analyse.fleet_table import HostMedians
 from iocast.analyse.slow_hosts import LEAST_HOSTS, SLOWER, Judged, judged_class
 
 RATE, MEAN_NS = 5000.0, 200e3
@@ -18,22 +18,22 @@ ROWS = 6
 SLOW, BUSY = 2, 3
 
 
-def closed(drawn: random.Random, host: int, slower: float, others: float = 0.0) -> HostRow:
+def closed(drawn: random.Random, host: int, slower: float, others: float = 0.0) -> HostMedians:
     """A row of one user, whose rate follows from its latency; what others do makes it as much slower."""
     noise = math.exp(drawn.gauss(0, 0.03))
     mean_ns = MEAN_NS * noise * slower * (1 + others)
     rate = RATE * MEAN_NS / mean_ns
-    return HostRow("m", "row", "load", host, 3, math.log(mean_ns), 0.03**2, others * RATE, rate, None, False)
+    return HostMedians("m", "row", "load", host, 3, math.log(mean_ns), 0.03**2, others * RATE, rate, None, False)
 
 
-def opened(drawn: random.Random, host: int, slower: float, others: float = 0.0) -> HostRow:
+def opened(drawn: random.Random, host: int, slower: float, others: float = 0.0) -> HostMedians:
     """A row at a rate of its own, as busy as that; a queue makes the latency."""
     rate = RATE * (drawn.uniform(0.3, 0.9) if not others else 1.1)
     mean_ns = MEAN_NS * math.exp(drawn.gauss(0, 0.03)) * slower / (1 - 0.7 * rate / RATE)
-    return HostRow("m", "row", "load", host, 3, math.log(mean_ns), 0.03**2, rate, rate, None, True)
+    return HostMedians("m", "row", "load", host, 3, math.log(mean_ns), 0.03**2, rate, rate, None, True)
 
 
-Kind = Callable[[random.Random, int, float, float], HostRow]
+Kind = Callable[[random.Random, int, float, float], HostMedians]
 KINDS = pytest.mark.parametrize("kind", [closed, opened])
 
 
@@ -96,7 +96,7 @@ def test_a_few_ios_of_others_excuse_nobody() -> None:
     """A twelfth of its usual rate beside it, and three times as slow: the device did less for all together."""
     drawn = random.Random(1)
     rows = [closed(drawn, host, 1.0) for host in range(11)]
-    slow = HostRow("m", "row", "load", 11, 3, math.log(3 * MEAN_NS), 0.03**2, RATE / 12, RATE / 3, None, False)
+    slow = HostMedians("m", "row", "load", 11, 3, math.log(3 * MEAN_NS), 0.03**2, RATE / 12, RATE / 3, None, False)
     assert hosts_that_are("slow", judged_class([*rows, slow], 12)) == {11}
 
 
@@ -127,8 +127,8 @@ def test_the_middle_of_few_runs_says_less() -> None:
     """Hosts of thirty runs agree within 1%; one of a single run may be as far off as a run is."""
     drawn = random.Random(3)
 
-    def host(subject: int, runs: int, away: float) -> HostRow:
-        return HostRow("m", "row", "load", subject, runs, math.log(MEAN_NS) + away, 0.2**2, 0.0, RATE, None, False)
+    def host(subject: int, runs: int, away: float) -> HostMedians:
+        return HostMedians("m", "row", "load", subject, runs, math.log(MEAN_NS) + away, 0.2**2, 0.0, RATE, None, False)
 
     usual = [host(at, 30, drawn.gauss(0, 0.005)) for at in range(12)]
     assert hosts_that_are("slow", judged_class([*usual, host(12, 30, 0.25)], 13)) == {12}
@@ -136,9 +136,9 @@ def test_the_middle_of_few_runs_says_less() -> None:
 
 
 def test_what_is_sure_and_small_is_nobodys_trouble() -> None:
-    rows = [HostRow("m", "r", "l", at, 3, math.log(MEAN_NS), 0.0, 0.0, RATE, None, False) for at in range(8)]
+    rows = [HostMedians("m", "r", "l", at, 3, math.log(MEAN_NS), 0.0, 0.0, RATE, None, False) for at in range(8)]
     less, more = (
-        HostRow("m", "r", "l", 8, 3, math.log(MEAN_NS * times), 0.0, 0.0, RATE, None, False)
+        HostMedians("m", "r", "l", 8, 3, math.log(MEAN_NS * times), 0.0, 0.0, RATE, None, False)
         for times in (SLOWER - 0.01, SLOWER + 0.01)
     )
     assert hosts_that_are("slow", judged_class([*rows, less], 9)) == set()
@@ -151,7 +151,7 @@ def test_what_is_sure_and_small_is_nobodys_trouble() -> None:
 def test_an_unknown_load_is_taken_for_usual() -> None:
     drawn = random.Random(1)
     rows = [closed(drawn, host, 1.0) for host in range(11)]
-    unknown = HostRow("m", "row", "load", 11, 3, math.log(2 * MEAN_NS), None, None, RATE / 2, None, False)
+    unknown = HostMedians("m", "row", "load", 11, 3, math.log(2 * MEAN_NS), None, None, RATE / 2, None, False)
     assert hosts_that_are("slow", judged_class([*rows, unknown], 12)) == {11}
 
 
@@ -162,7 +162,7 @@ def test_too_few_hosts_say_nothing() -> None:
 
 def test_hosts_that_have_little_in_common_have_no_bound() -> None:
     """Five latencies over eleven orders of magnitude, and many rows: the bound is no number, and nobody is slow."""
-    rows = [HostRow("m", "r", "l", at, 1, 6.0 * at, None, 0.0, RATE, None, False) for at in range(5)]
+    rows = [HostMedians("m", "r", "l", at, 1, 6.0 * at, None, 0.0, RATE, None, False) for at in range(5)]
     judged = judged_class(rows, 1_000_000)
     assert {each.standing for each in judged} == {"usual"}
     assert math.inf in {each.bound_ns for each in judged}

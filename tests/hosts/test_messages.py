@@ -28,7 +28,7 @@ from iocast.hosts.messages import (
 from iocast.hosts.node_sets import HostPlace
 from iocast.sessions.listener import QuietProgress
 
-HELLO = Hello(number=0, of=1, host="db1", machine="m", process=1, version="1")
+HELLO = Hello(machine="m", version="1")
 
 
 def told(folder: Path, feed: FolderFeed, lines: list[bytes]) -> dict[str, tuple[int, bytes]]:
@@ -83,6 +83,17 @@ def test_a_full_pipe_that_nobody_reads_is_given_up() -> None:
     os.close(write)
 
 
+def test_what_a_file_grows_by_is_added_to_it(tmp_path: Path) -> None:
+    assembly = Assembly(str(tmp_path / "runs"), [HostPlace("db1", "/u01")], QuietProgress())
+    assembly.hear(0, Begun(run=replace(card_runs.run(), status="running")))
+    for at, text in ((0, b"one\n"), (4, b"two\n"), (8, b"three\n")):
+        assembly.hear(0, Piece(file="rows.jsonl", at=at, data=base64.b64encode(text).decode()))
+    (file,) = tmp_path.rglob("hosts/db1/rows.jsonl")
+    assert file.read_bytes() == b"one\ntwo\nthree\n"
+    assembly.hear(0, Piece(file="rows.jsonl", at=0, data=base64.b64encode(b"anew\n").decode()))
+    assert file.read_bytes() == b"anew\n"
+
+
 @pytest.mark.parametrize("name", ["../out", "/etc/out", "a/../../out", "a/b/c/out", ".hidden", "a//out", "out\n"])
 def test_a_name_that_leads_out_of_the_folder_is_not_written(tmp_path: Path, name: str) -> None:
     assembly = Assembly(str(tmp_path / "runs"), [HostPlace("db1", "/u01")], QuietProgress())
@@ -102,7 +113,7 @@ def test_a_phase_is_added_up_when_the_last_host_that_is_left_has_ended_it(tmp_pa
     record = card_runs.reads()
     run = replace(card_runs.run(record, replace(record)), status="running", phases=())
     for number in range(2):
-        assembly.hear(number, replace(HELLO, number=number, machine=f"m{number}"))
+        assembly.hear(number, replace(HELLO, machine=f"m{number}"))
         assembly.hear(number, Begun(run=run))
     ended = PhaseEnded(record=record, number=0, started_ns=0, clock_error_ns=5)
     assembly.hear(0, ended)

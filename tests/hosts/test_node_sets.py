@@ -61,3 +61,8 @@ def test_what_is_folded_unfolds_to_the_same_hosts(numbers: list[int], padded: bo
 
 def test_a_host_that_works_in_two_places_is_two() -> None:
     assert names_of([HostPlace("a", "/1"), HostPlace("a", "/2"), HostPlace("b")]) == ["a", "a.2", "b"]
+
+
+def test_the_places_of_one_host_are_neighbours_as_its_ranks_are() -> None:
+    places = parse_hosts("db1:/a,db2:/a,db1:/b")
+    assert places == (HostPlace("db1", "/a"), HostPlace("db1", "/b"), HostPlace("db2", "/a"))

@@ -30,14 +30,14 @@ SELECT subject, run, model, entry."row" AS row_name, entry.load AS load, entry.r
 FROM (SELECT subject, run, model, unnest(rows) AS entry FROM lines)
 WHERE entry.mean_ns > 0
 """
-# A median over runs: a host is what it usually is, and one bad hour of it is no outlier.
+# Medians over runs: one bad hour does not make a host slow.
 BY_HOST = """
 SELECT model, row_name, load, subject, count(*), median(ln(mean_ns)), var_samp(ln(mean_ns)), median(busy_per_s),
     median(rate_per_s), median(p99_ns), bool_or(is_open)
 FROM entries GROUP BY model, row_name, load, subject ORDER BY model, row_name, load, subject
 """
-# Each run is as fast as the mean of its rows is, each row against the median of all that have it. Open loops with rates
-# of their own are no race, and count only where there is nothing else.
+# The speed of a run is the mean over its rows, each relative to the median of all hosts that have the row. An open loop
+# is as fast as its rate says, so open loops count only where there is nothing else.
 BY_RUN = """
 WITH speeds AS (
     SELECT subject, run, row_name, load, CASE WHEN is_open THEN -ln(mean_ns) ELSE ln(rate_per_s) END AS speed
@@ -59,7 +59,7 @@ ORDER BY subject, model, row_name, load, run
 """
 
 
-class HostRow(Struct, frozen=True):
+class HostMedians(Struct, frozen=True):
     """A row of a host over its runs: medians, latency as its logarithm, whose variance is None of a single run."""
 
     model: str
@@ -169,9 +169,9 @@ def fleet_table(path: Path, spill: Path, engine: CountingEngine) -> FleetTable:
     return FleetTable(path, spill) if engine == "duckdb" else SparkFleetTable(path, spill)
 
 
-def host_rows(table: FleetTable) -> list[HostRow]:
+def host_rows(table: FleetTable) -> list[HostMedians]:
     """A line for each row of each host, in the order of model, row, load and host."""
-    return [HostRow(*row) for row in table.rows(BY_HOST)]
+    return [HostMedians(*row) for row in table.rows(BY_HOST)]
 
 
 def host_scores(table: FleetTable) -> list[HostScore]:

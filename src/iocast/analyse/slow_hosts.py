@@ -19,10 +19,10 @@ from typing import Literal
 from msgspec import Struct
 
 from iocast._core import student_t_quantile
-from iocast.analyse.fleet_table import HostRow
+from iocast.analyse.fleet_table import HostMedians
 from iocast.analyse.least_squares import inverse
 
-LEAST_HOSTS = 5  # in a class: with fewer there is no telling what is normal
+LEAST_HOSTS = 5  # in a class: fewer do not show what is normal
 LEVEL = 0.99  # probability that no host of a fleet of equals exceeds its bound in any row
 SLOWER = 1.10  # times the expected value: smaller differences do not matter, however certain
 LIGHT = 0.05  # of the row's own rate: other I/O below this is ignored
@@ -39,13 +39,13 @@ Standing = Literal["slow", "busy", "usual"]
 class Judged(Struct, frozen=True):
     """A row of a host: expected mean response time at its load and the upper bound of it, in ns; may be infinite."""
 
-    row: HostRow
+    row: HostMedians
     standing: Standing
     expected_ns: float
     bound_ns: float
 
 
-def judged_class(rows: Sequence[HostRow], tests: int) -> list[Judged]:
+def judged_class(rows: Sequence[HostMedians], tests: int) -> list[Judged]:
     """The hosts of a class, in their order; none of a class of fewer than LEAST_HOSTS.
 
     `tests` is how many rows of hosts are judged in all: the level holds for all of them at once (Bonferroni).
@@ -63,7 +63,7 @@ def judged_class(rows: Sequence[HostRow], tests: int) -> list[Judged]:
 
 
 def _judged(
-    at: int, row: HostRow, line: _Line, centre: float, quiet: float, more: list[float], chance: float
+    at: int, row: HostMedians, line: _Line, centre: float, quiet: float, more: list[float], chance: float
 ) -> Judged:
     load, value = line.loads[at], line.values[at]
     low, high = line.span_without(at)
@@ -71,7 +71,7 @@ def _judged(
     far = value > bound and value - expected > math.log(SLOWER)
     standing: Standing = "slow" if far else "usual"
     if far and load > high and (row.is_open or _served(row, line, at) >= SERVED):
-        standing = "busy"  # nobody else had as much to do, and it did no less
+        standing = "busy"  # its load was the highest of all, and it served it
     if not far and load > quiet:
         usual, most = line.prediction(at, min(max(quiet, low), high), more[at], chance)
         if value > most and value - usual > math.log(SLOWER):
@@ -84,15 +84,15 @@ def _power(exponent: float) -> float:
     return math.exp(exponent) if exponent < _LARGEST else math.inf
 
 
-def _served(row: HostRow, line: _Line, at: int) -> float:
+def _served(row: HostMedians, line: _Line, at: int) -> float:
     """What the device did for all together, over the usual rate of the row alone."""
     return line.loads[at] + math.exp(-line.values[at])
 
 
-def _loads(rows: Sequence[HostRow]) -> list[float]:
+def _loads(rows: Sequence[HostMedians]) -> list[float]:
     """What each host was busy with, over the usual rate of the row; all alike where that tells nothing.
 
-    One whose load nobody knows is taken for usual.
+    A host whose load is unknown counts as one with the usual load.
     """
     known = [row.busy_per_s for row in rows if row.busy_per_s is not None]
     rates = [row.rate_per_s for row in rows if row.rate_per_s]
@@ -105,7 +105,7 @@ def _loads(rows: Sequence[HostRow]) -> list[float]:
     return [load if load > LIGHT else 0.0 for load in loads]
 
 
-def _noise(rows: Sequence[HostRow]) -> list[float]:
+def _noise(rows: Sequence[HostMedians]) -> list[float]:
     """How much more the median of a host varies than that of a usual one, as it has fewer runs: a variance."""
     within = [(row.variance, row.runs - 1) for row in rows if row.variance is not None]
     degrees = sum(free for _, free in within)

@@ -24,7 +24,7 @@ def process_of(pid: int, root: Path = Path("/proc"), host: str | None = None) ->
         return None
     return Owner(
         host=socket.gethostname() if host is None else host,
-        boot_id=_boot_id(root),
+        boot_id=boot_id(root),
         pid_namespace=_pid_namespace(root),
         pid=pid,
         started_ticks=ticks,
@@ -44,7 +44,7 @@ def owner_alive(folder: str, root: Path = Path("/proc")) -> bool | None:
 
 def lives(owner: Owner, root: Path = Path("/proc")) -> bool | None:
     """True while this process lives, False when it is gone, None where that cannot be known."""
-    if owner.boot_id != _boot_id(root):
+    if owner.boot_id != boot_id(root):
         return False if owner.host == socket.gethostname() else None
     if owner.pid_namespace != _pid_namespace(root):
         return None
@@ -52,7 +52,8 @@ def lives(owner: Owner, root: Path = Path("/proc")) -> bool | None:
     return ticks is not None and abs(ticks - owner.started_ticks) <= 1  # offsets of a time namespace are no whole ticks
 
 
-def _boot_id(root: Path) -> str:
+def boot_id(root: Path = Path("/proc")) -> str:
+    """The same for all processes of one machine until it starts again; "" where the kernel does not say."""
     return _text(root / "sys/kernel/random/boot_id").strip()
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import os
 import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import __version__
@@ -18,7 +18,8 @@ from iocast.archive.file_names import INTERVALS
 from iocast.archive.interval_tables import Part
 from iocast.archive.warm_up import within
 from iocast.archive.writing.held_folder import HeldFolder
-from iocast.hosts.messages import Begun, Ended, Hello, Message, Moved, PhaseBegun, PhaseEnded, Piece, Said, Waiting
+from iocast.archive.writing.whole_files import write_all
+from iocast.hosts.messages import Begun, Ended, Hello, Message, Moved, PhaseBegun, PhaseEnded, Piece, Said
 from iocast.hosts.node_sets import HostPlace, folded, names_of
 from iocast.hosts.sums import HostPhase, Window, host_row, of_all, summed, windows
 from iocast.model.hosts import HostPart, HostRow
@@ -47,7 +48,6 @@ class Heard:
         self.clock_error_ns = 0
         self.ended: Ended | None = None
         self.lost = ""
-        self.waits = False
         self.heard_s = time.monotonic()
 
     @property
@@ -61,13 +61,6 @@ class Heard:
         return self.ended is None and not self.lost
 
 
-class Pieces(Struct, frozen=True):
-    """A file of a host that came before there was a folder."""
-
-    number: int
-    piece: Piece
-
-
 class Assembly:
     """One run of many hosts as it grows."""
 
@@ -77,7 +70,7 @@ class Assembly:
         self.run: Run | None = None
         self.folder: RunFolder | None = None
         self._out, self._progress = out, progress
-        self._early: list[Pieces] = []
+        self._early: list[tuple[int, Piece]] = []  # of a host, before there was a folder
         self._parts: dict[int, HeldFolder] = {}
         self._rows: dict[str, list[HostRow]] = {host.name: [] for host in self.hosts}
         self._summed = 0
@@ -95,10 +88,8 @@ class Assembly:
                 host.run = message.run
                 self._begin()
             case PhaseBegun():
-                host.phase, host.waits = message, False
+                host.phase = message
                 self._begin_next(host)
-            case Waiting():
-                host.waits = True
             case Moved():
                 host.moved = message
                 self._tick()
@@ -108,7 +99,7 @@ class Assembly:
                     host.clock_error_ns = max(host.clock_error_ns, message.clock_error_ns)
                     self._sum()
             case Piece():
-                self._early.append(Pieces(number, message))
+                self._early.append((number, message))
                 self._put_pieces()
             case Ended():
                 host.ended = message
@@ -136,7 +127,7 @@ class Assembly:
         begun = of_all(known[0], name, [run.host for run in known], [host.machine for host in self.hosts], path)
         begun = replace(begun, run_id=new_run_id(begun.started_unix_ns), iocast_version=__version__)
         begun = replace(begun, blind=(Blind("pagecache", PER_HOST), Blind("pressure", PER_HOST)))
-        self.run = replace(begun, hosts=self._host_parts())
+        self.run = replace(begun, hosts=self.parts())
         self.folder = RunFolder.create(self._out, self.run)
         self._put_pieces()
 
@@ -152,8 +143,8 @@ class Assembly:
         if self.folder is None:
             return
         early, self._early = self._early, []
-        for each in early:
-            self._put(each.number, each.piece)
+        for number, piece in early:
+            self._put(number, piece)
 
     def _put(self, number: int, piece: Piece) -> None:
         """A file of a host's own run folder. A name that leads out of it is refused."""
@@ -172,9 +163,13 @@ class Assembly:
         else:
             folder.put(name, data)
 
-    def _append(self, folder: HeldFolder, name: str, data: bytes) -> None:
-        before = (folder.place / name).read_bytes()
-        folder.put(name, before + data)
+    @staticmethod
+    def _append(folder: HeldFolder, name: str, data: bytes) -> None:
+        descriptor = folder.open_to_append(name)
+        try:
+            write_all(descriptor, data)
+        finally:
+            os.close(descriptor)
 
     def _part(self, number: int) -> HeldFolder:
         assert self.folder is not None
@@ -216,7 +211,7 @@ class Assembly:
         return tuple(phase for phase in run.plan.phases if phase.role in _ROLES) if run else ()
 
     def _who(self, number: int) -> list[tuple[Heard, int]]:
-        """The hosts that make a phase, and the how manieth of its own phases it is for each."""
+        """The hosts that make a phase, and which of its own phases it is for each."""
         planned, every = self._planned, len(self.hosts)
         makers = self.hosts[: planned[number].hosts or every]
         return [
@@ -245,14 +240,15 @@ class Assembly:
         self.folder.save_phase(at, record.phase.name, None, record.samples)
         if known:
             self.folder.save_added(at, record.phase.name, record.plan.interval_ns, tables)
-        self.run = replace(self.run, phases=(*self.run.phases, record), hosts=self._host_parts())
+        self.run = replace(self.run, phases=(*self.run.phases, record), hosts=self.parts())
         self.folder.save(self.run)
         self._progress.end(record)
 
     def _table(self, host: Heard, number: int) -> Path:
         return self._part(self.hosts.index(host)).place / INTERVALS / f"{number:03}.parquet"
 
-    def _host_parts(self) -> tuple[HostPart, ...]:
+    def parts(self) -> tuple[HostPart, ...]:
+        """The hosts so far."""
         return tuple(
             HostPart(
                 name=host.name,
@@ -291,10 +287,6 @@ class Assembly:
     def close_progress(self) -> None:
         """No more phases."""
         self._progress.close()
-
-    def parts(self) -> tuple[HostPart, ...]:
-        """The hosts so far."""
-        return self._host_parts()
 
     def part_folder(self, number: int) -> Path | None:
         """The run folder of a host; None where nothing of it came."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from iocast import __version__
+from iocast.archive.ownership import boot_id
 from iocast.errors import IocastError, SpecError, TargetError
 from iocast.load import Layout
 from iocast.model.hosts import Share
 from iocast.model.plan import Plan
-from iocast.model.target import Target
-from iocast.text import capacity
+from iocast.model.target import NETWORK_FILESYSTEMS, Target
+from iocast.text import capacity, counted
 
-_NETWORKED = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "beegfs", "gpfs", "ocfs2", "gfs2", "9p", "orangefs")
+_SHARED = (*NETWORK_FILESYSTEMS, "smb", "gluster", "ocfs2", "gfs2", "orangefs")  # that several hosts mount at once
 _SLICE_BYTES = 1 << 20  # slices of storage begin at whole MiB
 _LEAST_SLICES = 64  # MiB of each
 
@@ -26,7 +26,7 @@ class Claim(Struct, frozen=True, kw_only=True):
 
     host: str
     path: str
-    machine: str  # see `machine_id`
+    machine: str  # which start of which machine
     version: str = __version__
     digest: str = ""  # of the phases: all must make the same
     writes: bool = False
@@ -38,17 +38,9 @@ class Claim(Struct, frozen=True, kw_only=True):
     hint: str = ""
 
 
-def machine_id() -> str:
-    """The same for all processes of one machine until it starts again; "" where the kernel does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
-        return ""
-
-
 def claim_of(host: str, plan: Plan, layout: Layout, digest: str) -> Claim:
     """What a host claims with a plan."""
-    target, machine = plan.target, machine_id()
+    target, machine = plan.target, boot_id()
     return Claim(
         host=host,
         path=target.path,
@@ -64,14 +56,14 @@ def claim_of(host: str, plan: Plan, layout: Layout, digest: str) -> Claim:
 
 def refusal_of(host: str, path: str, error: IocastError) -> Claim:
     """The claim of a host that cannot do what it is asked for."""
-    return Claim(host=host, path=path, machine=machine_id(), refused=error.message, hint=error.hint)
+    return Claim(host=host, path=path, machine=boot_id(), refused=error.message, hint=error.hint)
 
 
 def check_claims(claims: list[Claim], share: Share) -> None:
     """Raises SpecError, TargetError where the hosts cannot do together what each of them could alone."""
     refused = [claim for claim in claims if claim.refused]
     if refused:
-        others = "" if len(refused) == 1 else f" (and {len(refused) - 1} more hosts refuse)"
+        others = "" if len(refused) == 1 else f" (and {counted(len(refused) - 1, 'more host')} refused)"
         raise TargetError(f"{refused[0].host}: {refused[0].refused}{others}", refused[0].hint)
     first = claims[0]
     for claim in claims:
@@ -121,7 +113,7 @@ def _check_room(claims: list[Claim]) -> None:
             names = ", ".join(claim.host for claim in alike)
             raise TargetError(
                 f"{names} share a file system with {capacity(free)} free, and their work files need {capacity(needed)}",
-                "give smaller work files (--size), or less hosts",
+                "give smaller work files (--size), or fewer hosts",
             )
 
 
@@ -136,7 +128,7 @@ def storage_names(target: Target, machine: str) -> tuple[str, ...]:
         part = f"{identity.start_bytes}+{identity.size_bytes}"
         marks = tuple(f"{mark} {part}" for mark in identity.marks if not mark.startswith("loop:"))
         return (*marks, f"{machine} {identity.number}")
-    if _is_networked(target):
+    if _is_shared(target):
         below = os.path.relpath(os.path.realpath(target.path), target.mount_point or "/")
         return (f"{target.mount_source} {below}",)
     try:
@@ -146,12 +138,12 @@ def storage_names(target: Target, machine: str) -> tuple[str, ...]:
     return (f"{machine} {status.st_dev}:{status.st_ino}",)
 
 
-def _is_networked(target: Target) -> bool:
-    return bool(target.mount_source) and (target.filesystem or "").removeprefix("fuse.").startswith(_NETWORKED)
+def _is_shared(target: Target) -> bool:
+    return bool(target.mount_source) and (target.filesystem or "").removeprefix("fuse.").startswith(_SHARED)
 
 
 def _file_system(target: Target, machine: str) -> str:
-    if _is_networked(target):
+    if _is_shared(target):
         return f"{target.mount_source}"
     try:
         place = target.path if os.path.exists(target.path) else os.path.dirname(target.path)
@@ -175,7 +167,7 @@ def sliced(plan: Plan, number: int, of: int) -> Plan:
     if mebibytes < _LEAST_SLICES:
         raise SpecError(
             f"{target.path} has {capacity(target.size_bytes)}: too little for {of} slices of {_LEAST_SLICES} MiB",
-            "give a larger device, or less hosts",
+            "give a larger device, or fewer hosts",
         )
     placed = [phase.name for phase in plan.phases if phase.region_start_bytes or phase.region_size_bytes is not None]
     if placed:

@@ -6,7 +6,6 @@ itself its proxies kill their ranks at once.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
@@ -21,8 +20,8 @@ from iocast.archive.writing.held_folder import HeldFolder
 from iocast.errors import LoadError
 from iocast.hosts.launched_ranks import EXTRA
 from iocast.hosts.node_sets import HostPlace
+from iocast.starting import ending_with_us
 
-_PR_SET_PDEATHSIG = 1
 _FILE = "rank-%r"
 _SAID_BYTES = 4000  # of what ssh and Hydra said: their last words say why
 _NOISE = re.compile(r"===|=   |YOUR APPLICATION TERMINATED|This typically refers|Please see the FAQ|.*Ctrl-C")
@@ -38,10 +37,7 @@ def find_launcher() -> str:
 
 
 def command(program: str, places: Sequence[HostPlace], room: str, words: Sequence[str]) -> list[str]:
-    """The call of Hydra: a rank for each place, in their order, the output of each in a file of its own in `room`.
-
-    Places of one host must be neighbours.
-    """
+    """The call of Hydra: a rank for each place, in their order, the output of each in a file of its own in `room`."""
     counts = Counter(place.host for place in places)
     named = ",".join(f"{host}:{count}" for host, count in counts.items())
     ranks = ("-n", str(len(places)), "-hosts", named)
@@ -63,7 +59,7 @@ class Launched:
                 stderr=self._said,
                 env=_environment(os.environ),
                 start_new_session=True,  # a signal of the terminal comes from us, once
-                preexec_fn=_die_with_parent,
+                preexec_fn=ending_with_us(signal.SIGKILL),  # and with Hydra all ranks: no load goes on alone
             )
         except OSError as error:
             self._said.close()
@@ -107,11 +103,6 @@ class Launched:
         """Nothing is left running."""
         self.kill()
         self._said.close()
-
-
-def _die_with_parent() -> None:
-    """When we are killed Hydra is too, and with it all ranks: no load goes on alone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from iocast.archive.file_names import ROWS_FILE
 from iocast.hosts.launcher_link import LauncherLink
-from iocast.hosts.messages import Begun, Channel, FolderFeed, Moved, PhaseBegun, PhaseEnded, Waiting
+from iocast.hosts.messages import Begun, Channel, FolderFeed, Moved, PhaseBegun, PhaseEnded
 from iocast.hosts.ranks import Ranks, Together
 from iocast.load import Loader
 from iocast.model.plan import Phase
@@ -31,16 +31,13 @@ class RankMember:
         self._together: Together | None = None
         self._feed = FolderFeed(channel)
         self._folder: Path | None = None
-        self._groups = self._phases = 0
+        self._phases = 0
+        self.moved = Moved()
 
     def loader(self, loader: Loader) -> Loader:
         """The loader, waiting for those of the others."""
-        self._together = Together(loader, self._ranks, self._wait)
+        self._together = Together(loader, self._ranks)
         return self._together
-
-    def _wait(self) -> None:
-        self._channel.tell(Waiting(group=self._groups))
-        self._groups += 1
 
     def begun(self, run: Run, folder: Path) -> None:
         """The run has a folder."""
@@ -64,8 +61,6 @@ class RankMember:
         """About ten times a second."""
         self._beside.tick(elapsed_ns, ios, bytes_moved, errors)
         self.moved = Moved(elapsed_ns=elapsed_ns, ios=ios, bytes=bytes_moved, errors=errors)
-
-    moved = Moved()
 
     def end(self, record: PhaseRecord) -> None:
         """A phase was saved; with those that ran at the same time."""

@@ -23,13 +23,9 @@ _PIECE_BYTES = 1 << 20
 
 
 class Hello(Struct, frozen=True, kw_only=True, tag=True, tag_field="message"):
-    """The first: who speaks. `number` is its rank."""
+    """The first: who speaks."""
 
-    number: int
-    of: int
-    host: str  # its own name for itself
     machine: str  # the same for two ranks on one machine
-    process: int
     version: str
 
 
@@ -65,12 +61,6 @@ class PhaseBegun(Struct, frozen=True, kw_only=True, tag=True, tag_field="message
     number: int
     total: int
     seconds_left: float | None
-
-
-class Waiting(Struct, frozen=True, kw_only=True, tag=True, tag_field="message"):
-    """It is ready for a group, and waits for the others."""
-
-    group: int
 
 
 class Moved(Struct, frozen=True, kw_only=True, tag=True, tag_field="message"):
@@ -109,7 +99,7 @@ class Ended(Struct, frozen=True, kw_only=True, tag=True, tag_field="message"):
     warnings: tuple[str, ...] = ()
 
 
-Message = Hello | Said | Checked | Begun | PhaseBegun | Waiting | Moved | PhaseEnded | Piece | Ended
+Message = Hello | Said | Checked | Begun | PhaseBegun | Moved | PhaseEnded | Piece | Ended
 _decoder: msgspec.json.Decoder[Message] = msgspec.json.Decoder(Message)
 
 

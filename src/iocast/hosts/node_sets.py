@@ -31,7 +31,10 @@ class HostPlace(Struct, frozen=True):
 
 
 def parse_hosts(text: str, name: str = "--hosts") -> tuple[HostPlace, ...]:
-    """The hosts of a node set or of a file of them, in order. Raises SpecError."""
+    """The hosts of a node set or of a file of them, in order; the places of one host are neighbours, as its ranks are.
+
+    Raises SpecError.
+    """
     if os.path.isfile(text):
         return _of_file(text, name)
     return _checked(_places(text, name), name)
@@ -58,7 +61,8 @@ def _checked(places: list[HostPlace], name: str) -> tuple[HostPlace, ...]:
     twice = [place for number, place in enumerate(places) if place in places[:number]]
     if twice:
         raise SpecError(f"{name} names {twice[0].host} twice with one path", "give each host once")
-    return tuple(places)
+    order = list(dict.fromkeys(place.host for place in places))
+    return tuple(sorted(places, key=lambda place: order.index(place.host)))
 
 
 def _places(text: str, name: str) -> list[HostPlace]:

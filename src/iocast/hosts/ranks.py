@@ -90,8 +90,8 @@ class Ranks:
         fewer.stopped = self.stopped
         return fewer
 
-    def together(self) -> int:
-        """Waits for all, and for the instant of a common start; that instant on the clock of this rank, ns.
+    def together(self) -> None:
+        """Waits for all, and for the instant of a common start.
 
         Raises Left, also where another rank goes no further.
         """
@@ -102,7 +102,6 @@ class Ranks:
         own_ns = int(self.shared(agreed)) - self.offset.ahead_ns
         while (left_ns := own_ns - time.monotonic_ns()) > 0:
             time.sleep(min(left_ns / 1e9, 0.1))
-        return own_ns
 
     def leave(self) -> None:
         """Goes no further, and waits until all others do not either: those that wait for a start are told. After it
@@ -173,9 +172,9 @@ class Instant(Struct, frozen=True):
 class Together:
     """A loader that begins what is measured at the same instant as those of all other ranks."""
 
-    def __init__(self, loader: Loader, ranks: Ranks, waiting: Callable[[], None]) -> None:
+    def __init__(self, loader: Loader, ranks: Ranks) -> None:
         self.real_time, self.step_ns = loader.real_time, loader.step_ns
-        self._loader, self._ranks, self._waiting = loader, ranks, waiting
+        self._loader, self._ranks = loader, ranks
         self._groups = {ranks.size: ranks}
         self.count = ranks.size  # of the first ranks, which make the next group
         self.last = Instant(0, 0)
@@ -196,8 +195,9 @@ class Together:
         """Waits for all others before anything that is no preparation. Raises LoadError."""
         if group.plans[0].role in ("fill", "verify"):
             return self._loader.measure(group, on_tick)
-        self._waiting()
-        ranks = self._groups.setdefault(self.count, self._ranks.first(self.count))
+        if self.count not in self._groups:
+            self._groups[self.count] = self._ranks.first(self.count)
+        ranks = self._groups[self.count]
         ranks.together()
         ahead_ns, error_ns = ranks.offset
         wall_ahead_ns = unix_ns() - time.monotonic_ns()

@@ -9,6 +9,11 @@ from msgspec import Struct
 from iocast.model.database.database_result import DatabaseServer
 from iocast.model.simulated_device import SimulatedDevice
 
+# File systems whose storage is behind a network.
+NETWORK_FILESYSTEMS = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs", "9p"}
+)
+
 
 class Layer(Struct, frozen=True, kw_only=True):
     """One block device of the target's stack. None means that the kernel does not say."""

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from iocast.analyse.fleet_table import HostEntry, HostRow, HostScore
+from iocast.analyse.fleet_table import HostEntry, HostMedians, HostScore
 from iocast.analyse.host_ranks import Ranked, ranked
 from iocast.analyse.slow_hosts import LEAST_HOSTS, Judged, judged_class
 from iocast.model.codes import DifferenceCode, StandingCode
@@ -32,7 +32,7 @@ class Member(Struct, frozen=True, kw_only=True):
     folder: str
 
 
-def judged_rows(rows: Sequence[HostRow]) -> list[Judged]:
+def judged_rows(rows: Sequence[HostMedians]) -> list[Judged]:
     """Every row of every host in a class of at least LEAST_HOSTS; rows are in the order of their classes."""
     classes = [list(group) for _, group in groupby(rows, key=lambda row: (row.model, row.row, row.load))]
     large = [each for each in classes if len(each) >= LEAST_HOSTS]

@@ -63,12 +63,12 @@ def measure_job(
         return MeasuredJob(ran.run, None)
     undiagnosed = _diagnose(ran.whole, listener) if request.diagnosing else None
     card = judge(ran.run, shown_folder(ran.folder), request.grade_request)
-    untagged = _tag(card.folder, request.options.label)
+    untagged = tag(card.folder, request.options.label)
     report = (card if ran.kept else replace(card, judged=card.judged._replace(folder=""))).report()
     keep_summary(card, report)  # before anything is shown: who reads may stop after a page
     added, failed = _added(card, beside if ran.whole else None)
     card = replace(card, beside=added)
-    passed = _tell(card, card.with_beside(report), request, listener, kept=ran.kept)
+    passed = tell_card(card, card.with_beside(report), request, listener, kept=ran.kept)
     ran.or_error()
     for error in (undiagnosed, failed, untagged):
         if error is not None:
@@ -86,7 +86,7 @@ def _diagnose(folder: Path | None, listener: Listener) -> IocastError | None:
     return None
 
 
-def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listener, *, kept: bool) -> bool:
+def tell_card(card: Card, report: Report, request: MeasureRequest, listener: Listener, *, kept: bool) -> bool:
     """Tells the card, of a copy where names are hidden, and leaves its page last: the card can be read meanwhile.
     Whether the card has what was asked for."""
     page = request.page and card.run.status == "done" and kept
@@ -102,7 +102,7 @@ def _tell(card: Card, report: Report, request: MeasureRequest, listener: Listene
     return passed
 
 
-def _tag(folder: str, label: str | None) -> IocastError | None:
+def tag(folder: str, label: str | None) -> IocastError | None:
     """Tags the run before its card is told, which shows that; or why it could not be."""
     if label is not None:
         try:

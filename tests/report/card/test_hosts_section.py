@@ -45,6 +45,13 @@ def test_a_slow_host_the_fairness_and_a_lost_host_are_told() -> None:
     assert sum(share for share in shares if share is not None) == 1
 
 
+def test_a_row_of_one_host_is_shared_with_nobody_and_an_empty_column_is_left_out() -> None:
+    run = replace(card_runs.run(card_runs.reads()), hosts=(HostPart(name="db1", path="/u01", rows=(_row(1000),)),))
+    section = next(each for each in card(run, examine(run)).sections if each.code == "hosts")
+    assert not any("fairness" in said for said in section.paragraphs)
+    assert "outside_ios" not in {column.key for column in section.tables[0].columns}
+
+
 def test_a_run_of_one_host_has_no_such_section() -> None:
     run = card_runs.run(card_runs.reads())
     assert "hosts" not in {each.code for each in card(run, examine(run)).sections}

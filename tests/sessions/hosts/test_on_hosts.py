@@ -132,6 +132,16 @@ def test_each_host_s_own_folder_is_a_run_like_any_other(scene: Scene) -> None:
     assert sum(each["share"] for each in shares) == pytest.approx(2)
 
 
+def test_a_card_without_names_has_those_of_no_host(scene: Scene) -> None:
+    code, output, said = scene.run("run", "job.toml", "--hosts", scene.hosts("ab"), "--anonymous", "--json")
+    assert code == 0, said
+    page = (scene.folder / "report.html").read_text()
+    for name in ("db1", "db2", str(scene.room)):
+        assert name not in output
+        assert name not in page
+    assert len(msgspec.json.decode(output)["hosts"]) == 4
+
+
 def test_two_hosts_with_one_directory_are_refused_before_anything_is_written(scene: Scene) -> None:
     code, _, said = scene.run("run", "job.toml", str(scene.room / "a"), "--hosts", "db[1-2]")
     assert code == 2

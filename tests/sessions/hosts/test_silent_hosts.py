@@ -27,7 +27,7 @@ class Ranks:
         self.stops = 0
         for number, file in enumerate(self.files):
             file.touch()
-            self.tell(number, Hello(number=number, of=2, host="h", machine="m", process=1, version="1"))
+            self.tell(number, Hello(machine="m", version="1"))
 
     def tell(self, number: int, message: Message) -> None:
         """A line of a rank."""

@@ -11,7 +11,6 @@ them nowhere else. Root writes nothing into what belongs to the user of the serv
 
 from __future__ import annotations
 
-import ctypes
 import os
 import pwd
 import re
@@ -33,7 +32,7 @@ from iocast.databases.postgresql.own_making import ELSEWHERE, OwnPlace, made_pla
 from iocast.databases.postgresql.own_processes import pid_file
 from iocast.databases.postgresql.server_programs import ServerPrograms, find_programs, identity_of, server_user
 from iocast.errors import IocastError, TargetError
-from iocast.starting import starting
+from iocast.starting import ending_with_us, starting
 
 ROLE: Final = "iocast"
 SHARED_BUFFERS_BYTES: Final = 16 << 20
@@ -42,7 +41,6 @@ DIRECT_IO_SINCE: Final = 16
 _PORT: Final = 5432
 _LONGEST_SOCKET: Final = 107 - len(f"/.s.PGSQL.{_PORT}.lock")
 _READY_S: Final = 60.0
-_PR_SET_PDEATHSIG: Final = 1
 _LONGEST_SAID: Final = 1 << 16  # bytes of its log
 _SAMPLE: Final = "postgresql.conf.sample"
 Say = Callable[[str], None]
@@ -171,7 +169,7 @@ def _initdb(
                 env=_environment(),
                 pass_fds=tuple(descriptors),
                 start_new_session=True,  # a Ctrl-C is ours to answer
-                preexec_fn=_ends_with_us(),
+                preexec_fn=ending_with_us(signal.SIGQUIT),
                 check=False,
                 **identity_of(user),
             )
@@ -307,7 +305,7 @@ def _server(wanted: _Wanted, *, direct_io: bool) -> subprocess.Popen[bytes]:
                 env=_environment(),
                 pass_fds=(place.data.descriptor, place.sockets.descriptor),
                 start_new_session=True,
-                preexec_fn=_ends_with_us(),
+                preexec_fn=ending_with_us(signal.SIGQUIT),
                 **identity_of(user),
             )
     except OSError as error:
@@ -323,19 +321,6 @@ def _listens(process: subprocess.Popen[bytes], place: OwnPlace) -> bool:
             return True
         time.sleep(0.02)
     return False
-
-
-def _ends_with_us() -> Callable[[], None]:
-    """What a child does before it becomes a server: the kernel is to end it when its parent is gone."""
-    prctl = ctypes.CDLL(None).prctl
-    parent = os.getpid()
-
-    def ask() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT, 0, 0, 0)
-        if os.getppid() != parent:  # it went before it was asked
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return ask
 
 
 def _stop(process: subprocess.Popen[bytes], by: signal.Signals = signal.SIGQUIT) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from iocast.model.target import Layer
+from iocast.model.target import NETWORK_FILESYSTEMS, Layer
 from iocast.observe.target.links import NO_LINK, link_of
 from iocast.observe.target.mounts import Mount, find_mount
 from iocast.observe.target.sysfs import (
@@ -23,20 +23,7 @@ _SECTOR_BYTES = 512  # sysfs counts in these, whatever the device's block is
 _DM_KINDS = {"LVM": "lvm", "CRYPT": "crypt", "mpath": "multipath", "DMRAID": "dmraid", "VDO": "vdo"}
 _SPECIAL_DISKS = ("loop", "zram", "nbd", "rbd", "drbd", "bcache", "ram", "mtdblock", "md")
 _IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
-_REMOTE = (
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "ceph",
-    "glusterfs",
-    "lustre",
-    "gpfs",
-    "beegfs",
-    "afs",
-    "9p",
-    "virtiofs",
-)
+_REMOTE = (*NETWORK_FILESYSTEMS, "virtiofs")
 
 
 def read_layer(directory: Path, lower: tuple[str, ...] = ()) -> Layer:

@@ -29,7 +29,8 @@ def section(run: Run, rows: Sequence[HostShareRow]) -> Section | None:
     """None for a run of one host."""
     if not run.hosts:
         return None
-    table = result_table(HostShareRow, rows, key="hosts")
+    nowhere = () if any(row.outside_ios for row in rows) else ("outside_ios",)
+    table = result_table(HostShareRow, rows, key="hosts", leave=nowhere)
     return wording.section("hosts", tuple(_says(run)), (table,))
 
 
@@ -57,7 +58,9 @@ def _rows(run: Run, phase: str) -> list[tuple[str, HostRow]]:
 
 
 def _fairness(run: Run, phase: str) -> float | None:
-    return jain_index([row.ios_per_s for _, row in _rows(run, phase)])
+    """None for a row of one host, which shares with nobody."""
+    rows = _rows(run, phase)
+    return jain_index([row.ios_per_s for _, row in rows]) if len(rows) > 1 else None
 
 
 def _slow_hosts(run: Run) -> Iterator[str]:

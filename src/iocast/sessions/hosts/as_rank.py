@@ -14,17 +14,17 @@ from msgspec.structs import replace
 
 from iocast import __version__
 from iocast._core import unix_ns
+from iocast.archive.ownership import boot_id
 from iocast.archive.writing.private_rooms import sweep_rooms, temporary_room
 from iocast.errors import IocastError, SpecError, TargetError
-from iocast.hosts.claims import Claim, check_claims, claim_of, machine_id, refusal_of, sliced, storage_names
+from iocast.hosts.claims import Claim, check_claims, claim_of, refusal_of, sliced, storage_names
 from iocast.hosts.member import Heartbeat, RankMember
-from iocast.hosts.messages import Channel, Checked, Ended, Hello, Moved, PipeWriter, Said
+from iocast.hosts.messages import Channel, Checked, Ended, Hello, PipeWriter, Said
 from iocast.hosts.node_sets import names_of
 from iocast.hosts.ranks import Left, Ranks
 from iocast.hosts.sums import ramped
 from iocast.model.job import Job
 from iocast.model.plan import Plan
-from iocast.observe.host import describe_host
 from iocast.runner import Progress, Work, run
 from iocast.sessions.events import Event, Planned
 from iocast.sessions.hosts.host_check import engine_here
@@ -78,43 +78,30 @@ def run_launched_rank(words: Callable[[Event], Iterable[str]], stopped: Callable
 class RankSession:
     """One rank, from what it is told to what it has done."""
 
-    def __init__(self, ranks: Ranks, channel: Channel, tell: Callable[[Event], None]) -> None:
+    def __init__(
+        self, ranks: Ranks, channel: Channel, tell: Callable[[Event], None], progress: Progress | None = None
+    ) -> None:
         self._ranks, self._channel = ranks, channel
         self._listener = _RankListener(tell)
-        self._member = RankMember(ranks, channel, QuietProgress())
-        self._heartbeat: Heartbeat | None = None
+        self._member = RankMember(ranks, channel, progress or QuietProgress())
+        self._heartbeat = Heartbeat(channel, lambda: self._member.moved)
 
     def is_unheard(self) -> bool:
         """Whether nobody hears what it tells."""
-        return self._heartbeat is not None and self._heartbeat.unheard
+        return self._heartbeat.unheard
 
-    def run(self, request: bytes | None, working: Callable[[], bool], progress: Progress | None = None) -> Ended:
-        """How it ended. `request` is what the first rank was told, `working` whether it is to stop."""
-        heartbeat = self._heartbeat = Heartbeat(self._channel, self._moved)
+    def run(self, request: bytes | None, stopping: Callable[[], bool]) -> Ended:
+        """How it ended. `request` is what the first rank was told, `stopping` whether it is to stop."""
 
         def stopped() -> bool:
-            return heartbeat.unheard or working()
+            return self._heartbeat.unheard or stopping()
 
         self._ranks.stopped = stopped
-        if progress is not None:
-            self._member = RankMember(self._ranks, self._channel, progress)
-        self._channel.tell(
-            Hello(
-                number=self._ranks.number,
-                of=self._ranks.size,
-                host=describe_host().name,
-                machine=machine_id(),
-                process=os.getpid(),
-                version=__version__,
-            )
-        )
-        with heartbeat:
+        self._channel.tell(Hello(machine=boot_id(), version=__version__))
+        with self._heartbeat:
             ended = self._ended(request, stopped)
             self._channel.tell(ended)
         return ended
-
-    def _moved(self) -> Moved:
-        return self._member.moved
 
     def _ended(self, request: bytes | None, stopped: Callable[[], bool]) -> Ended:
         try:
@@ -160,7 +147,7 @@ class RankSession:
                     engine=engine_here(),
                     filesystem=target.filesystem or target.kind,
                     free_bytes=target.free_bytes,
-                    storage=storage_names(target, machine_id()),
+                    storage=storage_names(target, boot_id()),
                 )
             )
         return Ended(status="done")

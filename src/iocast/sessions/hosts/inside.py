@@ -23,7 +23,7 @@ _place = msgspec.json.Decoder(HostPlace)
 def measure_inside(request: MeasureRequest, listener: Listener) -> MeasuredJob | None:
     """The part of this process in a run of all that were launched with it; the first has what came of it, the others
     None. Raises IocastError."""
-    job = asked_job(request.job, request.options)
+    job = asked_job(request.job, request.options, request.path)
     refuse_unfit(job)
     ranks = Ranks.of_this_launch()
     refuse_options(request, ranks.size)
@@ -40,9 +40,9 @@ def measure_inside(request: MeasureRequest, listener: Listener) -> MeasuredJob |
         price=request.options.price,
     )
     lines: list[bytes] = []
-    session = RankSession(ranks, Channel(lines.append), listener.tell)
     with listener.working() as stopping:
-        session.run(msgspec.json.encode(asked_for), stopping, listener.progress(stopping))
+        session = RankSession(ranks, Channel(lines.append), listener.tell, listener.progress(stopping))
+        session.run(msgspec.json.encode(asked_for), stopping)
         stopped = stopping()
     ranks.leave()
     every = ranks.gathered(b"".join(lines))

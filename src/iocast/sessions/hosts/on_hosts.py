@@ -13,7 +13,6 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from iocast.archive import change_notes
 from iocast.archive.writing.private_rooms import sweep_rooms, temporary_room
 from iocast.errors import ArchiveError, IocastError, LoadError, SpecError
 from iocast.hosts.assembly import Assembly, Heard
@@ -23,14 +22,14 @@ from iocast.hosts.node_sets import HostPlace, parse_hosts
 from iocast.model.finding import Trust
 from iocast.model.hosts import HostPart
 from iocast.model.job import Job
-from iocast.sessions.events import CardReady, HostLost, HostsSaid, Stopped
+from iocast.sessions.events import HostLost, HostsSaid, Stopped
 from iocast.sessions.fitted_plan import asked_job
 from iocast.sessions.hosts.as_rank import refuse_unfit
 from iocast.sessions.listener import Listener
-from iocast.sessions.measure import MeasuredJob
+from iocast.sessions.measure import MeasuredJob, tag, tell_card
 from iocast.sessions.requests.measure import MeasureRequest
 from iocast.sessions.requests.ranks import RankRequest
-from iocast.sessions.run_card import check_floor, keep_summary, leave_page, open_card, shown_folder
+from iocast.sessions.run_card import keep_summary, open_card, shown_folder
 
 ROOM = ".iocast-hosts-"
 SILENT_S = 5.0  # a rank that is not heard for so long has stopped: it beats twice a second
@@ -42,7 +41,7 @@ _CHECK = "`iocast hosts check NODES` tries each link of the chain, and names the
 
 def measure_on_hosts(request: MeasureRequest, listener: Listener) -> MeasuredJob:
     """A job on many hosts at once. Raises IocastError."""
-    job = asked_job(request.job, request.options)
+    job = asked_job(request.job, request.options, request.path)
     refuse_unfit(job)
     places = _places(request, job)
     refuse_options(request, len(places))
@@ -104,9 +103,7 @@ def _places(request: MeasureRequest, job: Job) -> tuple[HostPlace, ...]:
             f"{relative[0].host}:{relative[0].path} is a relative path, which means nothing on another host",
             "give a path that begins with /",
         )
-    # Neighbours, so that a host that works in two places has two ranks that follow each other.
-    order = list(dict.fromkeys(place.host for place in places))
-    return tuple(sorted(places, key=lambda place: order.index(place.host)))
+    return places
 
 
 class Following:
@@ -220,16 +217,12 @@ def tell_run(assembly: Assembly, request: MeasureRequest, listener: Listener, st
         planned = sum(phase.role == "measure" for phase in run.plan.phases)
         cut = sum(record.measurement.stopped == "interrupted" for record in run.measured)
         listener.tell(Stopped(len(run.measured), planned, kept=True, cut_short=cut))
-    if request.options.label is not None:
-        change_notes(folder, None, add=(request.options.label,))
+    untagged = tag(folder, request.options.label)
     card = open_card(folder, request.grade_request)
     report = card.report()
     keep_summary(card, report)
-    listener.tell(CardReady(card, report))
-    passed = check_floor(card, request.grade_request.floor, listener)
-    if request.page and run.status == "done":
-        leave_page(card, report, listener, folder)
-    if error := _error_of(assembly, folder):
+    passed = tell_card(card, report, request, listener, kept=True)
+    if error := _error_of(assembly, folder) or untagged:
         raise error
     return MeasuredJob(run, card, passed)
 

@@ -53,7 +53,9 @@ class MeasureRequest(Struct, frozen=True, kw_only=True):
     ramp: Annotated[
         tuple[int, ...],
         option(
-            "With --hosts: all rows with so many of the hosts, one after the other, e.g. 1,2,4.", "COUNTS", read=_ramp
+            "With --hosts: run all rows on this many of the hosts, one count after the other, e.g. 1,2,4.",
+            "COUNTS",
+            read=_ramp,
         ),
     ] = ()
     options: Annotated[

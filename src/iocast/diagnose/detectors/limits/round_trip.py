@@ -22,7 +22,7 @@ from iocast.model.codes import FindingCode
 from iocast.model.finding import Finding
 from iocast.model.measurement import ClassResult
 from iocast.model.run import PhaseRecord
-from iocast.model.target import Target
+from iocast.model.target import NETWORK_FILESYSTEMS, Target
 from iocast.model.workload import Op
 from iocast.text import brief_time, number
 
@@ -30,9 +30,6 @@ NEEDS: tuple[str, ...] = ()
 ONLY: Only = (MEASURED_HERE, CLOSED_LOOP, PAST_THE_HOST)
 
 CODE: FindingCode = "round_trip_floor"
-NETWORK_FILESYSTEMS = frozenset(
-    {"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "gpfs", "beegfs", "afs", "9p"}
-)
 NETWORK_KINDS = frozenset({"nbd", "rbd", "drbd"})
 OVER_FABRICS = "NVMe over"  # as the link of a layer says it
 SMALL_BYTES = 16 << 10  # larger ones take their time on the wire [J]
